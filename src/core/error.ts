@@ -1,0 +1,32 @@
+/** What went wrong, as doors tell it apart. Status and exit codes follow from the code alone. */
+export type ErrorCode =
+  | 'invalid'
+  | 'not-found'
+  | 'conflict'
+  | 'unavailable'
+  /** The database may or may not have committed; the caller must look before it tries again. */
+  | 'commit-unknown'
+  | 'not-allowed'
+  | 'failure'
+
+export interface ErrorParts {
+  /** What would be right, or what to do next. */
+  readonly hint?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly cause?: unknown
+}
+
+/** The one error that crosses a layer. Anything else that is thrown is a defect. */
+export class BelfryError extends Error {
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly details: Readonly<Record<string, unknown>> | undefined
+
+  constructor(code: ErrorCode, message: string, { hint, details, cause }: ErrorParts = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'BelfryError'
+    this.code = code
+    this.hint = hint
+    this.details = details
+  }
+}

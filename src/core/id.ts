@@ -1,0 +1,22 @@
+/**
+ * Ids are counted by the store and shown as short text: a letter for the noun, then the number of base-36 digits, then
+ * the digits (`r-2ya` is run 1234 in base 36). The leading count makes the order of the texts the order of the numbers,
+ * so that every layer and both databases rank runs alike.
+ */
+export type IdKind = 'run' | 'schedule' | 'worker'
+
+const letters: Record<IdKind, string> = { run: 'r', schedule: 's', worker: 'w' }
+const digitsMax = Number.MAX_SAFE_INTEGER.toString(36).length
+
+export function formatId(kind: IdKind, value: number): string {
+  const digits = value.toString(36)
+  return `${letters[kind]}-${digits.length.toString(36)}${digits}`
+}
+
+/** The number behind an id, or `null` when the text is not an id of that kind in its one canonical spelling. */
+export function parseId(kind: IdKind, text: string): number | null {
+  const digits = text.slice(3)
+  if (digits.length === 0 || digits.length > digitsMax) return null
+  const value = Number.parseInt(digits, 36)
+  return Number.isSafeInteger(value) && value > 0 && formatId(kind, value) === text ? value : null
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../core/clock.ts'
+import type { Step } from './statement.ts'
+
+/** What the verbs need of a database. Each call is one transaction, whole or not at all. */
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** Names the store for people: a path or a URL without its password. */
+  readonly place: string
+  write<Result>(verb: () => Step<Result>): Promise<Result>
+  read<Result>(verb: () => Step<Result>): Promise<Result>
+  /** Takes part in the caller's own open transaction, which the caller commits or rolls back. */
+  within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
+  /** A number that differs whenever somebody else may have written since it was last asked for; `null` if unknown. */
+  changeMark(): number | null
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** Replaces the store's own clock; for tests and simulation only. */
+  readonly clock?: Clock | undefined
+  readonly schema: string
+  readonly connectionsMax: number
+  /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
+  readonly allowNonDurable: boolean
+}

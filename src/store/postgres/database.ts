@@ -1,0 +1,212 @@
+import pg from 'pg'
+import type { Clock } from '../../core/clock.ts'
+import { BelfryError } from '../../core/error.ts'
+import type { Database } from '../database.ts'
+import type { Request, Row, Statement, Step } from '../statement.ts'
+
+/** Anything that speaks like a `pg` client. */
+export interface Connection {
+  query(config: { text: string; name?: string; values?: unknown[] }): Promise<{ rows: Row[] }>
+}
+
+const idsInBlock = 1_000
+const conflictRetriesMax = 10
+const int8 = 20
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+
+/** A pool of connections to one schema. Each transaction has a connection for itself. */
+export class PostgresDatabase implements Database {
+  readonly dialect = 'postgres'
+  readonly place: string
+  readonly #pool: pg.Pool
+  readonly #schema: string
+  readonly #clock: Clock | undefined
+  readonly #texts = new Map<Statement, string>()
+  #ids = { next: 1, last: 0 }
+
+  constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Clock | undefined }) {
+    this.#pool = pool
+    this.place = place
+    this.#schema = schema
+    this.#clock = clock
+    // Without a listener an idle connection that the server ends would end this process.
+    pool.on('error', () => undefined)
+  }
+
+  async write<Result>(verb: () => Step<Result>): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#transaction('begin isolation level read committed', verb)
+      } catch (error) {
+        // The database has rolled the whole step back, and a step is made to be asked again.
+        if (!isConflict(error) || tries >= conflictRetriesMax) throw error
+      }
+    }
+  }
+
+  read<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#transaction('begin isolation level repeatable read read only', verb)
+  }
+
+  async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
+    const connection = transaction as Connection
+    if (typeof connection?.query !== 'function') {
+      throw new BelfryError('invalid', 'The transaction is not a pg client.', {
+        hint: "Pass the client on which you called query('begin').",
+      })
+    }
+    return this.#drive(connection, verb())
+  }
+
+  changeMark(): null {
+    return null
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end()
+  }
+
+  async #transaction<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
+    const client = await this.#connect()
+    let broken: Error | undefined
+    try {
+      await this.#query(client, { text: begin })
+      const result = await this.#drive(client, verb())
+      await this.#commit(client)
+      return result
+    } catch (error) {
+      broken = await rolledBack(client, error)
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      throw new BelfryError('unavailable', `No connection to ${this.place}: ${(error as Error).message}.`, {
+        hint: 'Look whether the server runs and accepts this user; work goes on by itself once it does.',
+        cause: error,
+      })
+    }
+  }
+
+  async #commit(client: pg.PoolClient): Promise<void> {
+    try {
+      await client.query('commit')
+    } catch (error) {
+      if (isConflict(error) || isRefusal(error)) throw error
+      throw new BelfryError('commit-unknown', `The commit to ${this.place} broke off and may or may not have taken effect.`, {
+        hint: 'Ask the store what it holds before trying again.',
+        cause: error,
+      })
+    }
+  }
+
+  async #drive<Result>(connection: Connection, step: Step<Result>): Promise<Result> {
+    let turn = step.next()
+    while (!turn.done) turn = step.next(await this.#answer(connection, turn.value))
+    return turn.value
+  }
+
+  async #answer(connection: Connection, request: Request): Promise<Row[]> {
+    switch (request.kind) {
+      case 'now':
+        if (this.#clock !== undefined) return [{ now: this.#clock.now() }]
+        return this.#query(connection, { text: nowText })
+      case 'ids':
+        return this.#takeIds(connection, request.count)
+      case 'all':
+        return this.#run(connection, request.statement, [...request.params])
+      case 'each':
+        return this.#run(connection, request.statement, columns(request.tuples))
+    }
+  }
+
+  async #run(connection: Connection, statement: Statement, values: unknown[]): Promise<Row[]> {
+    let text = this.#texts.get(statement)
+    if (text === undefined) {
+      text = postgresText(statement.postgres, this.#schema)
+      this.#texts.set(statement, text)
+    }
+    return this.#query(connection, { name: `belfry ${this.#schema} ${statement.name}`, text, values })
+  }
+
+  /** A broken connection before the commit is a plain "no": the server rolls back what it was never told to commit. */
+  async #query(connection: Connection, query: { text: string; name?: string; values?: unknown[] }): Promise<Row[]> {
+    try {
+      return (await connection.query(query)).rows
+    } catch (error) {
+      if (isRefusal(error)) throw error
+      throw new BelfryError('unavailable', `${this.place} broke off: ${(error as Error).message}; nothing was written.`, {
+        hint: 'Look whether the server runs; work goes on by itself once it does.',
+        cause: error,
+      })
+    }
+  }
+
+  /** A sequence hands out whole blocks, so that an enqueue seldom pays a round trip for its ids. */
+  async #takeIds(connection: Connection, count: number): Promise<Row[]> {
+    const rows: Row[] = []
+    while (rows.length < count) {
+      if (this.#ids.next > this.#ids.last) {
+        const text = postgresText(`select nextval('belfry.id_block')::float8 as block`, this.#schema)
+        const block = Number((await this.#query(connection, { text }))[0]?.block)
+        this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
+      }
+      rows.push({ id: this.#ids.next++ })
+    }
+    return rows
+  }
+}
+
+const nowText = `select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`
+
+export function postgresText(text: string, schema: string): string {
+  return text.replace(/\bbelfry\./g, `${pg.escapeIdentifier(schema)}.`)
+}
+
+/**
+ * Reads 64-bit integers as numbers, on these connections alone: the driver's global parsers belong to the program that
+ * embeds us. Instants and ids stay far below 2^53.
+ */
+export const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: unknown) {
+    if (oid === int8) return Number
+    return pg.types.getTypeParser(oid, format as 'text')
+  },
+}
+
+function columns(tuples: readonly (readonly unknown[])[]): unknown[][] {
+  const width = tuples[0]?.length ?? 0
+  return Array.from({ length: width }, (_, column) => tuples.map((tuple) => tuple[column]))
+}
+
+async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {
+  try {
+    await client.query('rollback')
+    return undefined
+  } catch {
+    // The connection is gone, and with it the transaction; the pool must not hand it out again.
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | undefined)?.code
+}
+
+function isConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === serializationFailure || code === deadlockDetected
+}
+
+/** An answer of the server itself, as against silence: classes 08 and 57P say that the connection is ending. */
+function isRefusal(error: unknown): boolean {
+  const code = codeOf(error)
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('08') && !code.startsWith('57P')
+}

@@ -1,0 +1,203 @@
+import type { Clock } from '../../core/clock.ts'
+import { BelfryError } from '../../core/error.ts'
+import type { Database } from '../database.ts'
+import type { Request, Row, Statement, Step, Value } from '../statement.ts'
+import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
+
+interface Prepared {
+  readonly statement: SqliteStatement
+  readonly returnsRows: boolean
+}
+
+const busyWaitMsMax = 8
+const busyGiveUpMs = 30_000
+
+/**
+ * One connection, one writer at a time. A transaction is driven from `begin immediate` to `commit` without an await, so
+ * nothing of this process can come between its statements, and the file is never locked across a turn of the loop.
+ */
+export class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite'
+  readonly place: string
+  readonly #handle: SqliteHandle
+  readonly #clock: Clock
+  readonly #prepared = new Map<SqliteHandle, Map<Statement, Prepared>>()
+
+  constructor(handle: SqliteHandle, place: string, clock: Clock) {
+    this.#handle = handle
+    this.place = place
+    this.#clock = clock
+  }
+
+  async write<Result>(verb: () => Step<Result>): Promise<Result> {
+    await this.#begin()
+    let result: Result
+    try {
+      result = this.#drive(this.#handle, verb())
+    } catch (error) {
+      this.#rollBack()
+      throw explained(error, this.place)
+    }
+    try {
+      this.#handle.exec('commit')
+    } catch (error) {
+      this.#rollBack()
+      // After a failed sync the pages may or may not be on the disk, so this is not a "no".
+      throw new BelfryError('commit-unknown', `The commit to ${this.place} failed and may or may not have taken effect.`, {
+        hint: 'Ask the store what it holds before trying again.',
+        cause: error,
+      })
+    }
+    return result
+  }
+
+  async read<Result>(verb: () => Step<Result>): Promise<Result> {
+    this.#handle.exec('begin')
+    try {
+      return this.#drive(this.#handle, verb())
+    } catch (error) {
+      throw explained(error, this.place)
+    } finally {
+      this.#handle.exec('commit')
+    }
+  }
+
+  async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
+    const handle = transaction as SqliteHandle
+    if (typeof handle?.prepare !== 'function' || handle.isTransaction !== true) {
+      throw new BelfryError('invalid', 'The transaction is not a SQLite handle with an open transaction.', {
+        hint: "Call exec('begin immediate') on the handle first, and commit it yourself afterwards.",
+      })
+    }
+    return this.#drive(handle, verb())
+  }
+
+  changeMark(): number {
+    return Number((this.#handle.prepare('pragma data_version').get() as Row).data_version)
+  }
+
+  async close(): Promise<void> {
+    this.#prepared.clear()
+    if (this.#handle.isOpen) this.#handle.close()
+  }
+
+  /** Waits for the other writers asynchronously: a busy timeout of seconds would block the loop for seconds. */
+  async #begin(): Promise<void> {
+    const startedAt = this.#clock.monotonic()
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#handle.exec('begin immediate')
+        return
+      } catch (error) {
+        if (!isBusy(error)) throw explained(error, this.place)
+        if (this.#clock.monotonic() - startedAt > busyGiveUpMs) throw stillLocked(this.place, tries)
+      }
+      await pause(Math.random() * Math.min(busyWaitMsMax, tries))
+    }
+  }
+
+  #rollBack(): void {
+    // SQLite has already rolled back by itself after some errors, such as a full disk.
+    if (this.#handle.isTransaction) this.#handle.exec('rollback')
+  }
+
+  #drive<Result>(handle: SqliteHandle, step: Step<Result>): Result {
+    let turn = step.next()
+    while (!turn.done) turn = step.next(this.#answer(handle, turn.value))
+    return turn.value
+  }
+
+  #answer(handle: SqliteHandle, request: Request): Row[] {
+    switch (request.kind) {
+      case 'now':
+        return [{ now: this.#clock.now() }]
+      case 'ids':
+        return countedIds(handle, request.count)
+      case 'all': {
+        const prepared = this.#prepare(handle, request.statement)
+        return prepared === null ? [] : run(prepared, request.params)
+      }
+      case 'each': {
+        const prepared = this.#prepare(handle, request.statement)
+        if (prepared === null) return []
+        const rows: Row[] = []
+        for (const tuple of request.tuples) for (const row of run(prepared, tuple)) rows.push(row)
+        return rows
+      }
+    }
+  }
+
+  #prepare(handle: SqliteHandle, statement: Statement): Prepared | null {
+    if (statement.sqlite === null) return null
+    let ofHandle = this.#prepared.get(handle)
+    if (ofHandle === undefined) {
+      ofHandle = new Map()
+      this.#prepared.set(handle, ofHandle)
+    }
+    let prepared = ofHandle.get(statement)
+    if (prepared === undefined) {
+      const text = sqliteText(statement.sqlite)
+      prepared = { statement: handle.prepare(text), returnsRows: /\breturning\b|^\s*(select|with)\b/i.test(text) }
+      ofHandle.set(statement, prepared)
+    }
+    return prepared
+  }
+}
+
+export function sqliteText(text: string): string {
+  return text.replace(/\bbelfry\./g, '').replace(/\$(\d+)/g, '?$1')
+}
+
+const noRows: Row[] = []
+
+function run({ statement, returnsRows }: Prepared, params: readonly Value[]): Row[] {
+  if (returnsRows) return statement.all(...params) as Row[]
+  statement.run(...params)
+  return noRows
+}
+
+function countedIds(handle: SqliteHandle, count: number): Row[] {
+  const row = handle.prepare('update id_counter set last = last + ? returning last').get(count) as Row
+  const first = Number(row.last) - count + 1
+  return Array.from({ length: count }, (_, index) => ({ id: first + index }))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+function stillLocked(place: string, tries: number): BelfryError {
+  return new BelfryError('unavailable', `${place} was locked by another process for ${busyGiveUpMs / 1000} s.`, {
+    hint: 'A program that keeps a write transaction open on this file must finish first.',
+    details: { tries },
+  })
+}
+
+/** Gives the errors a person can act on a sentence; what is left is a defect and stays as it is. */
+function explained(error: unknown, place: string): unknown {
+  switch (sqliteCode(error)) {
+    case primaryCode.full:
+      return new BelfryError('unavailable', `The disk of ${place} is full; nothing was written.`, {
+        hint: 'Free some space; work goes on by itself.',
+        cause: error,
+      })
+    case primaryCode.readOnly:
+      return new BelfryError('unavailable', `${place} may not be written to.`, {
+        hint: 'Give this user the right to write the file and its folder.',
+        cause: error,
+      })
+    case primaryCode.ioError:
+      return new BelfryError('unavailable', `The disk of ${place} did not do what it was asked; nothing was written.`, {
+        hint: 'Look at the machine’s disk and its logs.',
+        cause: error,
+      })
+    case primaryCode.corrupt:
+    case primaryCode.notADatabase:
+      return new BelfryError('unavailable', `${place} is damaged.`, {
+        hint: 'Stop all workers and restore the file from a backup.',
+        cause: error,
+      })
+    default:
+      return error
+  }
+}

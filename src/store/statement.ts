@@ -1,0 +1,65 @@
+/**
+ * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
+ * without a single await, so that no transaction is ever open across a turn of the event loop; PostgreSQL drives the
+ * same generator with one round trip a statement. The verb is written once and cannot tell the two apart.
+ */
+export type Step<Result> = Generator<Request, Result, Row[]>
+
+export type Value = string | number | null
+export type Row = Record<string, Value>
+
+/**
+ * Tables are written `belfry.run`; the prefix becomes the schema's name on PostgreSQL and nothing on SQLite.
+ * Parameters are `$1`, `$2`… on both.
+ */
+export interface Statement {
+  readonly name: string
+  /** `null` when SQLite needs nothing: its one writer already excludes everybody else. */
+  readonly sqlite: string | null
+  readonly postgres: string
+}
+
+export type Request =
+  | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Value[] }
+  /** SQLite runs the statement once a tuple; PostgreSQL once, with one array a column. */
+  | { readonly kind: 'each'; readonly statement: Statement; readonly tuples: readonly (readonly Value[])[] }
+  | { readonly kind: 'now' }
+  | { readonly kind: 'ids'; readonly count: number }
+
+/** A statement whose text serves both databases. */
+export function both(name: string, text: string): Statement {
+  return { name, sqlite: text, postgres: text }
+}
+
+export function dialects(name: string, texts: { sqlite: string | null; postgres: string }): Statement {
+  return { name, ...texts }
+}
+
+export function* all<Result = Row>(statement: Statement, ...params: Value[]): Step<Result[]> {
+  return (yield { kind: 'all', statement, params }) as Result[]
+}
+
+export function* one<Result = Row>(statement: Statement, ...params: Value[]): Step<Result | undefined> {
+  return ((yield { kind: 'all', statement, params }) as Result[])[0]
+}
+
+/** The rows come back in no promised order: a statement that is asked for several tuples returns what identifies each. */
+export function* each<Result = Row>(
+  statement: Statement,
+  tuples: readonly (readonly Value[])[],
+): Step<Result[]> {
+  if (tuples.length === 0) return []
+  return (yield { kind: 'each', statement, tuples }) as Result[]
+}
+
+/** The store's clock: PostgreSQL's own for a fleet, the machine's on SQLite, or the one a test injected. */
+export function* clockNow(): Step<number> {
+  const [row] = yield { kind: 'now' }
+  return row?.now as number
+}
+
+/** Fresh ids, ascending. */
+export function* freshIds(count: number): Step<number[]> {
+  if (count === 0) return []
+  return (yield { kind: 'ids', count }).map((row) => row.id as number)
+}
