@@ -1,0 +1,122 @@
+/** The pure decisions of Belfry: plain data and `now` in, plain data and the reason out. */
+export { type BackoffInput, type BackoffPolicy, backoffMs } from './core/backoff.ts'
+export { type Clock, systemClock } from './core/clock.ts'
+export { type Cron, cron } from './core/cron/cron.ts'
+export { CronError, type CronErrorField, type CronFault } from './core/cron/cron-error.ts'
+export { DurationError, durationMsMax, formatDuration, parseDuration } from './core/duration.ts'
+export { fence, unfence } from './core/fence.ts'
+export {
+  type GovernedSchedule,
+  type GovernorInput,
+  type GovernorState,
+  type Hints,
+  type NextRun,
+  nextRun,
+  type Source,
+  type TrailRule,
+  type TrailStep,
+  type Winner,
+} from './core/governor.ts'
+export {
+  type LateOccurrence,
+  type LateSchedule,
+  type LateState,
+  type Missed,
+  type MissedInput,
+  type MissedMode,
+  maxLatenessMs,
+  missed,
+} from './core/missed.ts'
+export {
+  type CountedRange,
+  type Occurrences,
+  type OccurrencesInput,
+  occurrences,
+  type PlannedState,
+} from './core/occurrences.ts'
+export {
+  type LiveRun,
+  type OverlapDecision,
+  type OverlapInput,
+  type OverlapMode,
+  type OverlapProblem,
+  overlapDecision,
+  overlapOf,
+  overlapProblems,
+} from './core/overlap.ts'
+export {
+  owedPhase,
+  type Phase,
+  type PhaseEvent,
+  type PhaseState,
+  type PhaseStatus,
+  phases,
+  type TransitionInput,
+  transition,
+} from './core/phases.ts'
+export {
+  type Capabilities,
+  canExecute,
+  inQueueOrder,
+  type LeasePlan,
+  type PlanInput,
+  type PlannedRun,
+  type PlanPolicy,
+  planLeases,
+  type QueuePlace,
+  type SkipReason,
+  type TargetNeed,
+} from './core/plan.ts'
+export {
+  defaultPolicy,
+  type Policy,
+  type PolicyProblem,
+  policyProblems,
+  type RateLimit,
+  type Retention,
+} from './core/policy.ts'
+export {
+  type PassedOver,
+  type PhaseSelection,
+  type RankedInput,
+  type RankedItem,
+  type RankInput,
+  rankItems,
+  selectPhase,
+} from './core/rank.ts'
+export {
+  assertMove,
+  canMove,
+  type EndedStatus,
+  isEnded,
+  isLive,
+  type LiveStatus,
+  moves,
+  type RunStatus,
+} from './core/run-state.ts'
+export {
+  catchUpShareMs,
+  type DueInput,
+  dueAt,
+  promptSpread,
+  type SpreadConfig,
+  type SpreadInput,
+  spread,
+} from './core/spread.ts'
+export {
+  backedOffEveryMs,
+  type CronTiming,
+  type EveryTiming,
+  type NoTiming,
+  type OnceTiming,
+  type ScheduleBackoffInput,
+  type Timing,
+} from './core/timing.ts'
+export {
+  type JudgedRun,
+  type Outcome,
+  type Verdict,
+  type VerdictInput,
+  type VerdictPolicy,
+  verdict,
+} from './core/verdict.ts'

@@ -1,0 +1,51 @@
+/** The part of a cron that an error is about; `expression` is the text as a whole. */
+export type CronErrorField =
+  | 'expression'
+  | 'second'
+  | 'minute'
+  | 'hour'
+  | 'day-of-month'
+  | 'month'
+  | 'day-of-week'
+  | 'zone'
+
+export interface CronFault {
+  field: CronErrorField
+  /** Index of the first wrong character, counted from 0 in the expression, or in the zone when `field` is `zone`. */
+  position: number
+  /** What is wrong, as a clause without a full stop. */
+  reason: string
+  /** What would be right, as an imperative sentence without its full stop. */
+  suggestion: string
+}
+
+const SHOWN_CHARS_MAX = 100
+
+/** A cron expression or zone that cannot be used: what was wrong, where, and what would be right. */
+export class CronError extends Error {
+  override readonly name = 'CronError'
+  readonly field: CronErrorField
+  readonly position: number
+  readonly reason: string
+  readonly suggestion: string
+  /** The whole refused text: the expression, or the zone when `field` is `zone`. */
+  readonly input: string
+
+  constructor(input: string, { field, position, reason, suggestion }: CronFault) {
+    const subject = field === 'zone' ? 'Time zone' : 'Cron expression'
+    const where = field === 'zone' || field === 'expression' ? '' : ` in the ${field} field`
+    const advice = suggestion.endsWith('?') ? suggestion : `${suggestion}.`
+    super(`${subject} ${quoted(input)} is wrong${where} at position ${position}: ${reason}. ${advice}`)
+    this.field = field
+    this.position = position
+    this.reason = reason
+    this.suggestion = suggestion
+    this.input = input
+  }
+}
+
+/** Quotes text for a message: control characters are escaped, and a text of any length stays readable. */
+export function quoted(text: string): string {
+  const shown = text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text
+  return JSON.stringify(shown)
+}

@@ -1,0 +1,82 @@
+import { BoundedMap } from './bounded-map.ts'
+import { type Calendar, compile } from './calendar.ts'
+import { describe } from './describe.ts'
+import { nextFiring, previousFiring } from './firing.ts'
+import { longestGapMs } from './gap.ts'
+import { type ParsedCron, parse } from './parse.ts'
+import { type Zone, zoneOf } from './zone.ts'
+
+/** A cron expression in a zone: a set of instants from 1970 to `CRON_HORIZON_MS`, in whole seconds. */
+export interface Cron {
+  /** As it was written. */
+  readonly expression: string
+  /** The name to store; the spelling of the zone database where only the case differed. */
+  readonly zone: string
+  /** No date ever matches, as with `0 0 30 2 *`; `next` and `previous` then answer null at once. */
+  readonly isNever: boolean
+  /** The first firing strictly after an instant, or null when there is none before the horizon. */
+  next(afterMs: number): number | null
+  /** The last firing strictly before an instant, or null when there is none. */
+  previous(beforeMs: number): number | null
+  /** The longest time between two firings from the year of `fromMs` on, or null with fewer than two; see gap.ts. */
+  longestGapMs(fromMs: number): number | null
+  /** In plain English, with the zone. */
+  describe(): string
+}
+
+const MEMO_ENTRIES_MAX = 4_096
+
+const memo = new BoundedMap<Cron>(MEMO_ENTRIES_MAX)
+
+/** The calendar of an expression; throws a CronError for an expression or zone that cannot be used. */
+export function cron(expression: string, zone: string): Cron {
+  // Neither an expression nor a zone with NUL is ever accepted, so no two valid pairs share a key. What is not text
+  // has no key: an array would find the entry of the text that it turns into.
+  const isText = typeof expression === 'string' && typeof zone === 'string'
+  const key = isText ? `${expression}\0${zone}` : ''
+  const known = memo.get(key)
+  if (known) return known
+  const parsed = parse(expression)
+  const made = Object.freeze(new CompiledCron(expression, parsed, zoneOf(zone)))
+  memo.set(key, made)
+  return made
+}
+
+class CompiledCron implements Cron {
+  readonly expression: string
+  readonly zone: string
+  readonly isNever: boolean
+  readonly #parsed: ParsedCron
+  readonly #calendar: Calendar
+  readonly #zone: Zone
+
+  constructor(expression: string, parsed: ParsedCron, zone: Zone) {
+    this.#parsed = parsed
+    this.#calendar = compile(parsed)
+    this.#zone = zone
+    this.expression = expression
+    this.zone = zone.name
+    this.isNever = this.#calendar.isNever
+  }
+
+  next(afterMs: number): number | null {
+    return nextFiring(this.#calendar, this.#zone, instant(afterMs))
+  }
+
+  previous(beforeMs: number): number | null {
+    return previousFiring(this.#calendar, this.#zone, instant(beforeMs))
+  }
+
+  longestGapMs(fromMs: number): number | null {
+    return longestGapMs(this.#calendar, this.#zone, instant(fromMs))
+  }
+
+  describe(): string {
+    return describe(this.#parsed, this.isNever, this.zone)
+  }
+}
+
+function instant(ms: number): number {
+  if (Number.isFinite(ms)) return ms
+  throw new RangeError(`A cron is asked about an instant in epoch milliseconds, not about ${ms}.`)
+}

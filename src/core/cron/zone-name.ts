@@ -1,0 +1,80 @@
+import { CronError, quoted } from './cron-error.ts'
+import { nearest } from './nearest.ts'
+
+export interface ZoneName {
+  /** The name to store and show. An alias such as Europe/Kyiv stays the alias that was written. */
+  name: string
+  isUtc: boolean
+}
+
+const UTC_NAMES = new Set(['utc', 'etc/utc', 'uct', 'etc/uct', 'gmt', 'etc/gmt', 'zulu', 'etc/zulu', 'universal'])
+const IANA_THREE_LETTERS = new Set(['UTC', 'GMT', 'UCT', 'EST', 'MST', 'HST', 'CET', 'MET', 'EET', 'WET'])
+const IANA_COUNTRIES = new Set(['PRC', 'ROC', 'ROK'])
+const TYPING_MISTAKES_MAX = 4
+
+export function isKnownZone(name: string): boolean {
+  try {
+    resolveZone(name)
+    return true
+  } catch (error) {
+    if (error instanceof CronError) return false
+    throw error
+  }
+}
+
+/**
+ * Checks a zone against the runtime's IANA data and settles its spelling. Offsets and abbreviations are
+ * refused even where the runtime takes them: an offset is not the zone that its writer lives in, newer
+ * runtimes accept it and older ones do not, and IST or CST each name several zones.
+ */
+export function resolveZone(name: string): ZoneName {
+  if (typeof name !== 'string') throw refused(String(name), 'a zone is text', 'Write an IANA name such as Europe/Paris')
+  if (name === '') throw refused(name, 'it is empty', 'Write an IANA name such as Europe/Paris, or UTC')
+  const offset = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(name)
+  if (offset) throw refused(name, 'it is an offset, not a zone', zoneOfOffset(offset))
+  const canonical = canonicalName(name)
+  if (canonical === undefined) throw refused(name, 'no zone of that name is known', likeliest(name))
+  const letters = name.toUpperCase()
+  if (/^[A-Z]{3}$/.test(letters) && !IANA_THREE_LETTERS.has(letters) && !IANA_COUNTRIES.has(letters)) {
+    throw refused(name, 'an abbreviation can mean several zones', `Write the full name, for instance ${canonical}`)
+  }
+  const spelledAlike = canonical.toLowerCase() === name.toLowerCase()
+  return {
+    name: spelledAlike ? canonical : name,
+    isUtc: canonical === 'UTC' || UTC_NAMES.has(name.toLowerCase()),
+  }
+}
+
+function canonicalName(name: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** IANA spells fixed offsets with the sign of POSIX, the reverse of ISO 8601. */
+function zoneOfOffset([, sign, hours, minutes]: RegExpExecArray): string {
+  const isWholeHour = minutes === undefined || minutes === '00'
+  const fixed = `Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`
+  if (Number(hours) === 0 && isWholeHour) return 'Write UTC'
+  if (!isWholeHour || canonicalName(fixed) === undefined) return 'Write an IANA name such as Asia/Kolkata'
+  return `Write the zone's IANA name, or ${fixed} (its sign is reversed) for that offset all year`
+}
+
+function likeliest(name: string): string {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const wanted = name.trim().replaceAll(/\s+/g, '_')
+  if (wanted.toLowerCase() === 'z') return 'Write UTC'
+  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]))
+  const city = wanted.slice(wanted.lastIndexOf('/') + 1)
+  const editsMax = Math.min(TYPING_MISTAKES_MAX, Math.ceil(wanted.length / 3))
+  const nearestCity = nearest(city, [...cities.keys()], Math.min(editsMax, Math.ceil(city.length / 3)))
+  const zone = nearest(wanted, zones, editsMax) ?? (nearestCity === undefined ? undefined : cities.get(nearestCity))
+  return zone === undefined ? 'Write an IANA name such as Europe/Paris, or UTC' : `Did you mean ${quoted(zone)}?`
+}
+
+function refused(name: string, reason: string, suggestion: string): CronError {
+  return new CronError(name, { field: 'zone', position: 0, reason, suggestion })
+}

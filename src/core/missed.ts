@@ -1,0 +1,158 @@
+import type { GovernedSchedule } from './governor.ts'
+import { type CountedRange, occurrences, type PlannedState } from './occurrences.ts'
+import { catchUpShareMs, dueAt, type SpreadConfig } from './spread.ts'
+import { gridFor } from './wishes.ts'
+
+export type MissedMode = 'skip' | 'once' | 'all'
+
+export interface LateSchedule extends GovernedSchedule {
+  readonly id: string
+  readonly missed?: MissedMode | undefined
+  readonly maxLatenessMs?: number | undefined
+  readonly spread?: SpreadConfig | undefined
+  readonly createdAt?: number | undefined
+  /** A missed one-shot is put before a person instead of being fired: what prompt tasks want. */
+  readonly asksWhenMissed?: boolean | undefined
+}
+
+export interface LateState extends PlannedState {
+  /** When the planned occurrence is due, where that was settled with the plan; hints, for one, are not spread. */
+  readonly nextDueAt?: number | undefined
+}
+
+export interface MissedInput {
+  readonly now: number
+  readonly schedule: LateSchedule
+  readonly state: LateState
+}
+
+export interface LateOccurrence {
+  readonly plannedAt: number
+  readonly dueAt: number
+  readonly lateMs: number
+  readonly isMissed: boolean
+  readonly action: 'fire' | 'skip' | 'ask'
+  readonly reason: 'on-time' | 'late' | 'missed' | 'lateness' | 'paused' | 'max-runs'
+  /** When a fired one may start: at once, or after its share of the catch-up. */
+  readonly notBefore: number | null
+}
+
+export interface Missed {
+  /** Oldest first, which is the order to fire in. */
+  readonly occurrences: readonly LateOccurrence[]
+  /** What lies before the listed ones; none of it is fired. */
+  readonly before: (CountedRange & { readonly reason: 'missed' | 'lateness' | 'paused' }) | null
+}
+
+const listMax = 100
+const graceMs = 60_000
+const latenessMsMax = 86_400_000
+const stampedeMin = 4
+
+/**
+ * Says what becomes of each occurrence that is due by now.
+ *
+ * An occurrence is missed when it is over a minute late or when a later one is due already. Under `once` the newest due
+ * occurrence stands for all of them: when that one is merely late it runs anyway, and a second run for those before it
+ * would only do the same work twice.
+ */
+export function missed({ now, schedule, state }: MissedInput): Missed {
+  const { listed, before } = occurrences({ now: latestNominal(now, schedule), schedule, state, listMax })
+  const due = listed.map((plannedAt) => timed(plannedAt, { now, schedule, state })).filter((one) => one.dueAt <= now)
+  const newest = due.at(-1)
+  const judged = due.map((one) => judge(one, one === newest, { now, schedule, state }))
+  const firing = withinMaxRuns(judged, schedule, state)
+  return {
+    occurrences: withCatchUp(firing, schedule.id, now),
+    before: before === null ? null : { ...before, reason: rangeReason(before.to, { now, schedule, state }) },
+  }
+}
+
+/** How late an occurrence may be: its period and a day at the most, unless the schedule says otherwise. */
+export function maxLatenessMs({ schedule, periodMs }: { schedule: LateSchedule; periodMs: number | null }): number {
+  if (schedule.maxLatenessMs !== undefined) return schedule.maxLatenessMs
+  // Of several missed occurrences all but the newest are later than their period, so that limit would undo `all`.
+  if (schedule.missed === 'all' || periodMs === null) return latenessMsMax
+  return Math.min(periodMs, latenessMsMax)
+}
+
+interface TimedOccurrence {
+  readonly plannedAt: number
+  readonly dueAt: number
+  readonly lateMs: number
+  readonly periodMs: number | null
+}
+
+function timed(plannedAt: number, { now, schedule, state }: MissedInput): TimedOccurrence {
+  const periodMs = periodAt(plannedAt, { now, schedule, state })
+  const settledDueAt = plannedAt === state.nextRunAt ? state.nextDueAt : undefined
+  const due = settledDueAt ?? spreadDueAt(plannedAt, periodMs, schedule)
+  return { plannedAt, dueAt: due, lateMs: Math.max(0, now - due), periodMs }
+}
+
+function spreadDueAt(plannedAt: number, periodMs: number | null, schedule: LateSchedule): number {
+  const { id, spread: config, createdAt } = schedule
+  const kind = schedule.timing.at === undefined ? 'recurring' : 'one-shot'
+  return dueAt({ id, kind, plannedAt, intervalMs: periodMs ?? 0, config, createdAt })
+}
+
+/** The gap to the next occurrence; null where there is none. */
+function periodAt(plannedAt: number, input: MissedInput): number | null {
+  const { everyMs } = input.schedule.timing
+  if (everyMs !== undefined) return everyMs
+  const nextAt = gridFor(input)?.atOrAfter(plannedAt + 1) ?? null
+  return nextAt === null ? null : nextAt - plannedAt
+}
+
+function judge(one: TimedOccurrence, isNewest: boolean, input: MissedInput): LateOccurrence {
+  const { schedule } = input
+  const { plannedAt, dueAt: due, lateMs, periodMs } = one
+  const isMissed = !isNewest || lateMs > graceMs
+  const end = (action: LateOccurrence['action'], reason: LateOccurrence['reason']): LateOccurrence => {
+    return { plannedAt, dueAt: due, lateMs, isMissed, action, reason, notBefore: action === 'fire' ? input.now : null }
+  }
+  if (isPaused(input)) return end('skip', 'paused')
+  if (!isMissed) return end('fire', lateMs === 0 ? 'on-time' : 'late')
+  const mode = schedule.missed ?? 'once'
+  if (mode === 'skip') return end('skip', 'missed')
+  if (schedule.timing.at !== undefined && schedule.asksWhenMissed === true) return end('ask', 'missed')
+  if (mode === 'once' && !isNewest) return end('skip', 'missed')
+  return lateMs > maxLatenessMs({ schedule, periodMs }) ? end('skip', 'lateness') : end('fire', 'missed')
+}
+
+function rangeReason(newestAt: number, input: MissedInput): 'missed' | 'lateness' | 'paused' {
+  if (isPaused(input)) return 'paused'
+  if (input.schedule.missed !== 'all') return 'missed'
+  const { lateMs, periodMs } = timed(newestAt, input)
+  return lateMs > maxLatenessMs({ schedule: input.schedule, periodMs }) ? 'lateness' : 'missed'
+}
+
+function isPaused({ now, schedule, state }: MissedInput): boolean {
+  return schedule.enabled === false || (state.pausedUntil !== undefined && state.pausedUntil > now)
+}
+
+/** A one-shot may be due before its nominal instant, so the look reaches that far ahead. */
+function latestNominal(now: number, { timing, spread }: LateSchedule): number {
+  return timing.at === undefined || spread === undefined ? now : now + spread.oneShotMaxMs
+}
+
+function withinMaxRuns(
+  judged: readonly LateOccurrence[],
+  { maxRuns }: LateSchedule,
+  { runsCount = 0 }: LateState,
+): readonly LateOccurrence[] {
+  if (maxRuns === undefined) return judged
+  let left = Math.max(0, maxRuns - runsCount)
+  return judged.map((one) => {
+    if (one.action !== 'fire' || left-- > 0) return one
+    return { ...one, action: 'skip', reason: 'max-runs', notBefore: null }
+  })
+}
+
+function withCatchUp(judged: readonly LateOccurrence[], id: string, now: number): readonly LateOccurrence[] {
+  const isCatchingUp = (one: LateOccurrence) => one.action === 'fire' && one.isMissed
+  if (judged.filter(isCatchingUp).length < stampedeMin) return judged
+  return judged.map((one) => {
+    return isCatchingUp(one) ? { ...one, notBefore: now + catchUpShareMs({ id, plannedAt: one.plannedAt }) } : one
+  })
+}

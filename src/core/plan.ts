@@ -1,0 +1,221 @@
+import type { Policy } from './policy.ts'
+import { isEnded, type RunStatus } from './run-state.ts'
+
+/** What a run needs of whoever executes it. A run without a target is payload only and goes to hosts. */
+export interface TargetNeed {
+  readonly kind: string
+  /** The handler's name, for kind `handler`. */
+  readonly handler?: string | undefined
+}
+
+/** What a worker or host can execute. */
+export interface Capabilities {
+  /** Kinds taken whole; `handler` here means any handler. */
+  readonly kinds: readonly string[]
+  /** The handlers that are taken by name. */
+  readonly handlers?: readonly string[] | undefined
+  /** Hosts also take runs without a target. */
+  readonly host?: boolean | undefined
+}
+
+export interface PlannedRun {
+  readonly id: string
+  readonly priority: number
+  readonly enqueuedAt: number
+  readonly status: RunStatus
+  readonly leaseExpiresAt?: number | null | undefined
+  /** When its backoff ends. */
+  readonly nextEligibleAt?: number | null | undefined
+  readonly notBefore?: number | null | undefined
+  /** From this instant on it must not start any more. */
+  readonly deadline?: number | null | undefined
+  readonly concurrencyKey?: string | null | undefined
+  /** Runs with one serial key go one at a time, whatever the policy says: a schedule's, unless overlap is `allow`. */
+  readonly serialKey?: string | null | undefined
+  readonly cancelRequestedAt?: number | null | undefined
+  /** The run it replaces, while that one has not ended yet. */
+  readonly blockedBy?: string | null | undefined
+  readonly target?: TargetNeed | null | undefined
+}
+
+export type SkipReason =
+  | 'leased'
+  | 'lease-expired'
+  | 'parked'
+  | 'terminal'
+  | 'held'
+  | 'deadline'
+  | 'paused'
+  | 'queue-paused'
+  | 'backoff'
+  | 'not-before'
+  | 'blocked-by-cancel'
+  | 'no-worker'
+  | 'concurrency-ceiling'
+  | 'rate-limit'
+  | 'key-ceiling'
+
+export type PlanPolicy = Pick<Policy, 'maxConcurrent' | 'maxConcurrentPerKey' | 'leaseTtlMs' | 'rateLimit'>
+
+export interface PlanInput {
+  readonly now: number
+  readonly runs: readonly PlannedRun[]
+  readonly policy: PlanPolicy
+  /** The whole fleet or the account is stopped. */
+  readonly paused?: boolean | undefined
+  readonly queuePaused?: boolean | undefined
+  /** Those who may take the runs: the one caller of a lease, or every live worker when a door shows what is next. */
+  readonly can?: readonly Capabilities[] | undefined
+  /** The caller's free slots, when it has a limit of its own. */
+  readonly limit?: number | undefined
+  /** When the queue's latest runs started, in any order; only the newest `rateLimit.startsMax` matter. */
+  readonly recentStarts?: readonly number[] | undefined
+}
+
+export interface LeasePlan {
+  readonly leases: readonly { readonly id: string; readonly leaseExpiresAt: number }[]
+  readonly skipped: readonly { readonly id: string; readonly reason: SkipReason }[]
+  readonly inFlight: number
+  /** The slots this plan could fill. */
+  readonly available: number
+  /** The earliest instant at which time alone may change the plan. */
+  readonly wakeAt: number | null
+}
+
+/**
+ * Decides who goes now.
+ *
+ * A run that cannot go gets the first reason that fits, from what concerns it alone to what it shares with others: its
+ * own state; a deadline that is over; a stop of everything, of the queue; its own instants; the run it replaces; nobody
+ * who can execute it; the ceiling; the rate; its key. A run with an earlier reason therefore never uses a slot, a start
+ * or its key, and does not hold up the runs behind it.
+ *
+ * An expired lease keeps its slot: its holder may still be at work, and until it is reclaimed nobody knows otherwise.
+ */
+export function planLeases(input: PlanInput): LeasePlan {
+  const { now, policy } = input
+  const lane = openLane(input)
+  const available = Math.max(0, Math.min(policy.maxConcurrent - lane.inFlight, input.limit ?? Number.POSITIVE_INFINITY))
+  const leases: LeasePlan['leases'][number][] = []
+  const skipped: LeasePlan['skipped'][number][] = []
+  const wake = new Earliest(now)
+
+  for (const run of input.runs.toSorted(inQueueOrder)) {
+    const reason = ownReason(run, input) ?? sharedReason(run, lane, available - leases.length, policy)
+    if (reason === null) {
+      take(run, lane, now)
+      leases.push({ id: run.id, leaseExpiresAt: now + policy.leaseTtlMs })
+      continue
+    }
+    skipped.push({ id: run.id, reason })
+    if (reason === 'leased') wake.consider(run.leaseExpiresAt)
+    if (reason === 'backoff' || reason === 'not-before') wake.consider(eligibleAt(run))
+    if (reason === 'rate-limit') wake.consider(rateOpensAt(lane, policy))
+  }
+  return { leases, skipped, inFlight: lane.inFlight, available, wakeAt: wake.at }
+}
+
+/** Queue order: the smaller priority, then the earlier enqueue, then the id by code units. */
+export function inQueueOrder(a: QueuePlace, b: QueuePlace): number {
+  return a.priority - b.priority || a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+}
+
+export type QueuePlace = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
+
+/** Says whether a caller with these capabilities may execute such a target. */
+export function canExecute(target: TargetNeed | null | undefined, can: Capabilities): boolean {
+  if (target === null || target === undefined) return can.host === true
+  if (can.kinds.includes(target.kind)) return true
+  return target.kind === 'handler' && target.handler !== undefined && (can.handlers?.includes(target.handler) ?? false)
+}
+
+/** What is shared by the runs of a queue, as it stands while the plan is made. */
+interface Lane {
+  readonly inFlight: number
+  readonly keyCounts: Map<string, number>
+  /** For each serial key in flight: whether everything that has it is asked to end. */
+  readonly serialKeys: Map<string, 'at-work' | 'asked-to-end'>
+  /** The starts inside the window of the rate, the plan's own included. */
+  readonly starts: number[]
+}
+
+function openLane({ now, runs, policy, recentStarts = [] }: PlanInput): Lane {
+  const windowFrom = now - (policy.rateLimit?.perMs ?? 0)
+  const lane: Lane = {
+    inFlight: runs.reduce((count, run) => (run.status === 'leased' ? count + 1 : count), 0),
+    keyCounts: new Map(),
+    serialKeys: new Map(),
+    starts: recentStarts.filter((startedAt) => startedAt > windowFrom),
+  }
+  for (const run of runs) if (run.status === 'leased') occupyKeys(run, lane)
+  return lane
+}
+
+function take(run: PlannedRun, lane: Lane, now: number): void {
+  occupyKeys(run, lane)
+  lane.starts.push(now)
+}
+
+function occupyKeys(run: PlannedRun, { keyCounts, serialKeys }: Lane): void {
+  const { concurrencyKey, serialKey } = run
+  if (isSet(concurrencyKey)) keyCounts.set(concurrencyKey, (keyCounts.get(concurrencyKey) ?? 0) + 1)
+  if (!isSet(serialKey)) return
+  const isEnding = isSet(run.cancelRequestedAt) && serialKeys.get(serialKey) !== 'at-work'
+  serialKeys.set(serialKey, isEnding ? 'asked-to-end' : 'at-work')
+}
+
+function ownReason(run: PlannedRun, { now, paused, queuePaused, can }: PlanInput): SkipReason | null {
+  if (run.status === 'leased')
+    return isSet(run.leaseExpiresAt) && run.leaseExpiresAt <= now ? 'lease-expired' : 'leased'
+  if (run.status === 'parked' || run.status === 'held') return run.status
+  if (isEnded(run.status)) return 'terminal'
+  if (isSet(run.deadline) && run.deadline <= now) return 'deadline'
+  if (paused === true) return 'paused'
+  if (queuePaused === true) return 'queue-paused'
+  if (isSet(run.nextEligibleAt) && run.nextEligibleAt > now) return 'backoff'
+  if (isSet(run.notBefore) && run.notBefore > now) return 'not-before'
+  if (isSet(run.blockedBy)) return 'blocked-by-cancel'
+  if (can !== undefined && !can.some((taker) => canExecute(run.target, taker))) return 'no-worker'
+  return null
+}
+
+function sharedReason(run: PlannedRun, lane: Lane, free: number, policy: PlanPolicy): SkipReason | null {
+  const serial = isSet(run.serialKey) ? lane.serialKeys.get(run.serialKey) : undefined
+  if (serial === 'asked-to-end') return 'blocked-by-cancel'
+  if (free <= 0) return 'concurrency-ceiling'
+  if (policy.rateLimit !== undefined && lane.starts.length >= policy.rateLimit.startsMax) return 'rate-limit'
+  if (serial === 'at-work') return 'key-ceiling'
+  const { maxConcurrentPerKey } = policy
+  if (maxConcurrentPerKey === undefined || !isSet(run.concurrencyKey)) return null
+  return (lane.keyCounts.get(run.concurrencyKey) ?? 0) >= maxConcurrentPerKey ? 'key-ceiling' : null
+}
+
+function eligibleAt(run: PlannedRun): number {
+  return Math.max(run.nextEligibleAt ?? 0, run.notBefore ?? 0)
+}
+
+/** The rate allows another start when the oldest of the newest `startsMax` leaves the window. */
+function rateOpensAt({ starts }: Lane, { rateLimit }: PlanPolicy): number | null {
+  if (rateLimit === undefined) return null
+  const oldestThatCounts = starts.toSorted((a, b) => b - a)[rateLimit.startsMax - 1]
+  return oldestThatCounts === undefined ? null : oldestThatCounts + rateLimit.perMs
+}
+
+/** The earliest of the instants after `now` it was shown. */
+class Earliest {
+  at: number | null = null
+  readonly #now: number
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  consider(instant: number | null | undefined): void {
+    if (!isSet(instant) || instant <= this.#now) return
+    if (this.at === null || instant < this.at) this.at = instant
+  }
+}
+
+function isSet<Value>(value: Value | null | undefined): value is Value {
+  return value !== null && value !== undefined
+}

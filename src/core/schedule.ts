@@ -1,0 +1,307 @@
+import { cron } from './cron/cron.ts'
+import { CronError } from './cron/cron-error.ts'
+import { durationMsMax } from './duration.ts'
+import { overlapProblems } from './overlap.ts'
+import type { SpreadConfig } from './spread.ts'
+import { needOf, type Target } from './target.ts'
+import type { Timing } from './timing.ts'
+
+/** A schedule as it is stored: durations in ms, instants in epoch ms, the zone resolved, nothing left to default later. */
+export interface ScheduleSpec {
+  readonly name: string
+  readonly timing: Timing
+  readonly startNow?: boolean | undefined
+  readonly startAt?: number | undefined
+  readonly endAt?: number | undefined
+  readonly maxRuns?: number | undefined
+  readonly minMs?: number | undefined
+  readonly maxMs?: number | undefined
+  readonly overlap?: 'skip' | 'queue' | 'allow' | 'cancel' | undefined
+  readonly queueMax?: number | undefined
+  readonly missed?: 'skip' | 'once' | 'all' | undefined
+  /** A missed one-shot is put before a person instead of being fired: what prompt tasks want. */
+  readonly asksWhenMissed?: boolean | undefined
+  readonly maxLatenessMs?: number | undefined
+  readonly pauseAfterFailures?: number | undefined
+  readonly spread?: SpreadConfig | undefined
+  readonly queue?: string | undefined
+  readonly priority?: number | undefined
+  readonly concurrencyKey?: string | undefined
+  readonly payload?: unknown
+  readonly target?: Target | null | undefined
+  readonly repeatable?: boolean | undefined
+  readonly onExhausted?: 'park' | 'fail' | undefined
+  /** What the executor needs besides: expectation, timeout, tags. Kept as given, and copied to each run. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+  readonly description?: string | undefined
+}
+
+export interface ScheduleProblem {
+  readonly field: string
+  readonly problem: string
+  readonly expected: string
+}
+
+export interface ScheduleCheck {
+  readonly now: number
+  /** The spec that is edited. What it says about instants that are over by now was right when it was written. */
+  readonly before?: ScheduleSpec | undefined
+}
+
+/** Shorter periods are a busy loop through the store, and no longer a schedule. */
+export const everyMsMin = 1_000
+
+const countMax = 1_000_000_000
+const instantMax = 8.64e15
+const nameLengthMax = 200
+const keyLengthMax = 500
+const descriptionLengthMax = 10_000
+const priorityMax = 1_000_000
+
+interface Rule {
+  /** What would be right. */
+  readonly expected: string
+  /** What is wrong, as a clause after the field's name; `null` when nothing is. */
+  problem(value: unknown): string | null
+  readonly required?: boolean
+}
+
+const integer = (min: number, max: number): Rule => ({
+  expected: `an integer from ${min} to ${max}`,
+  problem: (value) => {
+    return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max ? null : isShown(value)
+  },
+})
+const fraction: Rule = {
+  expected: 'a number from 0 to 1',
+  problem: (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? null : isShown(value)),
+}
+const flag: Rule = {
+  expected: 'true or false',
+  problem: (value) => (typeof value === 'boolean' ? null : isShown(value)),
+}
+const choice = (...words: string[]): Rule => ({
+  expected: `one of ${words.join(', ')}`,
+  problem: (value) => (words.includes(value as string) ? null : isShown(value)),
+})
+const record: Rule = {
+  expected: 'an object',
+  problem: (value) => (isRecord(value) ? null : isShown(value)),
+}
+/** Text that both databases keep as it is: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+const text = (lengthMax: number): Rule => ({
+  expected: `a text of 1 to ${lengthMax} characters without NUL and half surrogates`,
+  problem: (value) => {
+    if (typeof value !== 'string') return isShown(value)
+    if (value === '') return 'is empty'
+    if (value.length > lengthMax) return `has ${value.length} characters`
+    if (value.includes('\0')) return `has a NUL character at position ${value.indexOf('\0')}`
+    return value.isWellFormed() ? null : 'has half of a surrogate pair'
+  },
+})
+const target: Rule = {
+  expected: 'an object with exactly one kind of target',
+  problem: (value) => {
+    if (value === null) return null
+    if (!isRecord(value)) return isShown(value)
+    const answer = needOf(value)
+    return 'problem' in answer ? answer.problem : null
+  },
+}
+const anything: Rule = { expected: 'plain data', problem: () => null }
+const instant = integer(0, instantMax)
+const duration = integer(1, durationMsMax)
+
+const specRules: Record<keyof ScheduleSpec, Rule> = {
+  name: { ...text(nameLengthMax), required: true },
+  timing: { ...record, required: true },
+  startNow: flag,
+  startAt: instant,
+  endAt: instant,
+  maxRuns: integer(1, countMax),
+  minMs: duration,
+  maxMs: duration,
+  overlap: choice('skip', 'queue', 'allow', 'cancel'),
+  queueMax: anything,
+  missed: choice('skip', 'once', 'all'),
+  asksWhenMissed: flag,
+  maxLatenessMs: integer(0, durationMsMax),
+  pauseAfterFailures: integer(1, countMax),
+  spread: record,
+  queue: text(nameLengthMax),
+  priority: integer(-priorityMax, priorityMax),
+  concurrencyKey: text(keyLengthMax),
+  payload: anything,
+  target,
+  repeatable: flag,
+  onExhausted: choice('park', 'fail'),
+  options: record,
+  description: text(descriptionLengthMax),
+}
+const timingRules: Record<'cron' | 'zone' | 'everyMs' | 'from' | 'at', Rule> = {
+  cron: anything,
+  zone: anything,
+  everyMs: integer(everyMsMin, durationMsMax),
+  from: choice('end', 'start'),
+  at: instant,
+}
+const spreadRules: Record<keyof SpreadConfig, Rule> = {
+  recurringFraction: { ...fraction, required: true },
+  recurringCapMs: { ...integer(0, durationMsMax), required: true },
+  oneShotMaxMs: { ...integer(0, durationMsMax), required: true },
+  oneShotMinuteModulo: { ...integer(1, 60), required: true },
+}
+
+/**
+ * Says everything that is wrong with a schedule, so that a door can refuse it whole. An empty list means it is sound.
+ *
+ * Rules between fields are looked at only once each field is sound by itself: a second complaint that follows from the
+ * first helps nobody.
+ */
+export function scheduleProblems(spec: unknown, check: ScheduleCheck): ScheduleProblem[] {
+  if (!isRecord(spec)) return [{ field: 'schedule', problem: isShown(spec), expected: record.expected }]
+  const problems = [
+    ...fieldProblems('', spec, specRules, 'a schedule'),
+    ...(isRecord(spec.timing) ? fieldProblems('timing.', spec.timing, timingRules, 'a timing') : []),
+    ...(isRecord(spec.spread) ? fieldProblems('spread.', spec.spread, spreadRules, 'a spread') : []),
+  ]
+  if (problems.length > 0) return problems
+  const sound = spec as unknown as ScheduleSpec
+  const timing = timingProblems(sound, check)
+  if (timing.length > 0) return timing
+  return [...boundProblems(sound, check), ...windowProblems(sound, check), ...overlapProblems(sound)]
+}
+
+function fieldProblems(
+  prefix: string,
+  given: Record<string, unknown>,
+  rules: Readonly<Record<string, Rule>>,
+  noun: string,
+): ScheduleProblem[] {
+  const problems: ScheduleProblem[] = []
+  for (const [name, { expected, problem, required }] of Object.entries(rules)) {
+    const value = given[name]
+    if (value === undefined) {
+      if (required === true) problems.push({ field: prefix + name, problem: 'is missing', expected })
+      continue
+    }
+    const found = problem(value)
+    if (found !== null) problems.push({ field: prefix + name, problem: found, expected })
+  }
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(rules, name)) continue
+    const expected = `one of ${Object.keys(rules).join(', ')}`
+    problems.push({ field: prefix + name, problem: `is not a field of ${noun}`, expected })
+  }
+  return problems
+}
+
+function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, check: ScheduleCheck): ScheduleProblem[] {
+  const given = timing as Readonly<Record<string, unknown>>
+  const kinds = (['cron', 'everyMs', 'at'] as const).filter((kind) => given[kind] !== undefined)
+  if (kinds.length > 1) {
+    const expected = 'exactly one of cron, everyMs and at, or none of them'
+    return [{ field: 'timing', problem: `has ${kinds.join(' and ')}`, expected }]
+  }
+  const [kind] = kinds
+  const problems: ScheduleProblem[] = []
+  const strayed = (field: string, owner: string) => {
+    problems.push({ field, problem: `means nothing without ${owner}`, expected: `absent, or beside ${owner}` })
+  }
+  if (given.zone !== undefined && kind !== 'cron') strayed('timing.zone', 'cron')
+  if (given.from !== undefined && kind !== 'everyMs') strayed('timing.from', 'everyMs')
+  if (startNow === true && kind !== 'everyMs') strayed('startNow', 'everyMs')
+  if (asksWhenMissed === true && kind !== 'at') strayed('asksWhenMissed', 'at')
+  if (timing.cron !== undefined) problems.push(...cronProblems(given))
+  if (timing.at !== undefined && timing.at < check.now && check.before?.timing.at !== timing.at) {
+    problems.push({
+      field: 'timing.at',
+      problem: `is ${isoText(timing.at)}, which is over`,
+      expected: `${isoText(check.now)} or later`,
+    })
+  }
+  return problems
+}
+
+function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknown>>): ScheduleProblem[] {
+  if (typeof expression !== 'string') {
+    return [{ field: 'timing.cron', problem: isShown(expression), expected: 'a cron expression' }]
+  }
+  if (typeof zone !== 'string') {
+    const problem = zone === undefined ? 'is missing' : isShown(zone)
+    return [{ field: 'timing.zone', problem, expected: 'the name of an IANA zone, such as Europe/Paris' }]
+  }
+  try {
+    if (!cron(expression, zone).isNever) return []
+    const expected = 'an expression that matches some date'
+    return [{ field: 'timing.cron', problem: `is ${JSON.stringify(expression)}, which never comes`, expected }]
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    const field = error.field === 'zone' ? 'timing.zone' : 'timing.cron'
+    const where = error.field === 'zone' || error.field === 'expression' ? '' : ` in its ${error.field} field`
+    return [
+      {
+        field,
+        problem: `is wrong${where} at position ${error.position}: ${error.reason}`,
+        expected: error.suggestion,
+      },
+    ]
+  }
+}
+
+function boundProblems({ timing, minMs, maxMs }: ScheduleSpec, { now }: ScheduleCheck): ScheduleProblem[] {
+  const problems: ScheduleProblem[] = []
+  if (timing.at !== undefined) {
+    for (const [field, bound] of Object.entries({ minMs, maxMs })) {
+      if (bound === undefined) continue
+      problems.push({ field, problem: 'bounds the time between runs, and an at has only one', expected: 'absent' })
+    }
+    return problems
+  }
+  if (minMs !== undefined && maxMs !== undefined && minMs > maxMs) {
+    problems.push({ field: 'minMs', problem: `is ${minMs}`, expected: `at most maxMs, which is ${maxMs}` })
+  }
+  if (timing.cron === undefined || maxMs === undefined) return problems
+  const gapMs = cron(timing.cron, timing.zone).longestGapMs(now)
+  if (gapMs !== null && maxMs < gapMs) {
+    problems.push({
+      field: 'maxMs',
+      problem: `is ${maxMs}, shorter than the longest gap of the cron, so that runs would leave its calendar`,
+      expected: `at least ${gapMs}`,
+    })
+  }
+  return problems
+}
+
+function windowProblems({ timing, startAt, endAt }: ScheduleSpec, { now, before }: ScheduleCheck): ScheduleProblem[] {
+  const problem = (field: string, is: string, expected: string) => [{ field, problem: is, expected }]
+  if (startAt !== undefined && endAt !== undefined && startAt >= endAt) {
+    return problem('endAt', `is ${isoText(endAt)}`, `after startAt, which is ${isoText(startAt)}`)
+  }
+  if (timing.at !== undefined) {
+    if (startAt !== undefined && timing.at < startAt) return problem('startAt', 'is after at', 'absent, or before at')
+    if (endAt !== undefined && timing.at > endAt) return problem('endAt', 'is before at', 'absent, or after at')
+  }
+  if (endAt === undefined || endAt === before?.endAt) return []
+  if (endAt < now) return problem('endAt', `is ${isoText(endAt)}, which is over`, `after ${isoText(now)}`)
+  if (timing.cron === undefined) return []
+  const firstAt = cron(timing.cron, timing.zone).next(Math.max(now, (startAt ?? now) - 1))
+  if (firstAt !== null && firstAt <= endAt) return []
+  return problem('endAt', `is ${isoText(endAt)}, before the cron comes for the first time`, 'later, or absent')
+}
+
+function isShown(value: unknown): string {
+  if (typeof value === 'string') return `is ${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)}`
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'is a list' : 'is an object'
+  return typeof value === 'number' || typeof value === 'boolean' || value === null
+    ? `is ${value}`
+    : `is of the type ${typeof value}`
+}
+
+function isoText(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+
+/** How far occurrences may be moved from their nominal instants. Without one, nothing is moved. */
+export interface SpreadConfig {
+  readonly recurringFraction: number
+  readonly recurringCapMs: number
+  readonly oneShotMaxMs: number
+  /** One-shots move only from UTC minutes this number divides, the minutes people type without meaning them exactly. */
+  readonly oneShotMinuteModulo: number
+}
+
+/** What prompt tasks get. */
+export const promptSpread: SpreadConfig = Object.freeze({
+  recurringFraction: 0.1,
+  recurringCapMs: 900_000,
+  oneShotMaxMs: 90_000,
+  oneShotMinuteModulo: 30,
+})
+
+export interface SpreadInput {
+  readonly id: string
+  readonly kind: 'recurring' | 'one-shot'
+  readonly plannedAt: number
+  /** The gap to the next occurrence; only recurring schedules have one. */
+  readonly intervalMs?: number | undefined
+  readonly config: SpreadConfig
+}
+
+const minuteMs = 60_000
+const catchUpMs = 30_000
+
+/**
+ * Says how many ms an occurrence moves from its nominal instant, always the same for the same id.
+ *
+ * A recurring one moves later, so that it never runs twice in one period; a one-shot moves earlier, so that what a
+ * person asked for by nine is there by nine.
+ */
+export function spread({ id, kind, plannedAt, intervalMs = 0, config }: SpreadInput): number {
+  if (kind === 'recurring') {
+    return Math.floor(fractionOfId(id) * Math.min(config.recurringFraction * intervalMs, config.recurringCapMs))
+  }
+  // Off the full minute this has a fraction, which no modulus divides.
+  const minuteOfHour = (plannedAt / minuteMs) % 60
+  if (minuteOfHour % config.oneShotMinuteModulo !== 0) return 0
+  const earlyMs = Math.floor(fractionOfId(id) * config.oneShotMaxMs)
+  return earlyMs === 0 ? 0 : -earlyMs
+}
+
+export interface DueInput extends Omit<SpreadInput, 'config'> {
+  readonly config?: SpreadConfig | undefined
+  readonly createdAt?: number | undefined
+}
+
+/**
+ * The instant at which an occurrence is due: nominal plus spread.
+ *
+ * A one-shot created with less time left than its offset would be due before it existed, and so fire at once; it is due
+ * at its nominal instant instead.
+ */
+export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
+  const { plannedAt } = occurrence
+  if (config === undefined) return plannedAt
+  const due = plannedAt + spread({ ...occurrence, config })
+  return due < plannedAt && createdAt !== undefined && due < createdAt ? plannedAt : due
+}
+
+/** The share of 30 s by which one of many missed occurrences is moved, so that catching up is not a stampede. */
+export function catchUpShareMs({ id, plannedAt }: { readonly id: string; readonly plannedAt: number }): number {
+  return Math.floor(hashFraction(`${id}@${plannedAt}`) * catchUpMs)
+}
+
+/** A number in [0, 1) that looks random and depends on the whole text alone. */
+export function hashFraction(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32
+}
+
+function fractionOfId(id: string): number {
+  return /^[0-9a-f]{8}/i.test(id) ? Number.parseInt(id.slice(0, 8), 16) / 2 ** 32 : hashFraction(id)
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cron } from '../../../src/core/cron/cron.ts'
+import { expressions, zoneNames } from './arbitraries.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const FROM_MS = Date.UTC(2026, 6, 1)
+
+describe('the longest gap', () => {
+  it.each<[string, string, number]>([
+    ['* * * * * *', 'Europe/Paris', 1_000],
+    ['*/5 * * * *', 'America/New_York', 5 * MINUTE_MS],
+    ['*/7 * * * *', 'UTC', 7 * MINUTE_MS],
+    ['0,1 * * * *', 'UTC', 59 * MINUTE_MS],
+    ['10 5 * * * *', 'UTC', HOUR_MS],
+    ['0 0 * * *', 'UTC', DAY_MS],
+    ['0 0 * * *', 'America/New_York', DAY_MS + HOUR_MS],
+    ['0 0 * * *', 'Australia/Lord_Howe', DAY_MS + HOUR_MS / 2],
+    ['0 0 * * *', 'America/Sao_Paulo', DAY_MS],
+    ['0 0,12 * * *', 'America/New_York', 13 * HOUR_MS],
+    ['*/5 0-12 * * *', 'UTC', 11 * HOUR_MS + 5 * MINUTE_MS],
+    ['0 9 * * 1-5', 'UTC', 3 * DAY_MS],
+    ['0 9 * * 1-5', 'Europe/Paris', 3 * DAY_MS + HOUR_MS],
+    ['0 0 1 * *', 'UTC', 31 * DAY_MS],
+    ['0 0 31 * *', 'UTC', 61 * DAY_MS],
+    ['0 0 1 1 *', 'UTC', 366 * DAY_MS],
+    ['0 0 29 2 *', 'UTC', (8 * 365 + 1) * DAY_MS],
+    ['0 0 29 2 *', 'America/New_York', (8 * 365 + 1) * DAY_MS],
+    ['0 0 * 2 MON#5', 'UTC', (40 * 365 + 9) * DAY_MS],
+    ['0 12 1 3,10 *', 'Europe/Paris', 214 * DAY_MS - HOUR_MS],
+  ])('of %s in %s', (expression, zone, gapMs) => {
+    expect(cron(expression, zone).longestGapMs(FROM_MS)).toBe(gapMs)
+  })
+
+  it('is never passed by two firings that follow each other, and some two reach it', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(expressions, zoneNames, (expression, zone) => {
+        const calendar = cron(expression, zone)
+        const longestMs = calendar.longestGapMs(FROM_MS)
+        if (longestMs === null) return
+        let widestMs = 0
+        let at = calendar.next(Date.UTC(2026, 0, 1) - 1)
+        for (let walked = 0; at !== null && walked < 20_000; walked++) {
+          const next: number | null = calendar.next(at)
+          if (next !== null) widestMs = Math.max(widestMs, next - at)
+          at = next
+        }
+        expect(widestMs).toBeLessThanOrEqual(longestMs)
+        const reachesTheEnd = at === null
+        if (reachesTheEnd) expect(widestMs).toBe(longestMs)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
