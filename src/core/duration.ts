@@ -51,8 +51,8 @@ export class DurationError extends Error {
  * Reads a duration such as `1h30m` into whole ms.
  *
  * Units come once each, from the largest down; only the last number may have a fraction, and together they must give
- * whole ms. Zero is a duration, and whoever asks decides whether it makes sense. A number without a unit is refused, for
- * nobody can tell whether it meant seconds or ms.
+ * whole ms. Zero is refused: an interval, a lease or a limit of no length is a mistake wherever it is written. A number
+ * without a unit is refused, for nobody can tell whether it meant seconds or ms.
  */
 export function parseDuration(text: string): number {
   if (typeof text !== 'string') throw new DurationError(String(text), 0, 'is not text', example)
@@ -78,10 +78,11 @@ export function parseDuration(text: string): number {
     largestAllowed = part.unitIndex + 1
     position = part.end
   }
+  if (totalMs === 0) throw new DurationError(text, 0, 'is zero', 'at least 1ms')
   return totalMs
 }
 
-/** Writes whole ms in the largest units that fit, such as `1h30m`; `parseDuration` reads it back exactly. */
+/** Writes whole ms in the largest units that fit, such as `1h30m`; `parseDuration` reads all but zero back exactly. */
 export function formatDuration(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > durationMsMax) {
     throw new DurationError(String(ms), 0, 'is not a number of ms that a duration can have', `0 to ${durationMsMax}`)

@@ -57,6 +57,7 @@ const nameLengthMax = 200
 const keyLengthMax = 500
 const descriptionLengthMax = 10_000
 const priorityMax = 1_000_000
+export const priorityDefault = 100
 
 interface Rule {
   /** What would be right. */

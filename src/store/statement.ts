@@ -6,6 +6,9 @@
 export type Step<Result> = Generator<Request, Result, Row[]>
 
 export type Value = string | number | null
+/** Stands for the store's clock among the parameters; PostgreSQL is handed `null` and reads its own (see `clockOr`). */
+export const storeClock: unique symbol = Symbol('store clock')
+export type Param = Value | typeof storeClock
 export type Row = Record<string, Value>
 
 /**
@@ -14,40 +17,42 @@ export type Row = Record<string, Value>
  */
 export interface Statement {
   readonly name: string
-  /** `null` when SQLite needs nothing: its one writer already excludes everybody else. */
+  /** `null` where a database needs nothing: a lock on SQLite, or what PostgreSQL did in the statement before. */
   readonly sqlite: string | null
-  readonly postgres: string
+  readonly postgres: string | null
 }
 
 export type Request =
-  | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Value[] }
+  | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[] }
   /** SQLite runs the statement once a tuple; PostgreSQL once, with one array a column. */
   | { readonly kind: 'each'; readonly statement: Statement; readonly tuples: readonly (readonly Value[])[] }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
+
+/** The instant a parameter names, or the server's own where it names none; only PostgreSQL has a server to ask. */
+export function clockOr(parameter: string): string {
+  return `coalesce(cast(${parameter} as bigint), floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`
+}
 
 /** A statement whose text serves both databases. */
 export function both(name: string, text: string): Statement {
   return { name, sqlite: text, postgres: text }
 }
 
-export function dialects(name: string, texts: { sqlite: string | null; postgres: string }): Statement {
+export function dialects(name: string, texts: Omit<Statement, 'name'>): Statement {
   return { name, ...texts }
 }
 
-export function* all<Result = Row>(statement: Statement, ...params: Value[]): Step<Result[]> {
+export function* all<Result = Row>(statement: Statement, ...params: Param[]): Step<Result[]> {
   return (yield { kind: 'all', statement, params }) as Result[]
 }
 
-export function* one<Result = Row>(statement: Statement, ...params: Value[]): Step<Result | undefined> {
+export function* one<Result = Row>(statement: Statement, ...params: Param[]): Step<Result | undefined> {
   return ((yield { kind: 'all', statement, params }) as Result[])[0]
 }
 
 /** The rows come back in no promised order: a statement that is asked for several tuples returns what identifies each. */
-export function* each<Result = Row>(
-  statement: Statement,
-  tuples: readonly (readonly Value[])[],
-): Step<Result[]> {
+export function* each<Result = Row>(statement: Statement, tuples: readonly (readonly Value[])[]): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples }) as Result[]
 }

@@ -193,7 +193,6 @@ export const ground: Migration = {
       priority integer not null,
       enqueued_at bigint not null,
       concurrency_key {text},
-      schedule_id bigint,
       kind {text} not null,
       at bigint not null,
       reason {text},
@@ -205,7 +204,6 @@ export const ground: Migration = {
     `create index aside_waiting on belfry.aside (queue_id, at, run_id) where kind = 'waiting'`,
     `create index aside_key on belfry.aside (queue_id, concurrency_key, need_id, priority, enqueued_at, run_id)
       where kind = 'key'`,
-    `create index aside_schedule on belfry.aside (schedule_id, kind, run_id) where schedule_id is not null`,
     `create index aside_parked on belfry.aside (queue_id, at, run_id) where kind = 'parked'`,
     `create table belfry.lease (
       run_id {row id},
@@ -225,7 +223,8 @@ export const ground: Migration = {
       releases smallint not null,
       deaths smallint not null
     ) {hot table}`,
-    'create index lease_queue on belfry.lease (queue_id, concurrency_key)',
+    'create index lease_queue on belfry.lease (queue_id)',
+    'create index lease_key on belfry.lease (queue_id, concurrency_key) where concurrency_key is not null',
 
     // Append-only. Fence 0 is an end that no lease made: cancelled or skipped before it was leased, or while parked.
     `create table belfry.attempt (

@@ -2,7 +2,16 @@ import pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database.ts'
-import type { Request, Row, Statement, Step } from '../statement.ts'
+import {
+  clockOr,
+  type Param,
+  type Request,
+  type Row,
+  type Statement,
+  type Step,
+  storeClock,
+  type Value,
+} from '../statement.ts'
 
 /** Anything that speaks like a `pg` client. */
 export interface Connection {
@@ -100,10 +109,14 @@ export class PostgresDatabase implements Database {
       await client.query('commit')
     } catch (error) {
       if (isConflict(error) || isRefusal(error)) throw error
-      throw new BelfryError('commit-unknown', `The commit to ${this.place} broke off and may or may not have taken effect.`, {
-        hint: 'Ask the store what it holds before trying again.',
-        cause: error,
-      })
+      throw new BelfryError(
+        'commit-unknown',
+        `The commit to ${this.place} broke off and may or may not have taken effect.`,
+        {
+          hint: 'Ask the store what it holds before trying again.',
+          cause: error,
+        },
+      )
     }
   }
 
@@ -121,13 +134,22 @@ export class PostgresDatabase implements Database {
       case 'ids':
         return this.#takeIds(connection, request.count)
       case 'all':
-        return this.#run(connection, request.statement, [...request.params])
+        return this.#run(
+          connection,
+          request.statement,
+          request.params.map((param) => this.#valueOf(param)),
+        )
       case 'each':
         return this.#run(connection, request.statement, columns(request.tuples))
     }
   }
 
+  #valueOf(param: Param): Value {
+    return param === storeClock ? (this.#clock?.now() ?? null) : param
+  }
+
   async #run(connection: Connection, statement: Statement, values: unknown[]): Promise<Row[]> {
+    if (statement.postgres === null) return []
     let text = this.#texts.get(statement)
     if (text === undefined) {
       text = postgresText(statement.postgres, this.#schema)
@@ -142,10 +164,14 @@ export class PostgresDatabase implements Database {
       return (await connection.query(query)).rows
     } catch (error) {
       if (isRefusal(error)) throw error
-      throw new BelfryError('unavailable', `${this.place} broke off: ${(error as Error).message}; nothing was written.`, {
-        hint: 'Look whether the server runs; work goes on by itself once it does.',
-        cause: error,
-      })
+      throw new BelfryError(
+        'unavailable',
+        `${this.place} broke off: ${(error as Error).message}; nothing was written.`,
+        {
+          hint: 'Look whether the server runs; work goes on by itself once it does.',
+          cause: error,
+        },
+      )
     }
   }
 
@@ -154,7 +180,7 @@ export class PostgresDatabase implements Database {
     const rows: Row[] = []
     while (rows.length < count) {
       if (this.#ids.next > this.#ids.last) {
-        const text = postgresText(`select nextval('belfry.id_block')::float8 as block`, this.#schema)
+        const text = postgresText(`select nextval('belfry.id_block') as block`, this.#schema)
         const block = Number((await this.#query(connection, { text }))[0]?.block)
         this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
       }
@@ -164,10 +190,11 @@ export class PostgresDatabase implements Database {
   }
 }
 
-const nowText = `select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`
+const nowText = `select ${clockOr('null')} as now`
 
 export function postgresText(text: string, schema: string): string {
-  return text.replace(/\bbelfry\./g, `${pg.escapeIdentifier(schema)}.`)
+  const name = pg.escapeIdentifier(schema)
+  return text.replace(/"belfry"|\bbelfry\./g, (found) => (found.endsWith('.') ? `${name}.` : name))
 }
 
 /**

@@ -13,7 +13,15 @@ export interface SqliteError extends Error {
 }
 
 /** The low byte of an extended code is the primary one. */
-export const primaryCode = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, notADatabase: 26 } as const
+export const primaryCode = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  notADatabase: 26,
+} as const
 
 export function openHandle(path: string, { readOnly = false }: { readOnly?: boolean } = {}): SqliteHandle {
   // A long busy timeout would block the event loop; waiting is done asynchronously, in database.ts.

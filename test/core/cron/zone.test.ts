@@ -115,6 +115,10 @@ describe('a change of offset where the table is cut', () => {
     expect(around('*/30 * * * *', zone)).toEqual([-120, -90, -60, -30, 0, 30, 60, 90])
   })
 
+  it('a gap half a day before the cut is not met again at the cut', () => {
+    expect(around('30 0-22 * * *', zoneChanging(CUT_MS - DAY_MS / 2, 0, HOUR_MS))).toEqual([-30, 30, 90])
+  })
+
   it('a gap that begins at the cut is a gap', () => {
     const zone = zoneChanging(CUT_MS, 0, HOUR_MS)
     expect(around('30 0-22 * * *', zone)).toEqual([-90, 0, 30, 90])

@@ -1,0 +1,33 @@
+import { cancelledEnding } from './cancel.ts'
+import { conclude } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import { withdrawRuns } from './hold.ts'
+import { placesOf } from './run-place.ts'
+import type { ScheduleRow } from './schedule-row.ts'
+import { both, one, type Step } from './statement.ts'
+
+const requestCancels = both(
+  'cancel runs request',
+  `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
+    where run_id in (select run_id from belfry.schedule_run where schedule_id = $1) and cancel_requested_at is null`,
+)
+
+/**
+ * Ends every run of a locked schedule that nobody has leased and, where `leased` says so, asks the holders of the others
+ * to end theirs. `schedule` is the row that the ends are counted on.
+ */
+export function* cancelRuns(
+  context: StoreContext,
+  now: number,
+  schedule: ScheduleRow,
+  { reason, leased }: { reason: string; leased: boolean },
+): Step<void> {
+  const { asides } = yield* withdrawRuns(schedule)
+  if (leased) yield* one(requestCancels, schedule.id, now, reason)
+  const places = yield* placesOf(
+    { ...context, ns: schedule.ns },
+    asides.map(({ standing }) => standing.runId),
+  )
+  const endings = [...places.values()].map((place) => cancelledEnding({ place, reason, wasParked: false }))
+  if (endings.length > 0) yield* conclude(now, endings, new Map([[schedule.id, schedule]]))
+}

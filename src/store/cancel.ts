@@ -1,0 +1,92 @@
+import { BelfryError } from '../core/error.ts'
+import { checkText } from './check.ts'
+import { conclude, type Ending } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import { regate } from './gate.ts'
+import type { CancelAnswer } from './port.ts'
+import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
+import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { runIdOf } from './settle.ts'
+import { takeFromAside, takeFromLine } from './standing.ts'
+import { both, clockNow, one, type Step } from './statement.ts'
+
+const request = both(
+  'cancel request',
+  `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
+    where run_id = $1 and cancel_requested_at is null returning run_id`,
+)
+const findLease = both('cancel find lease', 'select run_id from belfry.lease where run_id = $1')
+const findEnd = both('cancel find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
+
+export const reasonLengthMax = 2_000
+const looksMax = 10
+
+/**
+ * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. While we
+ * look for it a run may move from place to place under others' hands, so we look until we have met it.
+ */
+export function* cancel(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
+  const id = runIdOf({ runId })
+  checkText(reason, 'reason', reasonLengthMax)
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return 'not-found'
+  const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
+  yield* lockGateOf(place)
+  const now = yield* clockNow()
+  for (let looks = 1; looks <= looksMax; looks++) {
+    const withdrawn = yield* withdraw(place)
+    if (withdrawn !== null) return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
+    if ((yield* one(request, id, now, reason)) !== undefined) return 'cancel-requested'
+    if ((yield* one(findLease, id)) !== undefined) return 'already-requested'
+    if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
+  }
+  throw new BelfryError('conflict', `Run ${runId} moved ${looksMax} times while it was to be cancelled.`, {
+    hint: 'Ask again.',
+  })
+}
+
+/** Whoever works at a gate has locked it and wants its runs next; one who takes the run first would wait in a circle. */
+function* lockGateOf({ ns, queueId, key, keyLimit }: RunPlace): Step<void> {
+  if (key !== null && keyLimit !== null) yield* regate({ ns, queueId, key, limit: keyLimit })
+}
+
+function* withdraw(place: RunPlace): Step<{ wasParked: boolean } | null> {
+  const inLine = yield* takeFromLine([freshStanding(place, 0)])
+  if (inLine.length > 0) return { wasParked: false }
+  const [aside] = yield* takeFromAside([place.runId])
+  return aside === undefined ? null : { wasParked: aside.kind === 'parked' }
+}
+
+function* endCancelled(
+  now: number,
+  cancelled: Cancelled,
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<'cancelled'> {
+  yield* conclude(now, [cancelledEnding(cancelled)], schedules)
+  return 'cancelled'
+}
+
+export interface Cancelled {
+  readonly place: RunPlace
+  readonly reason: string
+  readonly wasParked: boolean
+}
+
+/** The end of a run that nobody has leased. For its schedule a parked run has ended before, so it does not end again. */
+export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending {
+  const { runId, ns, queueId, scheduleId, key, dedupeKey } = place
+  return {
+    runId,
+    ns,
+    queueId,
+    scheduleId: wasParked ? null : scheduleId,
+    key,
+    dedupeKey,
+    workerId: null,
+    fence: 0,
+    lastFence: 0,
+    startedAt: null,
+    outcome: 'cancelled',
+    verdict: { status: 'cancelled', attempts: 0, releases: 0, deaths: 0, reason },
+  }
+}

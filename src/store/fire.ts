@@ -1,0 +1,208 @@
+import { formatId } from '../core/id.ts'
+import { admit } from './admit.ts'
+import { cancelRuns } from './cancel-runs.ts'
+import { checkInteger } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { arrivalOf } from './enqueue.ts'
+import { endHints, without } from './hint-row.ts'
+import { releaseRuns } from './hold.ts'
+import { type LedgerEntry, writeLedger } from './ledger.ts'
+import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
+import { runOf, type Work, workOf } from './occurrence-run.ts'
+import { planned, unplanned } from './plan-schedule.ts'
+import type { Fired } from './port.ts'
+import { type RunRow, writeRuns } from './run-row.ts'
+import { lockSchedules, type ScheduleRow, saveSchedules, scheduleRowOf } from './schedule-row.ts'
+import { all, clockNow, dialects, freshIds, type Step } from './statement.ts'
+import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
+
+const lockDue = dialects('fire lock due', {
+  sqlite: `select s.* from belfry.schedule s join belfry.namespace n on n.id = s.ns
+    where s.wake_at <= $1 and s.wake_at is not null and n.stopped_at is null order by s.wake_at, s.id limit $2`,
+  postgres: `select s.* from belfry.schedule s join belfry.namespace n on n.id = s.ns
+    where s.wake_at <= $1 and n.stopped_at is null order by s.wake_at, s.id limit $2
+    for no key update of s skip locked`,
+})
+
+/** More runs than this are not made in one transaction, so that a long catch-up does not keep everybody else out. */
+const runsMax = 2_000
+const brokenAgainMs = 60_000
+
+/**
+ * Makes runs of the occurrences that are due and asks the governor what follows, of many schedules in one step. What
+ * somebody else is changing is left for the next step.
+ */
+export function* fireDue(context: StoreContext, { limit }: { limit: number }): Step<Fired> {
+  checkInteger(limit, 'limit', 1, 100_000)
+  const now = yield* clockNow()
+  const due = (yield* all(lockDue, now, limit)).map(scheduleRowOf)
+  if (due.length === 0) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+  const { fired, after } = yield* fireSchedules(context, now, due)
+  const more = due.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
+  return { ...fired, schedules: after.size, more }
+}
+
+function isDue({ wakeAt }: ScheduleRow, now: number): boolean {
+  return wakeAt !== null && wakeAt <= now
+}
+
+export interface FiredSchedules {
+  readonly fired: Pick<Fired, 'runs' | 'skipped' | 'broken'>
+  /** The schedules as they are stored now; those that were left for the next step are not among them. */
+  readonly after: ReadonlyMap<number, ScheduleRow>
+}
+
+/** Gives locked schedules their turns, all writes of one kind in one statement. */
+export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
+  const { taken, broken } = yield* turnsOf(context, now, rows)
+  const turns = bounded(taken)
+  for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
+  const firing = turns.filter(({ fires }) => fires.length > 0)
+  const work = yield* workOf(
+    context,
+    firing.map(({ row }) => row),
+  )
+  const ids = yield* freshIds(firing.reduce((sum, { fires }) => sum + fires.length, 0))
+  const batches = new Map<Turn, RunRow[]>()
+  for (const turn of firing) batches.set(turn, runsOf(turn, work, now, ids.splice(0, turn.fires.length)))
+  const written = yield* makeRuns(now, [...batches.values()].flat(), work)
+
+  yield* writeLedger(
+    now,
+    turns.flatMap((turn) => entriesOf(turn, batches.get(turn) ?? [], written)),
+  )
+  yield* endHints(turns.flatMap(({ endedHints }) => endedHints))
+  const after = [
+    ...turns.map((turn) => rowAfter(turn, now, batches.get(turn) ?? [], written)),
+    ...broken.map(({ row }) => ({ ...row, wakeAt: now + brokenAgainMs })),
+  ]
+  yield* saveSchedules(after)
+  const sentences = broken.map(({ row, error }) => ({ schedule: row.name, error }))
+  const fired = { ...reportOf(turns, batches, written), broken: sentences }
+  return { fired, after: new Map(after.map((row) => [row.id, row])) }
+}
+
+interface Turns {
+  readonly taken: readonly Turn[]
+  readonly broken: readonly { readonly row: ScheduleRow; readonly error: Error }[]
+}
+
+/** Runs that a new one replaces end first; what their ends change is read again before the turn is taken. */
+function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<Turns> {
+  const live = yield* liveRunsOf(rows.map(({ id }) => id))
+  const { taken, broken } = allTurns(rows, now, live)
+  const replaced = new Set(taken.filter(({ cancels }) => cancels).map(({ row }) => row.id))
+  if (replaced.size === 0) return { taken, broken }
+  for (const row of rows) {
+    if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
+  }
+  const fresh = yield* lockSchedules([...replaced], { wait: true })
+  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]))
+  return { taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken], broken }
+}
+
+/** A schedule that this machine cannot work out, say for want of its time zone, must not keep all others from firing. */
+function allTurns(rows: readonly ScheduleRow[], now: number, live: ReadonlyMap<number, LiveRunRow[]>): Turns {
+  const taken: Turn[] = []
+  const broken: { row: ScheduleRow; error: Error }[] = []
+  for (const row of rows) {
+    try {
+      taken.push(takeTurn(row, now, live.get(row.id) ?? []))
+    } catch (error) {
+      broken.push({ row, error: error as Error })
+    }
+  }
+  return { taken, broken }
+}
+
+function bounded(turns: readonly Turn[]): Turn[] {
+  let runs = 0
+  return turns.filter(({ fires }, index) => {
+    runs += fires.length
+    return index === 0 || runs <= runsMax
+  })
+}
+
+function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: number, ids: readonly number[]): RunRow[] {
+  const idOf = (name: LiveName) => ('runId' in name ? name.runId : (ids[name.fire] as number))
+  return fires.map((fire, index) => {
+    const { source, winner: _, waitsForEnd: __, passingAt: ___, ...decision } = fire.decision
+    return runOf(row, work.get(row.id) as Work, now, {
+      id: ids[index] as number,
+      occurrenceAt: fire.plannedAt,
+      dueAt: fire.dueAt,
+      source,
+      notBefore: fire.notBefore,
+      lateAfter: fire.lateAfter,
+      waitsFor: fire.behind === null ? null : idOf(fire.behind),
+      decision,
+    })
+  })
+}
+
+/** Writes runs and lets each take its place; answers those that did not exist before. */
+function* makeRuns(now: number, runs: readonly RunRow[], work: ReadonlyMap<number, Work>): Step<Set<number>> {
+  const written = yield* writeRuns(runs)
+  const made = runs.filter(({ id }) => written.has(id))
+  yield* listLiveRuns(made.map(({ ns, scheduleId, id }) => ({ ns, scheduleId: scheduleId as number, id })))
+  yield* admit(
+    now,
+    made.map((row) => ({
+      ...arrivalOf(row),
+      kept: row.waitsFor === null ? null : 'overlap',
+      keyLimit: work.get(row.scheduleId as number)?.queue.policy?.maxConcurrentPerKey ?? null,
+    })),
+  )
+  return written
+}
+
+function entriesOf(turn: Turn, runs: readonly RunRow[], written: ReadonlySet<number>): LedgerEntry[] {
+  const { row, passed, skips, fires } = turn
+  const idOf = (name: LiveName | null) => {
+    return name === null ? null : 'runId' in name ? name.runId : (runs[name.fire]?.id ?? null)
+  }
+  const skipped = skips.map((skip) => ({ ...skip, causedBy: idOf(skip.causedBy) }))
+  const fired = fires.flatMap((fire, index) => {
+    const runId = runs[index]?.id
+    return runId === undefined || !written.has(runId) ? [] : [firedEntry(row, fire, runId)]
+  })
+  return [...passed, ...skipped, ...fired].sort((a, b) => a.from - b.from)
+}
+
+function firedEntry({ ns, id: scheduleId }: ScheduleRow, { plannedAt, decision }: Fire, runId: number): LedgerEntry {
+  const [from, to] = [plannedAt, plannedAt]
+  return { ns, scheduleId, from, to, count: 1, outcome: 'fired', runId, causedBy: null, decision }
+}
+
+/** The schedule once its runs are made: hints are used up and the last plan is remembered before the next is asked for. */
+function rowAfter(turn: Turn, now: number, runs: readonly RunRow[], written: ReadonlySet<number>): ScheduleRow {
+  const { row, live, wasDue, waitingHint } = turn
+  if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })
+  const made = runs.filter(({ id }) => written.has(id))
+  const newest = made.find(({ occurrenceAt }) => occurrenceAt === row.lastPlannedAt)
+  const asked = { now, lastRunId: newest?.id ?? lastRunId(row, live) }
+  const fired = unplanned({ ...row, runsCount: row.runsCount + made.length })
+  if (!waitingHint) return planned(fired, asked)
+  const next = planned({ ...fired, hints: without(row.hints, ['oneshot']) }, asked)
+  const expiresAt = row.hints.oneshot?.expiresAt ?? Number.POSITIVE_INFINITY
+  return { ...next, hints: row.hints, wakeAt: Math.min(next.wakeAt ?? expiresAt, expiresAt) }
+}
+
+function reportOf(
+  turns: readonly Turn[],
+  batches: ReadonlyMap<Turn, readonly RunRow[]>,
+  written: ReadonlySet<number>,
+): Pick<Fired, 'runs' | 'skipped'> {
+  const runs = turns.flatMap((turn) => {
+    const made = (batches.get(turn) ?? []).filter(({ id }) => written.has(id))
+    return made.map(({ id, occurrenceAt }) => {
+      return { id: formatId('run', id), schedule: turn.row.name, occurrenceAt: occurrenceAt as number }
+    })
+  })
+  const skipped = turns.flatMap(({ row, passed, skips }) => {
+    return [...passed, ...skips].map(({ from, count, outcome }) => {
+      return { schedule: row.name, from, count, reason: outcome }
+    })
+  })
+  return { runs, skipped }
+}

@@ -1,0 +1,81 @@
+import { formatId } from '../core/id.ts'
+import { everyMsMin } from '../core/schedule.ts'
+import { reasonLengthMax } from './cancel.ts'
+import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { endHints, hintKinds, without } from './hint-row.ts'
+import { liveRunsOf } from './live-run.ts'
+import { planned } from './plan-schedule.ts'
+import type { HintAnswer, HintKind, NewHint } from './port.ts'
+import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { both, clockNow, freshIds, one, type Step } from './statement.ts'
+import { lastRunId } from './turn.ts'
+
+const insertHint = both(
+  'hint insert',
+  `insert into belfry.hint (id, ns, schedule_id, kind, value, expires_at, reason, author, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+)
+
+/** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
+export function* hint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
+  const value = checkedValue(given)
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return { answer: 'not-found' }
+  const now = yield* clockNow()
+  refuseUseless(found, given, now)
+  const { kind, expiresAt, reason, author } = given
+  yield* endHints([{ scheduleId: found.id, kind, at: now, by: 'replaced' }])
+  const [id] = (yield* freshIds(1)) as [number]
+  yield* one(insertHint, id, context.ns, found.id, kind, value, expiresAt, reason, author, now)
+  const own =
+    given.kind === 'interval' ? { interval: { ms: given.ms, expiresAt } } : { oneshot: { at: given.at, expiresAt } }
+  const { nextRunAt, waitsFor } = yield* askAgain({ ...found, hints: { ...found.hints, ...own } }, now)
+  return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor) }
+}
+
+/** Takes hints away; the schedule goes on as if they had never been given. */
+export function* clearHints(
+  context: StoreContext,
+  name: string,
+  kinds: readonly HintKind[],
+): Step<'cleared' | 'not-found'> {
+  for (const kind of kinds) checkKind(kind)
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return 'not-found'
+  const now = yield* clockNow()
+  yield* endHints(kinds.map((kind) => ({ scheduleId: found.id, kind, at: now, by: 'cleared' })))
+  yield* askAgain({ ...found, hints: without(found.hints, kinds) }, now)
+  return 'cleared'
+}
+
+function* askAgain(row: ScheduleRow, now: number): Step<ScheduleRow> {
+  const live = (yield* liveRunsOf([row.id])).get(row.id) ?? []
+  const after = planned(row, { now, lastRunId: lastRunId(row, live) })
+  yield* saveSchedules([after])
+  return after
+}
+
+function checkedValue(given: NewHint): number {
+  checkKind(given.kind)
+  checkInstant(given.expiresAt, 'expiresAt')
+  checkText(given.reason, 'reason', reasonLengthMax)
+  checkText(given.author, 'author', nameLengthMax)
+  if (given.kind === 'interval') return checkInteger(given.ms, 'ms', everyMsMin, Number.MAX_SAFE_INTEGER)
+  return checkInstant(given.at, 'at')
+}
+
+function checkKind(kind: HintKind): void {
+  if (!hintKinds.includes(kind)) throw invalid('kind', `is ${JSON.stringify(kind)}`, `one of ${hintKinds.join(', ')}`)
+}
+
+function refuseUseless({ spec }: ScheduleRow, given: NewHint, now: number): void {
+  const { expiresAt } = given
+  if (expiresAt <= now) throw invalid('expiresAt', `is ${expiresAt}`, `after now, which is ${now}`)
+  if (given.kind === 'oneshot' && given.at >= expiresAt) {
+    throw invalid('at', `is ${given.at}`, `before the hint expires, which is at ${expiresAt}`)
+  }
+  if (given.kind === 'interval' && spec.timing.at !== undefined) {
+    throw invalid('kind', 'is interval', `oneshot, because schedule ${spec.name} has only the one instant of its at`)
+  }
+}

@@ -1,0 +1,309 @@
+import { formatId, parseId } from '../core/id.ts'
+import { inQueueOrder } from '../core/plan.ts'
+import type { Policy } from '../core/policy.ts'
+import { admit } from './admit.ts'
+import { invalid } from './check.ts'
+import { conclude, type Ending } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import { tryRegate } from './gate.ts'
+import { definitionColumns, leaseOf } from './lease-row.ts'
+import { capabilityLists } from './need-row.ts'
+import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
+import { readPolicy } from './queue-row.ts'
+import { lockSchedules } from './schedule-row.ts'
+import { standingOf, takeFromAside, takeFromLine } from './standing.ts'
+import { all, both, clockOr, dialects, each, one, type Row, type Step, storeClock } from './statement.ts'
+
+/**
+ * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
+ * the lock would count with a snapshot from before its wait, and pass the ceiling.
+ */
+const lockQueue = dialects('lease lock queue', {
+  sqlite: `select q.id, q.policy, q.paused_at, n.stopped_at, (
+      select json_group_array(id) from belfry.need where ns = $1 and (kind in (select value from json_each($3))
+        or kind = 'handler' and name in (select value from json_each($4)))) as lanes
+    from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`,
+  postgres: `select q.id, q.policy, q.paused_at, n.stopped_at, (
+      select coalesce(json_agg(id), '[]')::text from belfry.need
+      where ns = $1 and (kind in (select json_array_elements_text($3::json))
+        or kind = 'handler' and name in (select json_array_elements_text($4::json)))) as lanes
+    from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2
+    for no key update of q`,
+})
+const survey = dialects('lease survey', {
+  sqlite: `select $2 as now, (select count(*) from belfry.lease where queue_id = $1) as in_flight,
+    (select min(at) from belfry.aside where kind = 'waiting' and queue_id = $1) as waiting_at`,
+  postgres: `select ${clockOr('$2')} as now, (select count(*) from belfry.lease where queue_id = $1) as in_flight,
+    (select min(at) from belfry.aside where kind = 'waiting' and queue_id = $1) as waiting_at`,
+})
+const findWaiting = dialects('lease find waiting', {
+  sqlite: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
+    order by at, run_id limit $3`,
+  postgres: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
+    order by at, run_id limit $3 for update skip locked`,
+})
+/** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */
+const headOfLanes = dialects('lease head of lanes', {
+  sqlite: `select r.*, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
+    where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
+  postgres: `select r.*, ${definitionColumns}
+    from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
+    cross join lateral (
+      select * from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
+      order by priority, enqueued_at, run_id limit lane.most for update skip locked) r
+    join belfry.run d on d.id = r.run_id`,
+})
+const keysInFlight = both(
+  'lease keys in flight',
+  `select concurrency_key as key, count(*) as in_flight from belfry.lease
+    where queue_id = $1 and concurrency_key is not null group by concurrency_key`,
+)
+const leaseColumns = `run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id, claim_id, leased_at,
+  expires_at, fence, attempts, releases, deaths`
+/** The runs leave the line and are leased. They were locked when they were looked at, so all of them are still there. */
+const moveToLease = dialects('lease move', {
+  sqlite: `insert into belfry.lease (${leaseColumns})
+    select r.run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $6, $7, $8, $9,
+      r.fence + 1, r.attempts, r.releases, r.deaths
+    from belfry.ready r join belfry.run d on d.id = r.run_id
+    where r.queue_id = $1 and r.need_id = $2 and r.priority = $3 and r.enqueued_at = $4 and r.run_id = $5`,
+  postgres: `with gone as (
+      delete from belfry.ready r
+      using unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+        $8::bigint[], $9::bigint[])
+        as i (queue_id, need_id, priority, enqueued_at, run_id, worker_id, claim_id, leased_at, expires_at)
+      where (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
+        = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)
+      returning r.*, i.worker_id, i.claim_id, i.leased_at, i.expires_at)
+    insert into belfry.lease (${leaseColumns})
+    select g.run_id, g.ns, g.queue_id, d.schedule_id, g.concurrency_key, d.dedupe_key, g.worker_id, g.claim_id,
+      g.leased_at, g.expires_at, g.fence + 1, g.attempts, g.releases, g.deaths
+    from gone g join belfry.run d on d.id = g.run_id`,
+})
+const leaveLine = dialects('lease leave line', {
+  sqlite: `delete from belfry.ready
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
+  postgres: null,
+})
+const recentStarts = both(
+  'lease recent starts',
+  'select at, starts from belfry.start where queue_id = $1 and at > $2 order by at',
+)
+const recordStarts = both(
+  'lease record starts',
+  `insert into belfry.start as s (ns, queue_id, at, claim_id, starts) values ($1, $2, $3, $4, $5)
+    on conflict (queue_id, at, claim_id) do update set starts = s.starts + excluded.starts`,
+)
+const leasesOfClaim = both(
+  'lease of claim',
+  `select l.*, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
+    join belfry.run d on d.id = l.run_id join belfry.queue q on q.id = l.queue_id
+    where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
+)
+
+const promotedMax = 1_000
+const looksMax = 8
+
+interface Lane {
+  readonly context: StoreContext
+  readonly request: LeaseRequest
+  readonly workerId: number
+  readonly queueId: number
+  readonly policy: Policy
+  readonly needIds: readonly number[]
+  readonly now: number
+}
+
+/** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
+export function* lease(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+  const workerId = parseId('worker', request.workerId)
+  if (workerId === null)
+    throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
+  const { kinds, handlers } = capabilityLists(request.can)
+  const queue = yield* one(lockQueue, context.ns, request.queue, kinds, handlers)
+  if (queue === undefined) return nothing('no-queue')
+  if (queue.stopped_at !== null) return nothing('paused')
+  if (queue.paused_at !== null) return nothing('queue-paused')
+  const policy = readPolicy(queue.policy as string)
+  if (policy === null) return nothing('policy-unreadable')
+
+  const queueId = queue.id as number
+  const seen = (yield* one(survey, queueId, storeClock)) as Row
+  const [now, inFlight] = [seen.now as number, seen.in_flight as number]
+  const lane = { context, request, workerId, queueId, policy, now, needIds: JSON.parse(queue.lanes as string) }
+  const promoted = isDue(seen.waiting_at, now) ? yield* promote(lane) : 0
+  const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
+  const taken = yield* take(lane, Math.min(available, yield* startsLeft(lane)))
+  return { ...taken, inFlight, available, more: taken.more || promoted === promotedMax }
+}
+
+export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
+  return (yield* all(leasesOfClaim, claimId, context.ns)).map((row) => leaseOf(row, row.queue as string))
+}
+
+function nothing(stopped: NonNullable<LeaseAnswer['stopped']>): LeaseAnswer {
+  return { leases: [], skipped: [], inFlight: 0, available: 0, more: false, stopped }
+}
+
+function isDue(at: Row[string] | undefined, now: number): boolean {
+  return typeof at === 'number' && at <= now
+}
+
+/** Puts the runs whose instant has come in line, before anybody is chosen. */
+function* promote({ queueId, policy, now }: Lane): Step<number> {
+  const ids = (yield* all(findWaiting, queueId, now, promotedMax)).map((row) => row.run_id as number)
+  const arrived = yield* takeFromAside(ids)
+  const keyLimit = policy.maxConcurrentPerKey ?? null
+  yield* admit(
+    now,
+    arrived.map(({ standing }) => ({ standing, eligible: null, kept: null, keyLimit })),
+  )
+  return ids.length
+}
+
+function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<number> {
+  if (rateLimit === undefined) return Number.POSITIVE_INFINITY
+  const rows = yield* all<{ starts: number }>(recentStarts, queueId, now - rateLimit.perMs)
+  return Math.max(0, rateLimit.startsMax - rows.reduce((sum, row) => sum + row.starts, 0))
+}
+
+type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'more'>
+
+/**
+ * Looks at the head of the line until the room is filled. Runs that stand in the way (too late, or of a full key) leave
+ * the line, so that the next look sees further; each look is bounded, and so is their number.
+ */
+function* take(lane: Lane, room: number): Step<Taken> {
+  const leases: Lease[] = []
+  const skipped: LeaseAnswer['skipped'] = []
+  const inFlight = yield* countKeys(lane)
+  let inTheWay = 0
+  for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
+    const left = room - leases.length
+    const head = yield* look(lane, left + inTheWay)
+    const { going, late, gated } = sorted(head, left, lane, inFlight)
+    leases.push(...(yield* grant(lane, going)))
+    skipped.push(...(yield* endLate(lane, late)))
+    for (const key of new Set(gated.map((row) => row.concurrency_key as string))) yield* tryRegate(gateOf(lane, key))
+    if (gated.length + late.length === 0 || head.length <= inTheWay) break
+    if (looks === looksMax) return { leases, skipped, more: true }
+    inTheWay = gated.length + late.length
+  }
+  return { leases, skipped, more: false }
+}
+
+/** The first runs of all lanes together, in queue order. */
+function* look({ queueId, needIds }: Lane, most: number): Step<Row[]> {
+  const rows = yield* each(
+    headOfLanes,
+    needIds.map((needId) => [queueId, needId, most]),
+  )
+  return rows.sort(byPlace).slice(0, most)
+}
+
+function byPlace(a: Row, b: Row): number {
+  const [place, other] = [placeOf(a), placeOf(b)]
+  return inQueueOrder(place, other) || place.runId - other.runId
+}
+
+function placeOf(row: Row) {
+  return {
+    priority: row.priority as number,
+    enqueuedAt: row.enqueued_at as number,
+    id: '',
+    runId: row.run_id as number,
+  }
+}
+
+interface Sorted {
+  readonly going: Row[]
+  readonly late: Row[]
+  readonly gated: Row[]
+}
+
+function sorted(head: readonly Row[], room: number, { policy, now }: Lane, inFlight: Map<string, number>): Sorted {
+  const { maxConcurrentPerKey = Number.POSITIVE_INFINITY } = policy
+  const found: Sorted = { going: [], late: [], gated: [] }
+  for (const row of head) {
+    const key = row.concurrency_key as string | null
+    const ofKey = key === null ? 0 : (inFlight.get(key) ?? 0)
+    if (tooLateReason(row, now) !== null) found.late.push(row)
+    else if (found.going.length === room) break
+    else if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push(row)
+    else {
+      found.going.push(row)
+      if (key !== null) inFlight.set(key, ofKey + 1)
+    }
+  }
+  return found
+}
+
+/** Lateness is judged before the first attempt only: a retry is late because of what happened, not because of us. */
+function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
+  if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
+  if (row.late_after !== null && (row.late_after as number) < now && row.attempts === 0) return 'lateness'
+  return null
+}
+
+function* countKeys({ queueId, policy }: Lane): Step<Map<string, number>> {
+  if (policy.maxConcurrentPerKey === undefined) return new Map()
+  const rows = yield* all<{ key: string; in_flight: number }>(keysInFlight, queueId)
+  return new Map(rows.map((row) => [row.key, row.in_flight]))
+}
+
+function gateOf({ context: { ns }, queueId, policy }: Lane, key: string) {
+  return { ns, queueId, key, limit: policy.maxConcurrentPerKey ?? null }
+}
+
+function* grant({ context, request, workerId, queueId, policy, now }: Lane, going: readonly Row[]): Step<Lease[]> {
+  if (going.length === 0) return []
+  const { claimId, leaseMs = policy.leaseTtlMs } = request
+  const expiresAt = now + leaseMs
+  const places = going.map((row) => [queueId, row.need_id, row.priority, row.enqueued_at, row.run_id] as number[])
+  yield* each(
+    moveToLease,
+    places.map((place) => [...place, workerId, claimId, now, expiresAt]),
+  )
+  yield* each(leaveLine, places)
+  if (policy.rateLimit !== undefined) yield* one(recordStarts, context.ns, queueId, now, claimId, going.length)
+  return going.map((row) => {
+    const fence = (row.fence as number) + 1
+    return leaseOf({ ...row, fence, claim_id: claimId, leased_at: now, expires_at: expiresAt }, request.queue)
+  })
+}
+
+/** Ends runs that came too late. One whose schedule somebody else is changing stays in line until the next look. */
+function* endLate({ context, now }: Lane, late: readonly Row[]): Step<LeaseAnswer['skipped']> {
+  if (late.length === 0) return []
+  const scheduleIds = late.flatMap((row) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
+  const schedules = yield* lockSchedules(scheduleIds, { wait: false })
+  const endable = late.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number))
+  yield* takeFromLine(endable.map(standingOf))
+  yield* conclude(
+    now,
+    endable.map((row) => skippedEnding(context, row, now)),
+    schedules,
+  )
+  return endable.map((row) => {
+    return { id: formatId('run', row.run_id as number), reason: tooLateReason(row, now) ?? 'lateness' }
+  })
+}
+
+function skippedEnding({ ns }: StoreContext, row: Row, now: number): Ending {
+  const reason = tooLateReason(row, now) ?? 'lateness'
+  const { attempts, releases, deaths } = standingOf(row)
+  return {
+    runId: row.run_id as number,
+    ns,
+    queueId: row.queue_id as number,
+    scheduleId: row.schedule_id as number | null,
+    key: row.concurrency_key as string | null,
+    dedupeKey: row.dedupe_key as string | null,
+    workerId: null,
+    fence: 0,
+    lastFence: row.fence as number,
+    startedAt: null,
+    outcome: 'skipped',
+    verdict: { status: 'skipped', attempts, releases, deaths, reason },
+  }
+}

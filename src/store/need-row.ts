@@ -1,0 +1,49 @@
+import type { Capabilities, TargetNeed } from '../core/plan.ts'
+import type { StoreContext } from './context.ts'
+import { dialects, each, freshIds, type Step } from './statement.ts'
+
+/** The lane of runs without a target, which only hosts take. */
+const hostKind = 'none'
+
+const findNeeds = dialects('need find', {
+  sqlite: 'select id, kind, name from belfry.need where ns = $1 and kind = $2 and name = $3',
+  postgres: `select n.id, n.kind, n.name from belfry.need n
+    join unnest($1::bigint[], $2::text[], $3::text[]) as i (ns, kind, name)
+      on n.ns = i.ns and n.kind = i.kind and n.name = i.name`,
+})
+const insertNeeds = dialects('need insert', {
+  sqlite:
+    'insert into belfry.need (id, ns, kind, name) values ($1, $2, $3, $4) on conflict (ns, kind, name) do nothing',
+  postgres: `insert into belfry.need (id, ns, kind, name)
+    select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) as i (id, ns, kind, name)
+    order by kind, name on conflict (ns, kind, name) do nothing`,
+})
+
+export function needName(need: TargetNeed | null): string {
+  return JSON.stringify([need?.kind ?? hostKind, need?.handler ?? ''])
+}
+
+/** The lanes of these needs, by `needName`, made where they do not exist yet. */
+export function* ensureNeeds(context: StoreContext, needs: readonly (TargetNeed | null)[]): Step<Map<string, number>> {
+  const wanted = [...new Set(needs.map(needName))]
+  const found = yield* find(context, wanted)
+  const missing = wanted.filter((name) => !found.has(name))
+  if (missing.length === 0) return found
+  const ids = yield* freshIds(missing.length)
+  yield* each(
+    insertNeeds,
+    missing.map((name, index) => [ids[index] ?? 0, context.ns, ...(JSON.parse(name) as [string, string])]),
+  )
+  return yield* find(context, wanted)
+}
+
+function* find(context: StoreContext, names: readonly string[]): Step<Map<string, number>> {
+  const tuples = names.map((name) => [context.ns, ...(JSON.parse(name) as [string, string])])
+  const rows = yield* each<{ id: number; kind: string; name: string }>(findNeeds, tuples)
+  return new Map(rows.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
+}
+
+/** What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. */
+export function capabilityLists({ kinds, handlers = [], host }: Capabilities): { kinds: string; handlers: string } {
+  return { kinds: JSON.stringify(host === true ? [...kinds, hostKind] : kinds), handlers: JSON.stringify(handlers) }
+}

@@ -1,0 +1,90 @@
+import type { RunStatus } from '../core/run-state.ts'
+import { holdRuns } from './hold.ts'
+import { finishLedger } from './ledger.ts'
+import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
+import { planned } from './plan-schedule.ts'
+import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import type { Step } from './statement.ts'
+import { lastRunId } from './turn.ts'
+
+/** A run of a schedule that has ended, or was parked, which for its schedule is an end. */
+export interface OccurrenceEnd {
+  readonly runId: number
+  readonly scheduleId: number
+  readonly status: RunStatus
+  readonly reason: string
+}
+
+/**
+ * Does for schedules what the end of their runs brings about, however they ended: the ledger, the failures in a row, the
+ * next plan, and the next run that stood behind. A deleted schedule is moved by nothing.
+ */
+export function* occurrencesEnded(
+  now: number,
+  schedules: ReadonlyMap<number, ScheduleRow>,
+  ends: readonly OccurrenceEnd[],
+): Step<void> {
+  if (ends.length === 0) return
+  yield* forgetLiveRuns(ends)
+  const counted = yield* finishLedger(now, ends)
+  const rows = yield* withForgotten(schedules, ends)
+  const active = [...rows.values()].filter(({ deletedAt }) => deletedAt === null)
+  const live = yield* liveRunsOf(active.map(({ id }) => id))
+  const moved = active.flatMap((row) => {
+    const own = ends.filter(({ scheduleId }) => scheduleId === row.id)
+    return isMoved(row, own, counted) ? [rowAfter(row, now, { ends: own, counted, live: live.get(row.id) ?? [] })] : []
+  })
+  yield* saveSchedules(moved)
+  for (const row of moved) if (rows.get(row.id)?.disabledAt !== row.disabledAt) yield* holdRuns(row)
+  yield* openOverlapGates(
+    now,
+    active.filter(({ id }) => (live.get(id)?.length ?? 0) > 0).map(({ id }) => id),
+  )
+}
+
+/** Only the schedules of these ends; one that the caller did not lock is locked now. */
+function* withForgotten(
+  schedules: ReadonlyMap<number, ScheduleRow>,
+  ends: readonly OccurrenceEnd[],
+): Step<Map<number, ScheduleRow>> {
+  const ids = [...new Set(ends.map(({ scheduleId }) => scheduleId))]
+  const forgotten = ids.filter((id) => !schedules.has(id))
+  const rows = new Map(yield* lockSchedules(forgotten, { wait: true }))
+  for (const id of ids) {
+    const row = schedules.get(id)
+    if (row !== undefined) rows.set(id, row)
+  }
+  return rows
+}
+
+/** Run-now, retries and second ends move nothing, unless a hint waits for them to make room. */
+function isMoved(row: ScheduleRow, ends: readonly OccurrenceEnd[], counted: ReadonlySet<number>): boolean {
+  return row.hints.oneshot !== undefined || ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)
+}
+
+interface Ended {
+  readonly ends: readonly OccurrenceEnd[]
+  readonly counted: ReadonlySet<number>
+  readonly live: readonly LiveRunRow[]
+}
+
+function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended): ScheduleRow {
+  const own = ends.filter(({ runId }) => counted.has(runId))
+  const failureCount = own.reduce((count, { status }) => failuresAfter(count, status), row.failureCount)
+  const after = { ...row, failureCount, anchorAt: own.length > 0 ? now : row.anchorAt }
+  return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
+}
+
+/** Cancelled and skipped occurrences say nothing about whether the work succeeds. */
+function failuresAfter(count: number, status: RunStatus): number {
+  if (status === 'completed') return 0
+  return status === 'failed' || status === 'parked' ? count + 1 : count
+}
+
+function pausedByFailures(row: ScheduleRow, failuresBefore: number, now: number): ScheduleRow {
+  const { pauseAfterFailures } = row.spec
+  const isTooMany = pauseAfterFailures !== undefined && row.failureCount >= pauseAfterFailures
+  if (!isTooMany || row.failureCount <= failuresBefore || row.disabledAt !== null) return row
+  const times = row.failureCount === 1 ? 'once' : `${row.failureCount} times in a row`
+  return { ...row, disabledAt: now, disabledReason: `failed ${times}` }
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../core/clock.ts'
+import { BelfryError } from '../core/error.ts'
+import { checkInteger, checkText, nameLengthMax } from './check.ts'
+import type { Database, DatabaseOptions } from './database.ts'
+import { migrate } from './migrate.ts'
+import type { Store } from './port.ts'
+import { openPostgres } from './postgres/open.ts'
+import { SqlStore } from './sql-store.ts'
+import { openSqliteFile, openSqliteMemory } from './sqlite/open.ts'
+import { both, clockNow, freshIds, one, type Step } from './statement.ts'
+
+export interface OpenOptions {
+  readonly namespace?: string
+  /** The PostgreSQL schema that holds Belfry's tables. */
+  readonly schema?: string
+  /** Replaces the store's own clock; for tests and simulation only. */
+  readonly clock?: Clock
+  /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
+  readonly allowNonDurable?: boolean
+  readonly connectionsMax?: number
+  /** The ceiling that the queue `default` is created with. */
+  readonly defaultMaxConcurrent?: number
+}
+
+/**
+ * Opens the store that a URL names: `sqlite:PATH`, `memory:`, or `postgres://…`. When it answers, the schema is that of
+ * this program and everything that could lose work has been checked.
+ */
+export async function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
+  const namespace = checkText(options.namespace ?? 'default', 'namespace', nameLengthMax)
+  const defaultMaxConcurrent = checkInteger(options.defaultMaxConcurrent ?? 5, 'defaultMaxConcurrent', 1, 1_000_000)
+  const database = await openDatabase(url, {
+    schema: checkText(options.schema ?? 'belfry', 'schema', 63),
+    connectionsMax: checkInteger(options.connectionsMax ?? 10, 'connectionsMax', 1, 1_000),
+    allowNonDurable: options.allowNonDurable ?? false,
+    clock: options.clock,
+  })
+  try {
+    await migrate(database)
+    const ns = await database.write(() => ensureNamespace(namespace))
+    return new SqlStore(database, { ns, namespace, defaultMaxConcurrent })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
+  if (url === 'memory:') return openSqliteMemory(options.clock)
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
+  const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
+  if (path !== undefined) return openSqliteFile(path, options.clock)
+  throw new BelfryError('invalid', `${JSON.stringify(url.split('@').at(-1))} does not name a store.`, {
+    hint: 'Write sqlite:./.belfry/belfry.db, memory:, or postgres://user:password@host:5432/database.',
+  })
+}
+
+const findNamespace = both('namespace find', 'select id from belfry.namespace where name = $1')
+const insertNamespace = both(
+  'namespace insert',
+  'insert into belfry.namespace (id, name, created_at) values ($1, $2, $3) on conflict (name) do nothing',
+)
+
+function* ensureNamespace(name: string): Step<number> {
+  const found = yield* one<{ id: number }>(findNamespace, name)
+  if (found !== undefined) return found.id
+  const [id = 0] = yield* freshIds(1)
+  yield* one(insertNamespace, id, name, yield* clockNow())
+  // Another process may have been first; its row is the one that counts.
+  return (yield* one<{ id: number }>(findNamespace, name))?.id as number
+}

@@ -1,0 +1,326 @@
+import type { Source } from '../core/governor.ts'
+import type { Capabilities } from '../core/plan.ts'
+import type { Policy, Retention } from '../core/policy.ts'
+import type { RunStatus } from '../core/run-state.ts'
+import type { ScheduleSpec } from '../core/schedule.ts'
+import type { Outcome } from '../core/verdict.ts'
+import type {
+  AttemptView,
+  AuditView,
+  HintView,
+  LedgerView,
+  OutputView,
+  PlanWindow,
+  QueueView,
+  RunFilter,
+  RunPage,
+  RunView,
+  ScheduleView,
+  VersionView,
+  WorkerView,
+} from './view.ts'
+
+/**
+ * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
+ * not at all when it answers. A write that can lose a race answers what happened; it throws only when it was asked for
+ * something wrong, or when the database did not answer.
+ *
+ * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
+ */
+export interface Store {
+  /** Names the store for people. */
+  readonly place: string
+  readonly namespace: string
+
+  /** Takes work in. Each run has its own answer, in the order given; a conflict leaves the others as they are. */
+  enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
+  /** Hands out runs of one queue, never past its ceiling. Two callers never receive the same run. */
+  lease(request: LeaseRequest): Promise<LeaseAnswer>
+  /** What a claim was granted: the way to learn whether a `lease` whose commit broke off took effect. */
+  leasesOf(claimId: string): Promise<Lease[]>
+  renew(leases: readonly LeaseName[], leaseMs: number): Promise<Renewal[]>
+  /** Ends attempts. Each has its own answer; a row that cannot be written stands alone. */
+  settle(ends: readonly AttemptEnd[]): Promise<Settled[]>
+  /** Takes back leases that have expired, and those of workers proven dead. */
+  reclaim(request: { deadWorkers?: readonly string[]; limit: number }): Promise<Reclaimed[]>
+  appendOutput(lease: LeaseName, chunk: string): Promise<'written' | 'lease-lost'>
+  cancel(runId: string, reason: string): Promise<CancelAnswer>
+  /** Gives a parked run its whole budget back. */
+  reset(runId: string): Promise<'ready' | 'not-parked' | 'not-found'>
+  /** Makes a new run of an ended one. */
+  retry(runId: string, options?: { latest?: boolean }): Promise<RetryAnswer>
+
+  putSchedule(spec: ScheduleSpec, options: PutOptions): Promise<PutAnswer>
+  /** Without `until` the schedule is disabled until it is resumed. */
+  pauseSchedule(name: string, pause: { until?: number; reason: string; actor?: Actor }): Promise<'paused' | 'not-found'>
+  resumeSchedule(name: string, options?: { actor?: Actor }): Promise<'resumed' | 'was-not-paused' | 'not-found'>
+  deleteSchedule(name: string, options?: { cancelLeased?: boolean; actor?: Actor }): Promise<'deleted' | 'not-found'>
+  hint(name: string, hint: NewHint): Promise<HintAnswer>
+  clearHints(name: string, kinds: readonly HintKind[]): Promise<'cleared' | 'not-found'>
+  runNow(name: string, options?: { force?: boolean; payload?: unknown }): Promise<RunNowAnswer>
+  /** Makes runs of the occurrences that are due, and asks the governor for what follows. */
+  fireDue(request: { limit: number }): Promise<Fired>
+  /** Mends schedules whose chain is broken and gates that nobody opened. Finds nothing unless something went wrong. */
+  repair(request: { limit: number }): Promise<Repaired[]>
+
+  setQueue(name: string, change: QueueChange): Promise<QueueAnswer>
+  registerWorker(worker: NewWorker): Promise<string>
+  /** Says that workers are alive, or have stopped. Answers those that the store does not know. */
+  beat(workerIds: readonly string[], options?: { stopped?: boolean }): Promise<{ unknown: string[] }>
+  /** The right to do a singleton duty until it expires; whoever has it may take it again. */
+  takeDuty(duty: { name: string; workerId: string; forMs: number }): Promise<boolean>
+  /** Removes what retention no longer keeps, in one small step. Its answer says where the next step goes on. */
+  prune(request: PruneRequest): Promise<Pruned>
+
+  readonly read: StoreReads
+  /** Differs whenever somebody else may have written; `null` where the database tells in another way. */
+  changeMark(): number | null
+  close(): Promise<void>
+}
+
+export interface StoreReads {
+  now(): Promise<number>
+  run(runId: string): Promise<RunView | null>
+  runs(filter: RunFilter): Promise<RunPage>
+  attempts(runId: string): Promise<AttemptView[]>
+  output(runId: string, fence?: number): Promise<OutputView | null>
+  schedule(name: string): Promise<ScheduleView | null>
+  schedules(filter?: { after?: string; limit?: number; deleted?: boolean }): Promise<ScheduleView[]>
+  scheduleVersions(name: string): Promise<VersionView<ScheduleSpec>[]>
+  hints(name: string): Promise<HintView[]>
+  ledger(name: string, page?: { before?: number; limit?: number }): Promise<LedgerView[]>
+  queue(name: string): Promise<QueueView | null>
+  queues(): Promise<QueueView[]>
+  workers(): Promise<WorkerView[]>
+  audit(subject: string): Promise<AuditView[]>
+  /** The whole queue as `planLeases` takes it, at most `limit` runs; for plans that are shown and for tests. */
+  planInput(queue: string, limit: number): Promise<PlanWindow>
+  /** The earliest instant at which time alone makes something happen, of each kind. */
+  nextInstants(): Promise<{ scheduleAt: number | null; runAt: number | null; leaseExpiresAt: number | null }>
+}
+
+/** Who did it, for the audit and for versions. */
+export interface Actor {
+  readonly name: string
+  readonly door: string
+}
+
+export interface NewRun {
+  readonly queue?: string
+  readonly target?: Readonly<Record<string, unknown>> | null
+  readonly payload?: unknown
+  readonly priority?: number
+  readonly notBefore?: number
+  readonly deadline?: number
+  readonly concurrencyKey?: string
+  readonly idempotencyKey?: string
+  readonly dedupeKey?: string
+  readonly repeatable?: boolean
+  readonly onExhausted?: 'park' | 'fail'
+  /** Whatever the executor needs besides: timeout, expectation, tags, trace. Kept as given. */
+  readonly options?: Readonly<Record<string, unknown>>
+}
+
+export interface EnqueueOptions {
+  /** Takes part in the caller's own transaction: a `pg` client, or a SQLite handle. */
+  readonly transaction?: unknown
+}
+
+export type Enqueued =
+  | { readonly created: true; readonly id: string; readonly queueCreated?: true }
+  /** The same key came with the same input before, or the dedupe key is taken by a live run. */
+  | { readonly created: false; readonly id: string; readonly because: 'idempotency-key' | 'dedupe-key' }
+  | { readonly created: false; readonly id: string; readonly because: 'conflict'; readonly key: string }
+
+export interface LeaseRequest {
+  readonly queue: string
+  readonly workerId: string
+  /** 128 random bits of the caller's, never used again. */
+  readonly claimId: string
+  readonly can: Capabilities
+  readonly limit: number
+  /** How long the lease lasts; absent: the queue's `leaseTtlMs`. */
+  readonly leaseMs?: number
+}
+
+export interface LeaseAnswer {
+  readonly leases: Lease[]
+  /** Runs that ended instead of being leased, because they came too late. */
+  readonly skipped: { readonly id: string; readonly reason: 'lateness' | 'deadline' }[]
+  readonly inFlight: number
+  readonly available: number
+  /** There may be more that can go now: ask again without waiting. */
+  readonly more: boolean
+  /** Why nothing can go, whatever is waiting. */
+  readonly stopped?: 'queue-paused' | 'paused' | 'no-queue' | 'policy-unreadable'
+}
+
+/** A lease is named by its run and fence; the fence of a run grows with every lease and is never used again. */
+export interface LeaseName {
+  readonly runId: string
+  readonly fence: number
+}
+
+export interface Lease extends LeaseName {
+  readonly queue: string
+  readonly claimId: string
+  readonly leasedAt: number
+  readonly expiresAt: number
+  readonly scheduleId: string | null
+  readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly enqueuedAt: number
+  readonly source: RunSource
+  readonly attempts: number
+  readonly idempotencyKey: string | null
+  readonly target: Readonly<Record<string, unknown>> | null
+  readonly payload: unknown
+  readonly options: Readonly<Record<string, unknown>>
+  readonly repeatable: boolean
+}
+
+export type RunSource = Source | 'enqueued' | 'run-now' | 'retry'
+
+export type Renewal =
+  | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })
+  | (LeaseName & { readonly renewed: false })
+
+export interface AttemptEnd extends LeaseName {
+  readonly outcome: Outcome
+  readonly result?: unknown
+  /** The lease's schedule, if it has one; it must be locked before the run. */
+  readonly scheduleId?: string | null
+}
+
+export type Settled = LeaseName &
+  (
+    | {
+        readonly answer: 'written'
+        readonly status: RunStatus
+        readonly nextEligibleAt?: number
+        readonly reason: string
+      }
+    /** This holder has ended this attempt before; an earlier commit that seemed to fail had succeeded. */
+    | { readonly answer: 'already-written' }
+    | { readonly answer: 'lease-lost' }
+    | { readonly answer: 'refused'; readonly error: Error }
+  )
+
+export interface Reclaimed extends LeaseName {
+  readonly status: RunStatus
+  readonly reason: string
+  readonly because: 'expired' | 'holder-dead'
+}
+
+export type CancelAnswer = 'cancelled' | 'cancel-requested' | 'already-requested' | 'already-ended' | 'not-found'
+
+export type RetryAnswer =
+  | { readonly answer: 'created' | 'reset'; readonly id: string }
+  /** Another live run has the dedupe key: it is the one that is named. */
+  | { readonly answer: 'dedupe-key'; readonly id: string }
+  | { readonly answer: 'still-live' | 'not-found' | 'schedule-gone' }
+
+export interface PutOptions {
+  /** `create` refuses a name that has another spec; `put` creates or updates. */
+  readonly mode: 'create' | 'put'
+  readonly actor: Actor
+  readonly reason?: string
+  /** Refuses to write over any other version. */
+  readonly ifVersion?: number
+}
+
+export type PutAnswer =
+  | {
+      readonly answer: 'created' | 'updated' | 'unchanged'
+      readonly schedule: ScheduleView
+      readonly changed: string[]
+    }
+  | { readonly answer: 'exists' | 'version-differs'; readonly schedule: ScheduleView; readonly changed: string[] }
+
+export type HintKind = 'interval' | 'oneshot'
+
+export type NewHint = {
+  readonly expiresAt: number
+  readonly reason: string
+  readonly author: string
+} & ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
+
+export type HintAnswer =
+  /** Without an instant the next run waits for the end of the run it names, or there is none. */
+  | { readonly answer: 'set'; readonly nextRunAt: number | null; readonly waitsFor: string | null }
+  | { readonly answer: 'not-found' }
+
+export type RunNowAnswer =
+  /** `kept` says why it does not go at once: its schedule is paused, or another run of it is live. */
+  | { readonly answer: 'created'; readonly id: string; readonly kept?: 'held' | 'overlap' }
+  | { readonly answer: 'overlap'; readonly liveRunId: string }
+  | { readonly answer: 'not-found' }
+
+export interface Fired {
+  readonly runs: { readonly id: string; readonly schedule: string; readonly occurrenceAt: number }[]
+  readonly skipped: {
+    readonly schedule: string
+    readonly from: number
+    readonly count: number
+    readonly reason: string
+  }[]
+  /** Schedules that this process cannot work out; they are looked at again in a minute. */
+  readonly broken: { readonly schedule: string; readonly error: Error }[]
+  /** Schedules that were looked at; as many as asked for means that there may be more. */
+  readonly schedules: number
+  readonly more: boolean
+}
+
+export interface Repaired {
+  readonly what: 'chain' | 'key-gate' | 'overlap-gate'
+  readonly subject: string
+  readonly sentence: string
+}
+
+/** What is not named stays; `null` takes an optional field away; `retention` is changed field by field. */
+export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'>]?: Policy[Field] | null } & {
+  readonly retention?: { readonly [Field in keyof Retention]?: Retention[Field] | null }
+}
+
+export interface QueueChange {
+  readonly policy?: PolicyPatch
+  readonly paused?: { readonly reason: string } | false
+  readonly actor: Actor
+  /** Refuses to write over any other version; 0 is that of a queue that does not exist yet. */
+  readonly ifVersion?: number
+}
+
+export type QueueAnswer =
+  | { readonly answer: 'created' | 'updated' | 'unchanged'; readonly queue: QueueView }
+  /** Without a queue: there is none of that name yet. */
+  | { readonly answer: 'version-differs'; readonly queue: QueueView | null }
+
+export interface NewWorker {
+  readonly name: string
+  readonly host: string
+  readonly can: Capabilities
+  readonly slots?: number
+  readonly beatMs: number
+  /** What proves a local holder dead: pid and its start, in one boot and one pid namespace. */
+  readonly process?: {
+    readonly pid: number
+    readonly startedAt: string
+    readonly bootId: string
+    readonly pidNamespace: string
+  }
+}
+
+export interface PruneRequest {
+  /** Rows that one step removes, about. */
+  readonly limit: number
+  /** The `next` of the step before; absent: begin a new round. */
+  readonly from?: string
+}
+
+export interface Pruned {
+  readonly runs: number
+  readonly ledger: number
+  readonly other: number
+  /** Where this round goes on; `null` when it is over. */
+  readonly next: string | null
+}

@@ -1,0 +1,106 @@
+import { defaultPolicy, type Policy, policyProblems } from '../core/policy.ts'
+import { checkText, nameLengthMax } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { clockNow, dialects, each, freshIds, type Row, type Step } from './statement.ts'
+
+export const defaultQueue = 'default'
+
+/** A queue as the verbs need it. `policy` is `null` when what is stored cannot be read, and then nothing is leased. */
+export interface QueueRow {
+  readonly id: number
+  readonly name: string
+  readonly policy: Policy | null
+  readonly policyVersion: number
+}
+
+const findQueues = dialects('queue find', {
+  sqlite: 'select id, name, policy, policy_version from belfry.queue where ns = $1 and name = $2',
+  postgres: `select q.id, q.name, q.policy, q.policy_version from belfry.queue q
+    join unnest($1::bigint[], $2::text[]) as i (ns, name) on q.ns = i.ns and q.name = i.name`,
+})
+const insertQueues = dialects('queue insert', {
+  sqlite: `insert into belfry.queue (id, ns, name, policy, policy_version, created_at) values ($1, $2, $3, $4, 1, $5)
+    on conflict (ns, name) do nothing`,
+  postgres: `insert into belfry.queue (id, ns, name, policy, policy_version, created_at)
+    select id, ns, name, policy, 1, at
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) as i (id, ns, name, policy, at)
+    order by name on conflict (ns, name) do nothing`,
+})
+const insertFirstVersions = dialects('queue first versions', {
+  sqlite: `insert into belfry.queue_version (ns, queue_id, version, policy, at, actor)
+    select ns, id, 1, policy, created_at, $2 from belfry.queue where id = $1
+    on conflict (queue_id, version) do nothing`,
+  postgres: `insert into belfry.queue_version (ns, queue_id, version, policy, at, actor)
+    select q.ns, q.id, 1, q.policy, q.created_at, i.actor
+    from unnest($1::bigint[], $2::text[]) as i (id, actor) join belfry.queue q on q.id = i.id
+    on conflict (queue_id, version) do nothing`,
+})
+
+export interface FoundQueues {
+  readonly queues: ReadonlyMap<string, QueueRow>
+  readonly created: ReadonlySet<string>
+}
+
+/** The named queues, created with conservative policies where they do not exist yet. */
+export function* ensureQueues(context: StoreContext, names: readonly string[]): Step<FoundQueues> {
+  const wanted = [...new Set(names)].map((name) => checkText(name, 'queue', nameLengthMax)).sort()
+  const found = yield* find(context, wanted)
+  const missing = wanted.filter((name) => !found.has(name))
+  if (missing.length === 0) return { queues: found, created: new Set() }
+  const now = yield* clockNow()
+  const ids = yield* freshIds(missing.length)
+  yield* each(
+    insertQueues,
+    missing.map((name, index) => [ids[index] ?? 0, context.ns, name, JSON.stringify(firstPolicy(context, name)), now]),
+  )
+  yield* each(
+    insertFirstVersions,
+    ids.map((id) => [id, 'belfry']),
+  )
+  return { queues: yield* find(context, wanted), created: new Set(missing) }
+}
+
+/** A queue that work names by chance gets the smallest ceiling: a typo must not open a second fleet. */
+export function firstPolicy(context: StoreContext, name: string): Policy {
+  return { ...defaultPolicy, maxConcurrent: name === defaultQueue ? context.defaultMaxConcurrent : 1 }
+}
+
+function* find(context: StoreContext, names: readonly string[]): Step<Map<string, QueueRow>> {
+  const rows = yield* each(
+    findQueues,
+    names.map((name) => [context.ns, name]),
+  )
+  return new Map(rows.map((row) => [row.name as string, queueRowOf(row)]))
+}
+
+export function queueRowOf(row: Row): QueueRow {
+  return {
+    id: row.id as number,
+    name: row.name as string,
+    policy: readPolicy(row.policy as string),
+    policyVersion: row.policy_version as number,
+  }
+}
+
+const parsed = new Map<string, Policy | null>()
+const parsedMax = 256
+
+/** Policies change seldom and are read with every lease, so the last few texts are kept parsed. */
+export function readPolicy(text: string): Policy | null {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  if (parsed.size >= parsedMax) parsed.clear()
+  const policy = parsePolicy(text)
+  parsed.set(text, policy)
+  return policy
+}
+
+function parsePolicy(text: string): Policy | null {
+  try {
+    const policy: unknown = JSON.parse(text)
+    return policyProblems(policy).length === 0 ? (policy as Policy) : null
+  } catch {
+    // Not JSON at all: the caller refuses to lease from this queue and says why.
+    return null
+  }
+}

@@ -1,0 +1,40 @@
+import type { StoreContext } from '../context.ts'
+import type { Database } from '../database.ts'
+import type { StoreReads } from '../port.ts'
+import { clockNow, type Step } from '../statement.ts'
+import { attempts } from './attempts.ts'
+import { audit } from './audit.ts'
+import { nextInstants } from './next-instants.ts'
+import { output } from './output.ts'
+import { planInput } from './plan-input.ts'
+import { queue, queues } from './queue.ts'
+import { run } from './run.ts'
+import { runs } from './runs.ts'
+import { hints, ledger, schedule, schedules, scheduleVersions } from './schedule.ts'
+import { workers } from './worker.ts'
+
+/** The reads of the port over a database: each is one snapshot. */
+export function storeReads(database: Database, context: StoreContext): StoreReads {
+  const bound =
+    <Args extends unknown[], Result>(verb: (context: StoreContext, ...args: Args) => Step<Result>) =>
+    (...args: Args): Promise<Result> =>
+      database.read(() => verb(context, ...args))
+  return {
+    now: () => database.read(clockNow),
+    run: bound(run),
+    runs: bound(runs),
+    attempts: bound(attempts),
+    output: bound(output),
+    schedule: bound(schedule),
+    schedules: bound(schedules),
+    scheduleVersions: bound(scheduleVersions),
+    hints: bound(hints),
+    ledger: bound(ledger),
+    queue: bound(queue),
+    queues: bound(queues),
+    workers: bound(workers),
+    audit: bound(audit),
+    planInput: bound(planInput),
+    nextInstants: bound(nextInstants),
+  }
+}

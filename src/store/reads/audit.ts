@@ -1,0 +1,24 @@
+import type { StoreContext } from '../context.ts'
+import { all, both, type Step } from '../statement.ts'
+import type { AuditView } from '../view.ts'
+import { parsed } from './run.ts'
+
+const findAudit = both(
+  'read audit',
+  'select * from belfry.audit where ns = $1 and subject = $2 order by id desc limit $3',
+)
+
+const auditMax = 500
+
+/** What was done to a subject, newest first. */
+export function* audit(context: StoreContext, subject: string): Step<AuditView[]> {
+  const rows = yield* all(findAudit, context.ns, subject, auditMax)
+  return rows.map((row) => ({
+    at: row.at as number,
+    actor: row.actor as string,
+    door: row.door as string,
+    verb: row.verb as string,
+    subject: row.subject as string,
+    detail: parsed(row.detail),
+  }))
+}

@@ -1,0 +1,41 @@
+import type { StoreContext } from '../context.ts'
+import { tailFrom } from '../output.ts'
+import { runIdOf } from '../settle.ts'
+import { all, both, one, type Step } from '../statement.ts'
+import type { OutputView } from '../view.ts'
+
+const findNewest = both(
+  'read newest output',
+  'select max(fence) as fence from belfry.output where run_id = $1 and ns = $2',
+)
+const findRows = both(
+  'read output',
+  'select seq, dropped_bytes, body from belfry.output where run_id = $1 and fence = $2 and ns = $3 order by seq',
+)
+
+interface OutputRow {
+  readonly seq: number
+  readonly dropped_bytes: number
+  readonly body: string
+}
+
+/** What an attempt wrote, of the newest that wrote anything unless one is named; `null` when nothing was written. */
+export function* output(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
+  const id = runIdOf({ runId })
+  const named = fence ?? (yield* one<{ fence: number | null }>(findNewest, id, context.ns))?.fence ?? null
+  if (named === null) return null
+  const rows = yield* all<OutputRow>(findRows, id, named, context.ns)
+  if (rows.length === 0) return null
+  const droppedBytes = rows.reduce((sum, row) => sum + row.dropped_bytes, 0)
+  const head = textOf(rows.filter(({ seq }) => seq < tailFrom))
+  const tail = textOf(rows.filter(({ seq }) => seq >= tailFrom))
+  return { fence: named, droppedBytes, text: droppedBytes === 0 ? head + tail : `${head}${mark(droppedBytes)}${tail}` }
+}
+
+function textOf(rows: readonly OutputRow[]): string {
+  return rows.map(({ body }) => body).join('')
+}
+
+function mark(droppedBytes: number): string {
+  return `\n[… ${droppedBytes} bytes were dropped here …]\n`
+}

@@ -1,0 +1,40 @@
+import { BelfryError } from '../../core/error.ts'
+import type { StoreContext } from '../context.ts'
+import { readPolicy } from '../queue-row.ts'
+import { all, both, one, type Row, type Step } from '../statement.ts'
+import type { QueueView } from '../view.ts'
+
+const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at,
+  (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
+const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
+const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
+
+export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
+  const row = yield* one(findQueue, context.ns, name)
+  return row === undefined ? null : viewOf(row)
+}
+
+/** All queues, by name. */
+export function* queues(context: StoreContext): Step<QueueView[]> {
+  return (yield* all(findQueues, context.ns)).map(viewOf)
+}
+
+function viewOf(row: Row): QueueView {
+  return {
+    name: row.name as string,
+    policy: readPolicy(row.policy as string),
+    policyVersion: row.policy_version as number,
+    paused:
+      row.paused_at === null
+        ? null
+        : { at: row.paused_at as number, reason: (row.paused_reason ?? 'paused') as string },
+    inFlight: row.in_flight as number,
+    createdAt: row.created_at as number,
+  }
+}
+
+export function unknownQueue(name: string): BelfryError {
+  return new BelfryError('not-found', `There is no queue ${JSON.stringify(name)}.`, {
+    hint: 'A queue exists from the first run or setting that names it.',
+  })
+}

@@ -1,0 +1,201 @@
+import { AssertionError } from 'node:assert'
+import { formatId } from '../../core/id.ts'
+import type { EndedStatus, RunStatus } from '../../core/run-state.ts'
+import type { StoreContext } from '../context.ts'
+import type { RunSource } from '../port.ts'
+import { runIdOf } from '../settle.ts'
+import { type AsideKind, asideOf } from '../standing.ts'
+import { both, dialects, each, one, type Row, type Step } from '../statement.ts'
+import type { LeaseView, RunSummary, RunView } from '../view.ts'
+
+const summaryColumns = `d.id, d.queue_id, d.need_id, d.priority, d.enqueued_at, d.schedule_id, d.occurrence_at, d.due_at,
+  d.source, d.not_before, d.deadline, d.late_after, d.concurrency_key, d.idempotency_key, d.dedupe_key, d.waits_for,
+  d.retry_of, d.repeatable, d.policy_version, d.target, d.options, q.name as queue`
+
+const findRuns = dialects('read runs', {
+  sqlite: `select ${summaryColumns} from belfry.run d join belfry.queue q on q.id = d.queue_id
+    where d.id = $1 and d.ns = $2`,
+  postgres: `select ${summaryColumns} from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
+    join belfry.run d on d.id = i.id and d.ns = i.ns join belfry.queue q on q.id = d.queue_id`,
+})
+const findLeases = dialects('read leases', {
+  sqlite: 'select * from belfry.lease where run_id = $1',
+  postgres: 'select * from belfry.lease where run_id = any ($1::bigint[])',
+})
+const findAsides = dialects('read asides', {
+  sqlite: 'select * from belfry.aside where run_id = $1',
+  postgres: 'select * from belfry.aside where run_id = any ($1::bigint[])',
+})
+const findInLine = dialects('read in line', {
+  sqlite: `select * from belfry.ready
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
+  postgres: `select r.* from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
+      as i (queue_id, need_id, priority, enqueued_at, run_id)
+    join belfry.ready r on (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
+      = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)`,
+})
+const endColumns = `e.run_id, e.ends, e.ended_at, e.reason,
+  (select max(a.fence) from belfry.attempt a where a.run_id = e.run_id) as fence,
+  (select count(*) from belfry.attempt a where a.run_id = e.run_id
+    and (a.outcome in ('failed', 'lost', 'unknown') or a.reason like 'bounced%')) as attempts`
+const findEnds = dialects('read ends', {
+  sqlite: `select ${endColumns} from belfry.attempt e where e.run_id = $1 and e.ends is not null`,
+  postgres: `select ${endColumns} from belfry.attempt e where e.run_id = any ($1::bigint[]) and e.ends is not null`,
+})
+const findLarge = both(
+  'read large',
+  `select d.payload, d.decision, r.body, r.truncated from belfry.run d
+    left join belfry.result r on r.run_id = d.id where d.id = $1`,
+)
+
+/** A run with all that was kept of it; `null` when there is none, or none any more. */
+export function* run(context: StoreContext, runId: string): Step<RunView | null> {
+  const id = runIdOf({ runId })
+  const [summary] = yield* summariesOf(context, [id])
+  if (summary === undefined) return null
+  const large = (yield* one(findLarge, id)) as Row
+  return {
+    ...summary,
+    payload: large.payload === null ? undefined : parsed(large.payload),
+    decision: parsed(large.decision) as RunView['decision'],
+    result: large.body === null ? null : { value: parsed(large.body), truncated: large.truncated === 1 },
+  }
+}
+
+/** Runs in the order of their ids given; those that the namespace does not have are left out. */
+export function* summariesOf(context: StoreContext, ids: readonly number[]): Step<RunSummary[]> {
+  const definitions = byRun(
+    yield* each(
+      findRuns,
+      ids.map((id) => [id, context.ns]),
+    ),
+    'id',
+  )
+  const standings = yield* standingsOf([...definitions.values()])
+  return ids.flatMap((id) => {
+    const definition = definitions.get(id)
+    if (definition === undefined) return []
+    const standing = standings.get(id)
+    if (standing === undefined) throw nowhere(id)
+    return [{ ...definitionOf(definition), ...standing }]
+  })
+}
+
+type Standing = Pick<
+  RunSummary,
+  'status' | 'waiting' | 'fence' | 'attempts' | 'releases' | 'deaths' | 'lease' | 'parked' | 'end'
+>
+
+/** Each run has exactly one row that says where it stands; those most often asked for are looked for first. */
+function* standingsOf(definitions: readonly Row[]): Step<Map<number, Standing>> {
+  const standings = new Map<number, Standing>()
+  const missing = () => definitions.filter((row) => !standings.has(row.id as number))
+  const ids = () => missing().map((row) => [row.id as number])
+  for (const row of yield* each(findEnds, ids())) standings.set(row.run_id as number, ended(row))
+  for (const row of yield* each(findLeases, ids())) standings.set(row.run_id as number, leased(row))
+  for (const row of yield* each(findAsides, ids())) standings.set(row.run_id as number, aside(row))
+  const places = missing().map((row) => [row.queue_id, row.need_id, row.priority, row.enqueued_at, row.id] as number[])
+  for (const row of yield* each(findInLine, places)) {
+    standings.set(row.run_id as number, { status: 'ready', ...countsOf(row), lease: null, parked: null, end: null })
+  }
+  return standings
+}
+
+function ended(row: Row): Standing {
+  const status = row.ends as EndedStatus
+  return {
+    status,
+    fence: row.fence as number,
+    attempts: row.attempts as number,
+    releases: null,
+    deaths: null,
+    lease: null,
+    parked: null,
+    end: { status, at: row.ended_at as number, reason: row.reason as string | null },
+  }
+}
+
+function leased(row: Row): Standing {
+  return { status: 'leased', ...countsOf(row), lease: leaseViewOf(row), parked: null, end: null }
+}
+
+const asideStatus: Record<AsideKind, RunStatus> = {
+  waiting: 'ready',
+  key: 'ready',
+  overlap: 'ready',
+  held: 'held',
+  parked: 'parked',
+}
+
+function aside(row: Row): Standing {
+  const { kind, at, reason } = asideOf(row)
+  const standing = { status: asideStatus[kind], ...countsOf(row), lease: null, parked: null, end: null }
+  switch (kind) {
+    case 'waiting':
+      return { ...standing, waiting: { for: 'instant', until: at, reason } }
+    case 'key':
+    case 'overlap':
+      return { ...standing, waiting: { for: kind, reason } }
+    case 'held':
+      return standing
+    case 'parked':
+      return { ...standing, parked: { at, reason: reason ?? 'parked' } }
+  }
+}
+
+function countsOf(row: Row): Pick<Standing, 'fence' | 'attempts' | 'releases' | 'deaths'> {
+  const { fence, attempts, releases, deaths } = row as Record<string, number>
+  return { fence, attempts, releases, deaths } as Pick<Standing, 'fence' | 'attempts' | 'releases' | 'deaths'>
+}
+
+function leaseViewOf(row: Row): LeaseView {
+  return {
+    workerId: formatId('worker', row.worker_id as number),
+    claimId: row.claim_id as string,
+    leasedAt: row.leased_at as number,
+    expiresAt: row.expires_at as number,
+    cancelRequestedAt: row.cancel_requested_at as number | null,
+    cancelReason: row.cancel_reason as string | null,
+  }
+}
+
+function definitionOf(row: Row): Omit<RunSummary, keyof Standing> {
+  return {
+    id: formatId('run', row.id as number),
+    queue: row.queue as string,
+    priority: row.priority as number,
+    enqueuedAt: row.enqueued_at as number,
+    scheduleId: row.schedule_id === null ? null : formatId('schedule', row.schedule_id as number),
+    occurrenceAt: row.occurrence_at as number | null,
+    dueAt: row.due_at as number | null,
+    source: row.source as RunSource,
+    notBefore: row.not_before as number | null,
+    deadline: row.deadline as number | null,
+    lateAfter: row.late_after as number | null,
+    concurrencyKey: row.concurrency_key as string | null,
+    idempotencyKey: row.idempotency_key as string | null,
+    dedupeKey: row.dedupe_key as string | null,
+    waitsFor: runTextOf(row.waits_for),
+    retryOf: runTextOf(row.retry_of),
+    repeatable: row.repeatable === 1,
+    policyVersion: row.policy_version as number,
+    target: parsed(row.target) as RunSummary['target'],
+    options: (parsed(row.options) ?? {}) as RunSummary['options'],
+  }
+}
+
+export function runTextOf(id: Row[string] | undefined): string | null {
+  return typeof id === 'number' ? formatId('run', id) : null
+}
+
+export function parsed(text: Row[string] | undefined): unknown {
+  return typeof text === 'string' ? JSON.parse(text) : null
+}
+
+function byRun(rows: readonly Row[], column: string): Map<number, Row> {
+  return new Map(rows.map((row) => [row[column] as number, row]))
+}
+
+function nowhere(id: number): AssertionError {
+  return new AssertionError({ message: `Run ${formatId('run', id)} neither stands anywhere nor has ended.` })
+}

@@ -1,0 +1,91 @@
+import { BelfryError } from '../../core/error.ts'
+import { formatId } from '../../core/id.ts'
+import { isLive } from '../../core/run-state.ts'
+import { checkInteger } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import { all, both, type Step } from '../statement.ts'
+import type { RunFilter, RunPage, RunSummary } from '../view.ts'
+import { unknownQueue } from './queue.ts'
+import { summariesOf } from './run.ts'
+import {
+  type Candidates,
+  endedSource,
+  everyRunSource,
+  heldSource,
+  type Look,
+  leasedSource,
+  parkedSource,
+  readySource,
+  scheduleSource,
+} from './run-sources.ts'
+import { findSchedule } from './schedule.ts'
+
+const findQueues = both('list queues', 'select id, name from belfry.queue where ns = $1')
+
+const limitMax = 1_000
+/** How many runs are looked at for a page when not each of them is asked for. */
+const looksMax = 500
+
+/** A page of runs. Each kind of list is read from the index that has it in order; whatever else is asked for is sifted. */
+export function* runs(context: StoreContext, filter: RunFilter): Step<RunPage> {
+  const { limit, before, queue } = filter
+  checkInteger(limit, 'limit', 1, limitMax)
+  const queueIds = yield* queuesOf(context, queue)
+  const scheduleId = yield* scheduleOf(context, filter.schedule)
+  const look: Look = {
+    ns: context.ns,
+    queueIds,
+    queueId: queue === undefined ? null : (queueIds[0] ?? null),
+    before,
+    most: scheduleId === null || filter.status === undefined ? limit : Math.max(limit, looksMax),
+  }
+  const { found, next } = yield* candidatesFor(filter, scheduleId, look)
+  const places = new Map(found.map(({ id, place }) => [formatId('run', id), place]))
+  const summaries = yield* summariesOf(
+    context,
+    found.map(({ id }) => id),
+  )
+  const matching = summaries.filter((run) => matches(run, filter, scheduleId))
+  const page = matching.slice(0, limit)
+  const last = page.at(-1)
+  return { runs: page, next: matching.length > limit && last !== undefined ? (places.get(last.id) ?? null) : next }
+}
+
+function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: Look): Step<Candidates> {
+  if (status === undefined) return yield* everyRunSource(look, scheduleId)
+  if (scheduleId !== null && isLive(status)) return yield* scheduleSource(scheduleId, look)
+  switch (status) {
+    case 'ready':
+      return yield* readySource(look)
+    case 'held':
+      return yield* heldSource(look)
+    case 'leased':
+      return yield* leasedSource(look)
+    case 'parked':
+      return yield* parkedSource(look)
+    default:
+      return yield* endedSource(status, look)
+  }
+}
+
+function matches(run: RunSummary, { status, queue }: RunFilter, scheduleId: number | null): boolean {
+  return (
+    (status === undefined || run.status === status) &&
+    (queue === undefined || run.queue === queue) &&
+    (scheduleId === null || run.scheduleId === formatId('schedule', scheduleId))
+  )
+}
+
+function* queuesOf(context: StoreContext, name: string | undefined): Step<number[]> {
+  const rows = yield* all<{ id: number; name: string }>(findQueues, context.ns)
+  const wanted = name === undefined ? rows : rows.filter((row) => row.name === name)
+  if (name !== undefined && wanted.length === 0) throw unknownQueue(name)
+  return wanted.map(({ id }) => id)
+}
+
+function* scheduleOf(context: StoreContext, name: string | undefined): Step<number | null> {
+  if (name === undefined) return null
+  const found = yield* findSchedule(context, name)
+  if (found === null) throw new BelfryError('not-found', `There is no schedule ${JSON.stringify(name)}.`)
+  return found.id
+}

@@ -1,0 +1,75 @@
+import { formatId, parseId } from '../core/id.ts'
+import type { Verdict } from '../core/verdict.ts'
+import { conclude } from './conclude.ts'
+import type { Reclaimed } from './port.ts'
+import { lockSchedules } from './schedule-row.ts'
+import { endingOf, judge } from './settle.ts'
+import { all, both, clockNow, dialects, each, type Row, type Step } from './statement.ts'
+
+const findReclaimable = both(
+  'reclaim find',
+  `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
+    where expires_at <= $1 order by expires_at, run_id limit $2`,
+)
+const findOfWorkers = dialects('reclaim find of workers', {
+  sqlite: `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
+    where worker_id in (select value from json_each($1)) order by run_id limit $2`,
+  postgres: `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
+    where worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
+})
+/** Repeats what was read: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
+const takeBack = dialects('reclaim take back', {
+  sqlite: `delete from belfry.lease where run_id = $1 and fence = $2 and (expires_at <= $3 or $4 = 1) returning *`,
+  postgres: `delete from belfry.lease l using (
+      select k.run_id from belfry.lease k
+      join unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[]) as i (run_id, fence, now, dead)
+        on k.run_id = i.run_id and k.fence = i.fence and (k.expires_at <= i.now or i.dead = 1)
+      order by k.run_id for update of k skip locked) t
+    where l.run_id = t.run_id returning l.*`,
+})
+
+/**
+ * Takes back the leases that have expired and those whose holders are proven dead, and judges their runs. Until this has
+ * happened such a lease keeps its slot, and its holder may still end it.
+ */
+export function* reclaim({
+  deadWorkers = [],
+  limit,
+}: {
+  deadWorkers?: readonly string[]
+  limit: number
+}): Step<Reclaimed[]> {
+  const now = yield* clockNow()
+  const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
+  const expired = yield* all(findReclaimable, now, limit)
+  const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, JSON.stringify([...dead]), limit)
+  const found = [...new Map([...expired, ...orphaned].map((row) => [row.run_id as number, row])).values()]
+  if (found.length === 0) return []
+
+  const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
+  const free = found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number))
+  const taken = yield* each(
+    takeBack,
+    free.map((row) => [row.run_id as number, row.fence as number, now, dead.has(row.worker_id as number) ? 1 : 0]),
+  )
+  const isDead = (row: Row) => dead.has(row.worker_id as number)
+  const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
+  const verdicts = yield* judge(now, lost)
+  const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
+  yield* conclude(
+    now,
+    taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease))),
+    schedules,
+  )
+  return taken.map((lease) => ({
+    runId: formatId('run', lease.run_id as number),
+    fence: lease.fence as number,
+    status: verdictOf(lease).status,
+    reason: verdictOf(lease).reason,
+    because: isDead(lease) ? 'holder-dead' : 'expired',
+  }))
+}
+
+function scheduleOf(row: Row): number[] {
+  return row.schedule_id === null ? [] : [row.schedule_id as number]
+}

@@ -1,0 +1,72 @@
+import { formatId } from '../core/id.ts'
+import { overlapDecision } from '../core/overlap.ts'
+import { admit } from './admit.ts'
+import { cancelRuns } from './cancel-runs.ts'
+import { jsonText, payloadBytesMax } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { arrivalOf } from './enqueue.ts'
+import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
+import { runOf, standsBehind, type Work, workOf } from './occurrence-run.ts'
+import type { RunNowAnswer } from './port.ts'
+import { writeRuns } from './run-row.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
+import { clockNow, freshIds, type Step } from './statement.ts'
+
+/**
+ * Makes a run of a schedule because somebody asks for it. It is no occurrence: it neither uses up a planned instant nor
+ * moves the next one. Beside a live run the schedule's overlap rule holds, and a person who may not overlap is told why.
+ */
+export function* runNow(
+  context: StoreContext,
+  name: string,
+  { force = false, payload }: { force?: boolean; payload?: unknown } = {},
+): Step<RunNowAnswer> {
+  if (payload !== undefined) jsonText(payload, 'payload', payloadBytesMax)
+  const schedule = yield* lockNamedSchedule(context, name)
+  if (schedule === null) return { answer: 'not-found' }
+  const now = yield* clockNow()
+  const before = yield* liveOf(schedule)
+  const { overlap, missed, queueMax } = schedule.spec
+  const live = before.map(({ runId, isLeased }) => {
+    return { id: formatId('run', runId), status: isLeased ? ('leased' as const) : ('ready' as const) }
+  })
+  const decision = overlapDecision({ overlap, missed, queueMax, live, cause: 'run-now', forced: force })
+  if (decision.action === 'refuse' || decision.action === 'skip') {
+    return { answer: 'overlap', liveRunId: decision.because }
+  }
+  if (decision.action === 'make-and-cancel') {
+    yield* cancelRuns(context, now, schedule, { reason: 'replaced', leased: true })
+  }
+  const inTheWay = standsBehind(schedule.spec) ? (yield* liveOf(schedule)).at(-1) : undefined
+  return yield* make(context, schedule, { now, payload, waitsFor: inTheWay?.runId ?? null })
+}
+
+function* liveOf({ id }: ScheduleRow): Step<LiveRunRow[]> {
+  return (yield* liveRunsOf([id])).get(id) ?? []
+}
+
+function* make(
+  context: StoreContext,
+  schedule: ScheduleRow,
+  { now, payload, waitsFor }: { now: number; payload: unknown; waitsFor: number | null },
+): Step<RunNowAnswer> {
+  const work = (yield* workOf(context, [schedule])).get(schedule.id) as Work
+  const [id] = (yield* freshIds(1)) as [number]
+  const row = runOf(schedule, work, now, {
+    id,
+    occurrenceAt: null,
+    dueAt: now,
+    source: 'run-now',
+    notBefore: null,
+    lateAfter: null,
+    waitsFor,
+    decision: null,
+    payload,
+  })
+  yield* writeRuns([row])
+  yield* listLiveRuns([{ ns: schedule.ns, scheduleId: schedule.id, id }])
+  const isHeld = isPaused(schedule, now)
+  const kept = isHeld ? 'held' : waitsFor === null ? null : 'overlap'
+  yield* admit(now, [{ ...arrivalOf(row), kept, keyLimit: work.queue.policy?.maxConcurrentPerKey ?? null }])
+  return { answer: 'created', id: formatId('run', id), ...(kept !== null && { kept }) }
+}

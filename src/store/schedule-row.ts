@@ -1,0 +1,179 @@
+import type { GovernedSchedule, GovernorState, Hints } from '../core/governor.ts'
+import { formatId } from '../core/id.ts'
+import type { LateSchedule, LateState } from '../core/missed.ts'
+import type { ScheduleSpec } from '../core/schedule.ts'
+import type { StoreContext } from './context.ts'
+import { dialects, each, one, type Row, type Step } from './statement.ts'
+import type { NextDecisionView } from './view.ts'
+
+/** A schedule with all that is remembered of it. */
+export interface ScheduleRow {
+  readonly id: number
+  readonly ns: number
+  readonly name: string
+  readonly spec: ScheduleSpec
+  readonly version: number
+  readonly queueId: number
+  readonly disabledAt: number | null
+  readonly disabledReason: string | null
+  readonly pausedUntil: number | null
+  readonly pausedReason: string | null
+  readonly hints: Hints
+  readonly failureCount: number
+  readonly runsCount: number
+  readonly lastPlannedAt: number | null
+  readonly anchorAt: number
+  readonly gridAnchorAt: number
+  readonly nextRunAt: number | null
+  readonly nextDueAt: number | null
+  readonly nextDecision: NextDecisionView | null
+  readonly waitsFor: number | null
+  readonly wakeAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly deletedAt: number | null
+}
+
+const lockAndWait = dialects('schedule lock', {
+  sqlite: 'select * from belfry.schedule where id = $1',
+  postgres: `select * from belfry.schedule where id = any ($1::bigint[]) order by id for no key update`,
+})
+const lockFree = dialects('schedule lock free', {
+  sqlite: 'select * from belfry.schedule where id = $1',
+  postgres: `select * from belfry.schedule where id = any ($1::bigint[]) order by id for no key update skip locked`,
+})
+const lockNamed = dialects('schedule lock named', {
+  sqlite: 'select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
+  postgres: `select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
+})
+const stateColumns = `disabled_at, disabled_reason, paused_until, paused_reason, hints, failure_count, runs_count,
+  last_planned_at, anchor_at, grid_anchor_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, deleted_at`
+const updateState = dialects('schedule update state', {
+  sqlite: `update belfry.schedule set (${stateColumns})
+    = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) where id = $1`,
+  postgres: `update belfry.schedule s set (${stateColumns}) = (i.disabled_at, i.disabled_reason, i.paused_until,
+      i.paused_reason, i.hints, i.failure_count, i.runs_count, i.last_planned_at, i.anchor_at, i.grid_anchor_at,
+      i.next_run_at, i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.deleted_at)
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::bigint[],
+      $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],
+      $16::bigint[], $17::bigint[]) as i (id, ${stateColumns})
+    where s.id = i.id`,
+})
+
+/** Locks schedules by id, as everybody does who changes them; without `wait` those that are locked are left out. */
+export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
+  const wanted = [...new Set(ids)].sort((a, b) => a - b).map((id) => [id])
+  const rows = yield* each(wait ? lockAndWait : lockFree, wanted)
+  return new Map(rows.map((row) => [row.id as number, scheduleRowOf(row)]))
+}
+
+/** Locks the schedule that has this name now; one that was deleted no longer has it. */
+export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<ScheduleRow | null> {
+  // Such a text was never accepted as a name, and PostgreSQL would not even take the question.
+  if (typeof name !== 'string' || name.includes('\0')) return null
+  const row = yield* one(lockNamed, ns, name)
+  return row === undefined ? null : scheduleRowOf(row)
+}
+
+/** Writes all that is remembered of locked schedules; spec and version are written by whoever edits them. */
+export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
+  yield* each(
+    updateState,
+    rows.map((row) => [
+      row.id,
+      row.disabledAt,
+      row.disabledReason,
+      row.pausedUntil,
+      row.pausedReason,
+      JSON.stringify(row.hints),
+      row.failureCount,
+      row.runsCount,
+      row.lastPlannedAt,
+      row.anchorAt,
+      row.gridAnchorAt,
+      row.nextRunAt,
+      row.nextDueAt,
+      row.nextDecision === null ? null : JSON.stringify(row.nextDecision),
+      row.waitsFor,
+      row.wakeAt,
+      row.deletedAt,
+    ]),
+  )
+}
+
+/** While it is paused or disabled, nothing of a schedule starts. A deleted one is not paused: what is at work may finish. */
+export function isPaused({ disabledAt, pausedUntil, deletedAt }: ScheduleRow, now: number): boolean {
+  return deletedAt === null && (disabledAt !== null || (pausedUntil !== null && pausedUntil > now))
+}
+
+/** What the governor reads of a schedule. */
+export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
+  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
+  return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }
+}
+
+/** What the governor remembers of it. */
+export function governorState(row: ScheduleRow): GovernorState {
+  return {
+    failureCount: row.failureCount,
+    hints: row.hints,
+    pausedUntil: row.pausedUntil ?? undefined,
+    anchorAt: row.anchorAt,
+    lastPlannedAt: row.lastPlannedAt ?? undefined,
+    gridAnchorAt: row.gridAnchorAt,
+    runsCount: row.runsCount,
+  }
+}
+
+/** What decides over late occurrences. */
+export function lateSchedule(row: ScheduleRow): LateSchedule {
+  const { missed, maxLatenessMs, spread, asksWhenMissed } = row.spec
+  const id = formatId('schedule', row.id)
+  return {
+    ...governed(row.spec, row.disabledAt === null),
+    id,
+    missed,
+    maxLatenessMs,
+    spread,
+    asksWhenMissed,
+    createdAt: row.createdAt,
+  }
+}
+
+export function lateState(row: ScheduleRow): LateState {
+  return {
+    ...governorState(row),
+    nextRunAt: row.nextRunAt ?? undefined,
+    nextDueAt: row.nextDueAt ?? undefined,
+    waitsForEnd: row.nextDecision?.waitsForEnd,
+  }
+}
+
+export function scheduleRowOf(row: Row): ScheduleRow {
+  return {
+    id: row.id as number,
+    ns: row.ns as number,
+    name: row.name as string,
+    spec: JSON.parse(row.spec as string),
+    version: row.version as number,
+    queueId: row.queue_id as number,
+    disabledAt: row.disabled_at as number | null,
+    disabledReason: row.disabled_reason as string | null,
+    pausedUntil: row.paused_until as number | null,
+    pausedReason: row.paused_reason as string | null,
+    hints: JSON.parse(row.hints as string),
+    failureCount: row.failure_count as number,
+    runsCount: row.runs_count as number,
+    lastPlannedAt: row.last_planned_at as number | null,
+    anchorAt: row.anchor_at as number,
+    gridAnchorAt: row.grid_anchor_at as number,
+    nextRunAt: row.next_run_at as number | null,
+    nextDueAt: row.next_due_at as number | null,
+    nextDecision: row.next_decision === null ? null : JSON.parse(row.next_decision as string),
+    waitsFor: row.waits_for as number | null,
+    wakeAt: row.wake_at as number | null,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    deletedAt: row.deleted_at as number | null,
+  }
+}

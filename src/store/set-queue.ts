@@ -1,0 +1,159 @@
+import { BelfryError } from '../core/error.ts'
+import { type Policy, policyProblems } from '../core/policy.ts'
+import { writeAudit } from './audit.ts'
+import { reasonLengthMax } from './cancel.ts'
+import { canonicalJson, checkInteger, checkText, nameLengthMax } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { regate } from './gate.ts'
+import type { PolicyPatch, QueueAnswer, QueueChange } from './port.ts'
+import { firstPolicy, readPolicy } from './queue-row.ts'
+import { queue as readQueue } from './reads/queue.ts'
+import { both, clockNow, dialects, freshIds, one, type Row, type Step } from './statement.ts'
+import type { QueueView } from './view.ts'
+
+const lockQueue = dialects('set queue lock', {
+  sqlite: 'select * from belfry.queue where ns = $1 and name = $2',
+  postgres: 'select * from belfry.queue where ns = $1 and name = $2 for no key update',
+})
+const insertQueue = both(
+  'set queue insert',
+  `insert into belfry.queue (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at)
+    values ($1, $2, $3, $4, 1, $5, $6, $7) on conflict (ns, name) do nothing returning id`,
+)
+const updateQueue = both(
+  'set queue update',
+  `update belfry.queue set policy = $2, policy_version = $3, gates_stale = $4, paused_at = $5, paused_reason = $6
+    where id = $1`,
+)
+const insertVersion = both(
+  'set queue version',
+  'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor) values ($1, $2, $3, $4, $5, $6)',
+)
+/** The next key behind a gate. A `distinct` would read every run that waits there. */
+const nextGatedKey = both(
+  'set queue next gated key',
+  `select concurrency_key as key from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key > $2
+    order by concurrency_key limit 1`,
+)
+
+/** As many moves as one step may make; a gate moves at most 500 runs of a lane at once. */
+const movesMax = 2_000
+const gateMovesMax = 500
+const gatesMax = 50
+
+/** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
+export function* setQueue(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer> {
+  checkText(name, 'queue', nameLengthMax)
+  if (change.paused) checkText(change.paused.reason, 'paused.reason', reasonLengthMax)
+  if (change.ifVersion !== undefined) checkInteger(change.ifVersion, 'ifVersion', 0, Number.MAX_SAFE_INTEGER)
+  const found = yield* one(lockQueue, context.ns, name)
+  if (found !== undefined) return yield* update(context, found, change)
+  const created = yield* create(context, name, change)
+  // Somebody made the queue between the two statements, so this is a change of it after all.
+  return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
+}
+
+function* create(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer | null> {
+  const { ifVersion = 0, actor } = change
+  if (ifVersion !== 0) return { answer: 'version-differs', queue: null }
+  const policy = JSON.stringify(patched(name, firstPolicy(context, name), change.policy))
+  const now = yield* clockNow()
+  const [id] = (yield* freshIds(1)) as [number]
+  const reason = change.paused ? change.paused.reason : null
+  const row = yield* one(insertQueue, id, context.ns, name, policy, reason === null ? null : now, reason, now)
+  if (row === undefined) return null
+  yield* one(insertVersion, context.ns, id, 1, policy, now, actor.name)
+  yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
+  return { answer: 'created', queue: yield* viewOf(context, name) }
+}
+
+function* update(context: StoreContext, found: Row, change: QueueChange): Step<QueueAnswer> {
+  const [id, name, version] = [found.id as number, found.name as string, found.policy_version as number]
+  const { ifVersion = version, actor } = change
+  if (ifVersion !== version) return { answer: 'version-differs', queue: yield* viewOf(context, name) }
+  const stored = readPolicy(found.policy as string)
+  const policy = patched(name, stored ?? firstPolicy(context, name), change.policy)
+  const isNewPolicy =
+    change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
+  const now = yield* clockNow()
+  const paused = pausedAfter(found, change, now)
+  if (!isNewPolicy && paused.at === found.paused_at && paused.reason === found.paused_reason) {
+    return { answer: 'unchanged', queue: yield* viewOf(context, name) }
+  }
+  const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
+  const newVersion = isNewPolicy ? version + 1 : version
+  const gain = isNewPolicy ? gainOf(stored, policy) : 0
+  const stale = gain > 0 ? 1 : (found.gates_stale as number)
+  yield* one(updateQueue, id, text, newVersion, stale, paused.at, paused.reason)
+  if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name)
+  yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
+  if (gain > 0) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null, gain)
+  return { answer: 'updated', queue: yield* viewOf(context, name) }
+}
+
+/** `null` takes an optional field away and `retention` is changed field by field; what is not named stays. */
+function patched(name: string, policy: Policy, patch: PolicyPatch | undefined): Policy {
+  if (patch === undefined) return policy
+  const { retention } = patch
+  const ofRetention = isRecord(retention) ? { retention: merged(policy.retention, retention) } : {}
+  const whole = merged(policy, { ...patch, ...ofRetention })
+  const problems = policyProblems(whole)
+  if (problems.length === 0) return whole as unknown as Policy
+  const said = problems.map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`).join('; ')
+  throw new BelfryError('invalid', `The policy of queue ${name} is not sound: ${said}.`, { details: { problems } })
+}
+
+function merged(base: object, patch: object): Record<string, unknown> {
+  const whole: Record<string, unknown> = { ...base }
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete whole[field]
+    else if (value !== undefined) whole[field] = value
+  }
+  return whole
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A pause that is asked for again keeps its beginning. */
+function pausedAfter(found: Row, { paused }: QueueChange, now: number) {
+  if (paused === undefined)
+    return { at: found.paused_at as number | null, reason: found.paused_reason as string | null }
+  if (paused === false) return { at: null, reason: null }
+  return { at: (found.paused_at as number | null) ?? now, reason: paused.reason }
+}
+
+/** By how many more runs of each key may go than before. */
+function gainOf(before: Policy | null, after: Policy): number {
+  const was = before === null ? 0 : (before.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
+  const is = after.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY
+  return is > was ? is - was : 0
+}
+
+/**
+ * Lets through those who need not wait any longer. The work is bounded; a key that is not reached has a run in line or in
+ * flight, whose end opens its gate with the new ceiling, and the queue is marked for `repair`, which does not wait for it.
+ */
+function* openGates(context: StoreContext, queueId: number, limit: number | null, gain: number): Step<void> {
+  const gates = Math.min(gatesMax, Math.max(1, Math.floor(movesMax / Math.min(gain, gateMovesMax))))
+  let after = ''
+  for (let opened = 0; opened < gates; opened++) {
+    const next = yield* one<{ key: string }>(nextGatedKey, queueId, after)
+    if (next === undefined) return
+    yield* regate({ ns: context.ns, queueId, key: next.key, limit })
+    after = next.key
+  }
+}
+
+function* viewOf(context: StoreContext, name: string): Step<QueueView> {
+  return (yield* readQueue(context, name)) as QueueView
+}
+
+function subjectOf(name: string): string {
+  return `queue ${name}`
+}
+
+function detailOf({ policy, paused }: QueueChange) {
+  return { ...(policy !== undefined && { policy }), ...(paused !== undefined && { paused }) }
+}

@@ -1,0 +1,224 @@
+import { BelfryError } from '../core/error.ts'
+import { parseId } from '../core/id.ts'
+import type { Policy } from '../core/policy.ts'
+import { type Outcome, type Verdict, verdict } from '../core/verdict.ts'
+import { invalid } from './check.ts'
+import { conclude, type Ending } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import type { AttemptEnd, LeaseName, Settled } from './port.ts'
+import { readPolicy } from './queue-row.ts'
+import { writeResults } from './result.ts'
+import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { clockNow, dialects, each, type Row, type Step } from './statement.ts'
+
+/** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
+const takeLeases = dialects('settle take leases', {
+  sqlite: 'delete from belfry.lease where run_id = $1 and fence = $2 and ns = $3 returning *',
+  postgres: `delete from belfry.lease l using unnest($1::bigint[], $2::int[], $3::bigint[]) as i (run_id, fence, ns)
+    where l.run_id = i.run_id and l.fence = i.fence and l.ns = i.ns returning l.*`,
+})
+const isPlain = `l.schedule_id is null and l.concurrency_key is null and l.dedupe_key is null
+  and l.cancel_requested_at is null`
+/** A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour. */
+const endPlainly = dialects('settle end plainly', {
+  sqlite: `insert into belfry.attempt (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
+    select l.run_id, l.fence, l.ns, l.queue_id, l.worker_id, l.leased_at, $4, 'success', 'completed'
+    from belfry.lease l where l.run_id = $1 and l.fence = $2 and l.ns = $3 and ${isPlain} returning run_id`,
+  postgres: `with gone as (
+      delete from belfry.lease l
+      using unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[]) as i (run_id, fence, ns, now)
+      where l.run_id = i.run_id and l.fence = i.fence and l.ns = i.ns and ${isPlain} returning l.*, i.now)
+    insert into belfry.attempt (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
+    select run_id, fence, ns, queue_id, worker_id, leased_at, now, 'success', 'completed' from gone returning run_id`,
+})
+const dropPlainLeases = dialects('settle drop plain leases', {
+  sqlite: 'delete from belfry.lease where run_id = $1',
+  postgres: null,
+})
+const findAttempts = dialects('settle find attempts', {
+  sqlite: 'select run_id, fence, outcome from belfry.attempt where run_id = $1 and fence = $2',
+  postgres: `select a.run_id, a.fence, a.outcome from belfry.attempt a
+    join unnest($1::bigint[], $2::int[]) as i (run_id, fence) on a.run_id = i.run_id and a.fence = i.fence`,
+})
+const findJudged = dialects('settle find judged', {
+  sqlite: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+    where d.id = $1`,
+  postgres: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+    where d.id = any ($1::bigint[])`,
+})
+
+interface NumberedEnd {
+  readonly runId: number
+  readonly end: AttemptEnd
+}
+
+/**
+ * Ends attempts under their fences and does all that follows. The answer of each is its own: `written`, or what became
+ * of the lease meanwhile.
+ */
+export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
+  const numbered = ends.map((end) => ({ runId: runIdOf(end), end }))
+  const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
+  const now = yield* clockNow()
+  const plain = yield* settlePlainly(context, now, numbered)
+  const verdicts = yield* settleFully(
+    context,
+    now,
+    numbered.filter((one) => !plain.has(one)),
+    locked,
+  )
+  const known = yield* recordedBefore(numbered.filter((one) => !plain.has(one) && !verdicts.has(one)))
+  return numbered.map((one) => {
+    const { runId, fence } = one.end
+    if (plain.has(one)) return { runId, fence, answer: 'written', status: 'completed', reason: 'success' }
+    const given = verdicts.get(one)
+    return given === undefined ? { runId, fence, answer: notWritten(known.get(nameOf(one))) } : written(one.end, given)
+  })
+}
+
+function* settlePlainly(context: StoreContext, now: number, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
+  const hopeful = ends.filter(
+    ({ end }) => end.outcome.kind === 'success' && end.result === undefined && !end.scheduleId,
+  )
+  const byName = new Map(hopeful.map((one) => [one.runId, one]))
+  const rows = yield* each<{ run_id: number }>(
+    endPlainly,
+    [...byName.values()].map(({ runId, end }) => [runId, end.fence, context.ns, now]),
+  )
+  yield* each(
+    dropPlainLeases,
+    rows.map((row) => [row.run_id]),
+  )
+  return new Set(rows.map((row) => byName.get(row.run_id) as NumberedEnd))
+}
+
+function* settleFully(
+  context: StoreContext,
+  now: number,
+  ends: readonly NumberedEnd[],
+  locked: Map<number, ScheduleRow>,
+): Step<Map<NumberedEnd, Verdict>> {
+  const rows = yield* each(
+    takeLeases,
+    ends.map(({ runId, end }) => [runId, end.fence, context.ns]),
+  )
+  const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
+  const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
+    const lease = leases.get(nameOf(one))
+    return lease === undefined ? [] : [{ one, lease, outcome: one.end.outcome }]
+  })
+  const verdicts = yield* judge(now, held)
+  const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
+  yield* conclude(
+    now,
+    judged.map(({ lease, outcome, given }) => endingOf(lease, outcome.kind, given)),
+    yield* withForgotten(locked, rows),
+  )
+  yield* writeResults(
+    held.flatMap(({ one: { runId, end } }) =>
+      end.result === undefined ? [] : [{ runId, ns: context.ns, fence: end.fence, result: end.result }],
+    ),
+  )
+  return new Map(judged.map(({ one, given }) => [one, given]))
+}
+
+function nameOf({ runId, end }: NumberedEnd): string {
+  return `${runId} ${end.fence}`
+}
+
+/** A caller that did not name the schedule of a lease pays with a lock out of order, which the database may refuse once. */
+function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]): Step<Map<number, ScheduleRow>> {
+  const ids = leases.flatMap((lease) => (lease.schedule_id === null ? [] : [lease.schedule_id as number]))
+  const forgotten = ids.filter((id) => !locked.has(id))
+  return forgotten.length === 0 ? locked : new Map([...locked, ...(yield* lockSchedules(forgotten, { wait: true }))])
+}
+
+/** What becomes of each leased run; the budget is judged by the policy of this moment. */
+export function* judge(
+  now: number,
+  attempts: readonly { readonly lease: Row; readonly outcome: Outcome }[],
+): Step<Map<number, Verdict>> {
+  const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'success' ? [] : [[lease.run_id as number]]))
+  const facts = new Map((yield* each(findJudged, ids)).map((row) => [row.id as number, row]))
+  return new Map(
+    attempts.map(({ lease, outcome }) => {
+      const runId = lease.run_id as number
+      return [runId, verdictOn(now, lease, outcome, facts.get(runId))]
+    }),
+  )
+}
+
+function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undefined): Verdict {
+  const run = {
+    id: String(lease.run_id),
+    attempts: lease.attempts as number,
+    releases: lease.releases as number,
+    deaths: lease.deaths as number,
+    cancelRequestedAt: lease.cancel_requested_at as number | null,
+    repeatable: facts?.repeatable !== 0,
+    onExhausted: onExhaustedOf(lease, facts),
+  }
+  return verdict({ now, run, outcome, policy: policyOf(facts) })
+}
+
+/** Enqueued work is parked for a person when its budget is spent; an occurrence fails, because another one follows. */
+function onExhaustedOf(lease: Row, facts: Row | undefined): 'park' | 'fail' {
+  const own = (facts?.on_exhausted ?? null) as 'park' | 'fail' | null
+  return own ?? policyOf(facts).onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
+}
+
+/** A policy that cannot be read allows no further attempt: the queue is closed anyhow until somebody mends it. */
+const noFurtherAttempt = { maxAttempts: 1, backoffBaseMs: 0, backoffFactor: 1, backoffCapMs: 0 } as const
+
+function policyOf(
+  facts: Row | undefined,
+): Pick<Policy, keyof typeof noFurtherAttempt | 'backoffSpread' | 'onExhausted'> {
+  return (facts === undefined ? null : readPolicy(facts.policy as string)) ?? noFurtherAttempt
+}
+
+export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): Ending {
+  return {
+    runId: lease.run_id as number,
+    ns: lease.ns as number,
+    queueId: lease.queue_id as number,
+    scheduleId: lease.schedule_id as number | null,
+    key: lease.concurrency_key as string | null,
+    dedupeKey: lease.dedupe_key as string | null,
+    workerId: lease.worker_id as number,
+    fence: lease.fence as number,
+    lastFence: lease.fence as number,
+    startedAt: lease.leased_at as number,
+    outcome,
+    verdict: given,
+  }
+}
+
+/** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
+function* recordedBefore(ends: readonly NumberedEnd[]): Step<Map<string, string>> {
+  const rows = yield* each(
+    findAttempts,
+    ends.map(({ runId, end }) => [runId, end.fence]),
+  )
+  return new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row.outcome as string]))
+}
+
+function written({ runId, fence }: AttemptEnd, { status, reason, nextEligibleAt }: Verdict): Settled {
+  return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
+}
+
+function notWritten(recorded: string | undefined): 'already-written' | 'lease-lost' {
+  return recorded === undefined || recorded === 'lost' ? 'lease-lost' : 'already-written'
+}
+
+export function runIdOf({ runId }: Pick<LeaseName, 'runId'>): number {
+  const id = parseId('run', runId)
+  if (id === null) throw invalid('runId', `is ${JSON.stringify(runId)}`, 'the id of a run, such as r-15')
+  return id
+}
+
+function scheduleIdOf({ scheduleId }: AttemptEnd): number[] {
+  if (scheduleId === null || scheduleId === undefined) return []
+  const id = parseId('schedule', scheduleId)
+  if (id === null) throw new BelfryError('invalid', `${JSON.stringify(scheduleId)} is not the id of a schedule.`)
+  return [id]
+}

@@ -1,0 +1,124 @@
+import { BelfryError } from '../core/error.ts'
+import { cancel } from './cancel.ts'
+import type { StoreContext } from './context.ts'
+import type { Database } from './database.ts'
+import { deleteSchedule } from './delete-schedule.ts'
+import { takeDuty } from './duty.ts'
+import { enqueue } from './enqueue.ts'
+import { fireDue } from './fire.ts'
+import { clearHints, hint } from './hint.ts'
+import { lease, leasesOf } from './lease.ts'
+import { appendOutput } from './output.ts'
+import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
+import type { AttemptEnd, EnqueueOptions, NewRun, Settled, Store, StoreReads } from './port.ts'
+import { prune } from './prune.ts'
+import { putSchedule } from './put-schedule.ts'
+import { storeReads } from './reads/all.ts'
+import { reclaim } from './reclaim.ts'
+import { renew } from './renew.ts'
+import { repair } from './repair.ts'
+import { reset } from './reset.ts'
+import { retry } from './retry.ts'
+import { runNow } from './run-now.ts'
+import { setQueue } from './set-queue.ts'
+import { settle } from './settle.ts'
+import type { Step } from './statement.ts'
+import { beat, registerWorker } from './worker.ts'
+
+type Method<Name extends keyof Store> = Store[Name]
+
+const databases = new WeakMap<Store, Database>()
+
+/** The database behind a store, for tests that must look past the port. */
+export function databaseOf(store: Store): Database {
+  const database = databases.get(store)
+  if (database === undefined) throw new Error('That store was not opened by openStore.')
+  return database
+}
+
+/** The port over a database: each method is one verb in one transaction. */
+export class SqlStore implements Store {
+  readonly read: StoreReads
+  readonly #database: Database
+  readonly #context: StoreContext
+
+  constructor(database: Database, context: StoreContext) {
+    this.#database = database
+    this.#context = context
+    this.read = storeReads(database, context)
+    databases.set(this, database)
+  }
+
+  get place(): string {
+    return this.#database.place
+  }
+
+  get namespace(): string {
+    return this.#context.namespace
+  }
+
+  enqueue(runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) {
+    const verb = () => enqueue(this.#context, runs)
+    return transaction === undefined ? this.#database.write(verb) : this.#database.within(transaction, verb)
+  }
+
+  settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
+    return this.#settleOrHalve(ends)
+  }
+
+  lease: Method<'lease'> = (request) => this.#write(lease, request)
+  leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
+  renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
+  reclaim: Method<'reclaim'> = (request) => this.#database.write(() => reclaim(request))
+  appendOutput: Method<'appendOutput'> = (name, chunk) => this.#write(appendOutput, name, chunk)
+  cancel: Method<'cancel'> = (runId, reason) => this.#write(cancel, runId, reason)
+  reset: Method<'reset'> = (runId) => this.#write(reset, runId)
+  retry: Method<'retry'> = (runId, options) => this.#write(retry, runId, options)
+
+  putSchedule: Method<'putSchedule'> = (spec, options) => this.#write(putSchedule, spec, options)
+  pauseSchedule: Method<'pauseSchedule'> = (name, pause) => this.#write(pauseSchedule, name, pause)
+  resumeSchedule: Method<'resumeSchedule'> = (name) => this.#write(resumeSchedule, name)
+  deleteSchedule: Method<'deleteSchedule'> = (name, options) => this.#write(deleteSchedule, name, options)
+  hint: Method<'hint'> = (name, given) => this.#write(hint, name, given)
+  clearHints: Method<'clearHints'> = (name, kinds) => this.#write(clearHints, name, kinds)
+  runNow: Method<'runNow'> = (name, options) => this.#write(runNow, name, options)
+  fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
+  repair: Method<'repair'> = (request) => this.#write(repair, request)
+
+  setQueue: Method<'setQueue'> = (name, change) => this.#write(setQueue, name, change)
+  registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
+  beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
+  takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
+  prune: Method<'prune'> = (request) => this.#write(prune, request)
+
+  changeMark(): number | null {
+    return this.#database.changeMark()
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+
+  #write<Args extends unknown[], Result>(
+    verb: (context: StoreContext, ...args: Args) => Step<Result>,
+    ...args: Args
+  ): Promise<Result> {
+    return this.#database.write(() => verb(this.#context, ...args))
+  }
+
+  /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */
+  async #settleOrHalve(ends: readonly AttemptEnd[]): Promise<Settled[]> {
+    try {
+      return await this.#write(settle, ends)
+    } catch (error) {
+      if (error instanceof BelfryError && error.code !== 'invalid') throw error
+      const [end] = ends
+      if (end === undefined) throw error
+      if (ends.length === 1) {
+        return [{ runId: end.runId, fence: end.fence, answer: 'refused', error: error as Error }]
+      }
+      const half = Math.ceil(ends.length / 2)
+      return [...(await this.#settleOrHalve(ends.slice(0, half))), ...(await this.#settleOrHalve(ends.slice(half)))]
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statfsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { BelfryError } from '../../core/error.ts'
+import { primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+
+/** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
+export const versionMin = '3.51.3'
+
+/** Where locks and shared memory cross a network, SQLite's do not hold. The numbers are Linux's names for file systems. */
+const networkFileSystems: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB',
+  1397113167: 'AFS',
+  1397114950: 'AFS',
+  16914839: '9P',
+  12805120: 'Ceph',
+  198183888: 'Lustre',
+  1196443219: 'GPFS',
+  428016422: 'BeeGFS',
+}
+
+/** The file and its folder, made for this user alone where they do not exist yet. */
+export function prepareFile(path: string): string {
+  const file = resolve(path)
+  const folder = dirname(file)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+    accessSync(file, constants.R_OK | constants.W_OK)
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw new BelfryError('unavailable', `${file} cannot be opened for writing: ${(error as Error).message}.`, {
+      hint: 'Give this user the right to write the file and its folder, or name another store.',
+      cause: error,
+    })
+  }
+  refuseNetwork(file, statfsSync(folder).type)
+  return file
+}
+
+export function refuseNetwork(file: string, fileSystem: number): void {
+  const name = networkFileSystems[fileSystem]
+  if (name === undefined) return
+  throw new BelfryError('unavailable', `${file} lies on a network file system (${name}), where SQLite can lose data.`, {
+    hint: 'Put the store on a local disk, or use PostgreSQL when several machines must share it.',
+  })
+}
+
+export function refuseOldVersion(version: string): void {
+  const [found, least] = [version, versionMin].map((text) => text.split('.').map(Number))
+  for (const [index, part] of (least ?? []).entries()) {
+    const mine = found?.[index] ?? 0
+    if (mine > part) return
+    if (mine < part) {
+      throw new BelfryError(
+        'unavailable',
+        `SQLite ${version} can corrupt a store; ${versionMin} is the first without that.`,
+        {
+          hint: 'Install the dependencies that Belfry pins: npm ci.',
+        },
+      )
+    }
+  }
+}
+
+/** Sets what every connection needs, and refuses a file that cannot give it. */
+export function configure(handle: SqliteHandle, file: string): void {
+  refuseOldVersion(String(pragma(handle, 'select sqlite_version()')))
+  const mode = pragma(handle, 'pragma journal_mode = wal')
+  if (mode !== 'wal' && mode !== 'memory') {
+    throw new BelfryError('unavailable', `${file} stays in journal mode ${mode}; Belfry needs write-ahead logging.`, {
+      hint: 'Put the store on a file system with shared memory, usually a local disk.',
+    })
+  }
+  handle.exec('pragma synchronous = full; pragma cache_size = -32768; pragma temp_store = memory')
+}
+
+function pragma(handle: SqliteHandle, text: string): unknown {
+  return Object.values(handle.prepare(text).get() as object)[0]
+}
+
+const createOpeners = `create table if not exists opener (
+  pid integer not null, started_at text not null, boot_id text not null, pid_namespace text not null,
+  opening integer not null, primary key (pid, started_at, boot_id, pid_namespace, opening)) without rowid`
+
+/** One opening of the file by one process. */
+export interface Opening extends ProcessIdentity {
+  readonly opening: number
+}
+
+let openings = 0
+
+/**
+ * Notes that this process has the file open, and answers who had it open and never closed it. A process of another
+ * container may still live, so it counts only after a reboot or when it is proven dead.
+ */
+export function noteOpening(handle: SqliteHandle): { mine: Opening | null; leftOpen: Opening[] } {
+  const own = ownIdentity()
+  handle.exec(createOpeners)
+  if (own === null) return { mine: null, leftOpen: [] }
+  const rows = handle.prepare('select * from opener').all() as OpenerRow[]
+  const leftOpen = rows.map(openingOf).filter((other) => other.bootId !== own.bootId || isProvenDead(other, own))
+  const mine = { ...own, opening: ++openings }
+  handle.prepare('insert into opener values (?, ?, ?, ?, ?)').run(...keyOf(mine))
+  return { mine, leftOpen }
+}
+
+export function forgetOpenings(handle: SqliteHandle, forgotten: readonly Opening[]): void {
+  const forget = handle.prepare(
+    'delete from opener where pid = ? and started_at = ? and boot_id = ? and pid_namespace = ? and opening = ?',
+  )
+  for (const one of forgotten) forget.run(...keyOf(one))
+}
+
+interface OpenerRow {
+  readonly pid: number
+  readonly started_at: string
+  readonly boot_id: string
+  readonly pid_namespace: string
+  readonly opening: number
+}
+
+function openingOf(row: OpenerRow): Opening {
+  const { pid, started_at: startedAt, boot_id: bootId, pid_namespace: pidNamespace, opening } = row
+  return { pid, startedAt, bootId, pidNamespace, opening }
+}
+
+function keyOf({ pid, startedAt, bootId, pidNamespace, opening }: Opening): [number, string, string, string, number] {
+  return [pid, startedAt, bootId, pidNamespace, opening]
+}
+
+/** Reads the whole file in a thread of its own, because that takes seconds for a large one. */
+export async function checkIntegrity(file: string): Promise<void> {
+  const worker = new Worker(integritySource, {
+    eval: true,
+    workerData: { file, module: import.meta.resolve('@photostructure/sqlite') },
+  })
+  const answer = await new Promise<string>((done, fail) => {
+    worker.once('message', done)
+    worker.once('error', fail)
+  })
+  if (answer === 'ok') return
+  throw new BelfryError('unavailable', `${file} is damaged: ${answer}.`, {
+    hint: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
+  })
+}
+
+const integritySource = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  import(workerData.module).then(({ DatabaseSync }) => {
+    try {
+      const handle = new DatabaseSync(workerData.file, { readOnly: true, timeout: 5000 })
+      const row = handle.prepare('pragma quick_check(1)').get()
+      handle.close()
+      parentPort.postMessage(String(Object.values(row)[0]))
+    } catch (error) {
+      parentPort.postMessage(error.message)
+    }
+  })`
+
+export function isUnreadable(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code === primaryCode.corrupt || code === primaryCode.notADatabase
+}

@@ -1,0 +1,145 @@
+import { dialects, each, type Row, type Step } from './statement.ts'
+
+/** Where a live run stands in its queue, and the counts it carries from place to place. */
+export interface Standing {
+  readonly runId: number
+  readonly ns: number
+  readonly queueId: number
+  readonly needId: number
+  readonly priority: number
+  readonly enqueuedAt: number
+  readonly key: string | null
+  readonly fence: number
+  readonly attempts: number
+  readonly releases: number
+  readonly deaths: number
+}
+
+/**
+ * Why a run is aside: `waiting` for an instant, behind a full `key`, behind a run of its schedule (`overlap`), `held` by
+ * its schedule's pause, or `parked`.
+ */
+export type AsideKind = 'waiting' | 'key' | 'overlap' | 'held' | 'parked'
+
+export interface Aside {
+  readonly standing: Standing
+  readonly kind: AsideKind
+  /** When it may go at the earliest; for a parked run, when it was parked. */
+  readonly at: number
+  readonly reason: string | null
+}
+
+const insertReady = dialects('standing insert ready', {
+  sqlite: `insert into belfry.ready
+    (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths, concurrency_key)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  postgres: `insert into belfry.ready
+    (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths, concurrency_key)
+    select * from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[],
+      $8::smallint[], $9::smallint[], $10::smallint[], $11::text[])`,
+})
+
+const deleteReady = dialects('standing delete ready', {
+  sqlite: `delete from belfry.ready
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning *`,
+  postgres: `delete from belfry.ready r
+    using unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
+      as i (queue_id, need_id, priority, enqueued_at, run_id)
+    where (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
+      = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id) returning r.*`,
+})
+
+const insertAside = dialects('standing insert aside', {
+  sqlite: `insert into belfry.aside (run_id, ns, queue_id, need_id, priority, enqueued_at, concurrency_key,
+      fence, attempts, releases, deaths, kind, at, reason)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  postgres: `insert into belfry.aside (run_id, ns, queue_id, need_id, priority, enqueued_at, concurrency_key,
+      fence, attempts, releases, deaths, kind, at, reason)
+    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::text[],
+      $8::int[], $9::smallint[], $10::smallint[], $11::smallint[], $12::text[], $13::bigint[], $14::text[])`,
+})
+
+const deleteAside = dialects('standing delete aside', {
+  sqlite: 'delete from belfry.aside where run_id = $1 returning *',
+  postgres: 'delete from belfry.aside where run_id = any ($1::bigint[]) returning *',
+})
+
+export function* putInLine(standings: readonly Standing[]): Step<void> {
+  yield* each(
+    insertReady,
+    standings.map((run) => [
+      run.queueId,
+      run.needId,
+      run.priority,
+      run.enqueuedAt,
+      run.runId,
+      run.ns,
+      run.fence,
+      run.attempts,
+      run.releases,
+      run.deaths,
+      run.key,
+    ]),
+  )
+}
+
+/** Takes runs out of line. Those that another step has taken meanwhile are not among the answer. */
+export function* takeFromLine(standings: readonly Standing[]): Step<number[]> {
+  const places = standings.map((run) => [run.queueId, run.needId, run.priority, run.enqueuedAt, run.runId])
+  return (yield* each(deleteReady, places)).map((row) => row.run_id as number)
+}
+
+export function* setAside(asides: readonly Aside[]): Step<void> {
+  yield* each(
+    insertAside,
+    asides.map(({ standing: run, kind, at, reason }) => [
+      run.runId,
+      run.ns,
+      run.queueId,
+      run.needId,
+      run.priority,
+      run.enqueuedAt,
+      run.key,
+      run.fence,
+      run.attempts,
+      run.releases,
+      run.deaths,
+      kind,
+      at,
+      reason,
+    ]),
+  )
+}
+
+export function* takeFromAside(runIds: readonly number[]): Step<Aside[]> {
+  const rows = yield* each(
+    deleteAside,
+    runIds.map((id) => [id]),
+  )
+  return rows.map(asideOf)
+}
+
+export function standingOf(row: Row): Standing {
+  return {
+    runId: row.run_id as number,
+    ns: row.ns as number,
+    queueId: row.queue_id as number,
+    needId: row.need_id as number,
+    priority: row.priority as number,
+    enqueuedAt: row.enqueued_at as number,
+    key: row.concurrency_key as string | null,
+    fence: row.fence as number,
+    attempts: row.attempts as number,
+    releases: row.releases as number,
+    deaths: row.deaths as number,
+  }
+}
+
+export function asideOf(row: Row): Aside {
+  return {
+    standing: standingOf(row),
+    kind: row.kind as AsideKind,
+    at: row.at as number,
+    reason: row.reason as string | null,
+  }
+}

@@ -1,0 +1,211 @@
+import { type LateOccurrence, maxLatenessMs, missed } from '../core/missed.ts'
+import { type LiveRun, overlapDecision } from '../core/overlap.ts'
+import { type EndedHint, expiredKinds, hintKinds, without } from './hint-row.ts'
+import type { LedgerEntry } from './ledger.ts'
+import type { LiveRunRow } from './live-run.ts'
+import { standsBehind } from './occurrence-run.ts'
+import { passedBy, periodMs, planned } from './plan-schedule.ts'
+import { isPaused, lateSchedule, lateState, type ScheduleRow } from './schedule-row.ts'
+import type { NextDecisionView } from './view.ts'
+
+/** An occurrence that becomes a run. */
+export interface Fire {
+  readonly plannedAt: number
+  readonly dueAt: number
+  /** When its share of a catch-up is over. */
+  readonly notBefore: number | null
+  readonly lateAfter: number
+  readonly decision: NextDecisionView
+  /** The run it must not overlap: one that is live, or one of this turn. */
+  readonly behind: LiveName | null
+}
+
+/** A live run by its id, or one that this turn makes by its place among the fires. */
+export type LiveName = { readonly runId: number } | { readonly fire: number }
+
+/** What ends without a run; the cause is named like the runs above. */
+export interface Skip extends Omit<LedgerEntry, 'causedBy'> {
+  readonly causedBy: LiveName | null
+}
+
+/** What becomes of one schedule when `fire` looks at it. */
+export interface Turn {
+  /** The schedule after everything that time alone brought about, before it is asked for its next run. */
+  readonly row: ScheduleRow
+  readonly live: readonly LiveRunRow[]
+  /** Its plan has come, and what became of it stands below. */
+  readonly wasDue: boolean
+  readonly passed: readonly LedgerEntry[]
+  readonly fires: readonly Fire[]
+  readonly skips: readonly Skip[]
+  readonly endedHints: readonly EndedHint[]
+  /** The pause is over and what was held may go. */
+  readonly releases: boolean
+  /** The live runs are to end, because a new one replaces them. */
+  readonly cancels: boolean
+  /** A one-shot hint whose run overlap forbids; it waits for the live run's end. */
+  readonly waitingHint: boolean
+}
+
+/**
+ * Decides what becomes of a schedule whose instant has come. What happened while nobody looked is taken in the order in
+ * which it happened: a pause that ended, a hint that expired, and only then what was due after that.
+ */
+export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRow[]): Turn {
+  const quiet: Turn = {
+    row,
+    live,
+    wasDue: false,
+    passed: [],
+    fires: [],
+    skips: [],
+    endedHints: [],
+    releases: false,
+    cancels: false,
+    waitingHint: false,
+  }
+  const turn = throughEvents(quiet, now)
+  const { nextDueAt } = turn.row
+  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+}
+
+/** The run of the last planned occurrence, while it is live. */
+export function lastRunId({ lastPlannedAt }: ScheduleRow, live: readonly LiveRunRow[]): number | null {
+  if (lastPlannedAt === null) return null
+  return live.find((run) => run.occurrenceAt === lastPlannedAt)?.runId ?? null
+}
+
+function throughEvents(turn: Turn, now: number): Turn {
+  const at = nextEvent(turn.row, now)
+  if (at === null || (turn.row.nextDueAt !== null && turn.row.nextDueAt < at)) return turn
+  return throughEvents(at === turn.row.pausedUntil ? pauseEnded(turn, at) : hintsExpired(turn, at), now)
+}
+
+function nextEvent({ pausedUntil, hints }: ScheduleRow, now: number): number | null {
+  const over = [pausedUntil, ...hintKinds.map((kind) => hints[kind]?.expiresAt)].filter((at) => (at ?? now + 1) <= now)
+  return over.length === 0 ? null : Math.min(...(over as number[]))
+}
+
+/** An occurrence at the very instant at which the pause ends is no longer paused. */
+function pauseEnded(turn: Turn, at: number): Turn {
+  const { row, entries } = passedBy(turn.row, { by: at - 1, now: at, outcome: 'paused' })
+  const resumed = { ...row, pausedUntil: null, pausedReason: null, nextDecision: null }
+  const asked = { now: at - 1, lastRunId: lastRunId(row, turn.live) }
+  const early = planned(resumed, asked)
+  const isEarly = early.nextRunAt !== null && early.nextRunAt < at
+  const next = isEarly ? planned(resumed, { ...asked, now: at }) : early
+  return { ...turn, row: next, passed: [...turn.passed, ...entries], releases: true }
+}
+
+function hintsExpired(turn: Turn, at: number): Turn {
+  const { row, live, endedHints } = turn
+  const expired = expiredKinds(row.hints, at)
+  const next = planned({ ...row, hints: without(row.hints, expired) }, { now: at, lastRunId: lastRunId(row, live) })
+  return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
+}
+
+function ended({ id }: ScheduleRow, kinds: readonly EndedHint['kind'][], at: number, by: EndedHint['by']): EndedHint[] {
+  return kinds.map((kind) => ({ scheduleId: id, kind, at, by }))
+}
+
+/** A due schedule while its occurrences are decided one after the other, oldest first. */
+interface Deciding {
+  readonly row: ScheduleRow
+  readonly now: number
+  readonly live: LiveRun[]
+  readonly fires: Fire[]
+  readonly skips: Skip[]
+  lastPlannedAt: number | null
+  cancels: boolean
+  waitingHint: boolean
+}
+
+function withDue(turn: Turn, now: number): Turn {
+  const { row } = turn
+  const { occurrences, before } = missed({ now, schedule: lateSchedule(row), state: lateState(row) })
+  const live = turn.live.map(({ runId, isLeased }): LiveRun => {
+    return { id: String(runId), status: isLeased ? 'leased' : 'ready' }
+  })
+  const { lastPlannedAt } = row
+  const deciding: Deciding = { row, now, live, fires: [], skips: [], lastPlannedAt, cancels: false, waitingHint: false }
+  if (before !== null) skip(deciding, before.from, before.to, before.count, before.reason, null)
+  for (const one of occurrences) decide(deciding, one)
+
+  const { fires, skips, cancels, waitingHint } = deciding
+  const consumed = row.nextDecision?.winner === 'oneshot-hint' && !waitingHint ? (['oneshot'] as const) : []
+  const after = {
+    ...row,
+    hints: without(row.hints, consumed),
+    lastPlannedAt: deciding.lastPlannedAt,
+    anchorAt: skips.length > 0 ? now : row.anchorAt,
+  }
+  const endedHints = [...turn.endedHints, ...ended(row, consumed, now, 'consumed')]
+  return { ...turn, row: after, wasDue: true, fires, skips, endedHints, cancels, waitingHint }
+}
+
+function decide(deciding: Deciding, one: LateOccurrence): void {
+  const { row, live, now } = deciding
+  const { plannedAt, action, reason } = one
+  if (action !== 'fire') {
+    skip(deciding, plannedAt, plannedAt, 1, action === 'ask' ? 'asked' : reason, null)
+    return
+  }
+  const { overlap, missed: missedMode, queueMax } = row.spec
+  const decision = overlapDecision({ overlap, missed: missedMode, queueMax, live, cause: 'occurrence' })
+  if (decision.action === 'skip' || decision.action === 'refuse') {
+    if (plannedAt === row.nextRunAt && row.nextDecision?.winner === 'oneshot-hint') deciding.waitingHint = true
+    else skip(deciding, plannedAt, plannedAt, 1, 'overlap', nameOf(decision.because))
+    return
+  }
+  deciding.cancels ||= decision.action === 'make-and-cancel'
+  const newest = standsBehind(row.spec) ? live.at(-1) : undefined
+  deciding.fires.push({
+    plannedAt,
+    dueAt: one.dueAt,
+    notBefore: one.notBefore !== null && one.notBefore > now ? one.notBefore : null,
+    lateAfter: lateAfter(row, one),
+    decision: decisionFor(row, one, now),
+    behind: newest === undefined ? null : nameOf(newest.id),
+  })
+  live.push({ id: `fire ${deciding.fires.length - 1}`, status: 'ready' })
+  deciding.lastPlannedAt = plannedAt
+}
+
+function nameOf(id: string): LiveName {
+  return id.startsWith('fire ') ? { fire: Number(id.slice(5)) } : { runId: Number(id) }
+}
+
+function skip(
+  deciding: Deciding,
+  from: number,
+  to: number,
+  count: number,
+  outcome: string,
+  causedBy: LiveName | null,
+): void {
+  const { id: scheduleId, ns, nextRunAt, nextDecision } = deciding.row
+  const decision = from === nextRunAt ? nextDecision : null
+  deciding.skips.push({ ns, scheduleId, from, to, count, outcome, runId: null, causedBy, decision })
+  deciding.lastPlannedAt = to
+}
+
+/** As late as this an occurrence counts as merely late, and its lateness is not held against it. */
+const merelyLateMs = 60_000
+
+function lateAfter(row: ScheduleRow, { plannedAt, dueAt }: LateOccurrence): number {
+  const allowedMs = maxLatenessMs({ schedule: lateSchedule(row), periodMs: periodMs(row, plannedAt) })
+  return dueAt + Math.max(allowedMs, merelyLateMs)
+}
+
+/** The governor named the first of them; those the calendar named while nobody looked were never asked about. */
+function decisionFor(row: ScheduleRow, { plannedAt }: LateOccurrence, now: number): NextDecisionView {
+  if (plannedAt === row.nextRunAt && row.nextDecision !== null) return row.nextDecision
+  return {
+    at: now,
+    version: row.version,
+    source: row.spec.timing.cron === undefined ? 'baseline-interval' : 'baseline-cron',
+    winner: 'baseline',
+    waitsForEnd: false,
+    trail: [{ rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came while nobody looked' }],
+  }
+}

@@ -1,0 +1,223 @@
+import type { GovernorState, Hints, TrailStep, Winner } from '../core/governor.ts'
+import type { Capabilities, PlannedRun } from '../core/plan.ts'
+import type { Policy } from '../core/policy.ts'
+import type { EndedStatus, RunStatus } from '../core/run-state.ts'
+import type { ScheduleSpec } from '../core/schedule.ts'
+import type { HintKind, RunSource } from './port.ts'
+
+/** What the store shows of a run in a list: its definition, where it stands, and how it ended. */
+export interface RunSummary {
+  readonly id: string
+  readonly queue: string
+  readonly status: RunStatus
+  /** Why a ready run is not in line: until an instant, behind a full key, or behind a run of its schedule. */
+  readonly waiting?: {
+    readonly for: 'instant' | 'key' | 'overlap'
+    readonly until?: number
+    readonly reason: string | null
+  }
+  readonly fence: number
+  readonly attempts: number
+  /** Both count towards what happens next, so they are known of live and parked runs only. */
+  readonly releases: number | null
+  readonly deaths: number | null
+  readonly priority: number
+  readonly enqueuedAt: number
+  readonly scheduleId: string | null
+  readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly source: RunSource
+  readonly notBefore: number | null
+  readonly deadline: number | null
+  /** From this instant on its first attempt does not start any more. */
+  readonly lateAfter: number | null
+  readonly concurrencyKey: string | null
+  readonly idempotencyKey: string | null
+  readonly dedupeKey: string | null
+  readonly waitsFor: string | null
+  readonly retryOf: string | null
+  readonly repeatable: boolean
+  readonly policyVersion: number
+  readonly target: Readonly<Record<string, unknown>> | null
+  readonly options: Readonly<Record<string, unknown>>
+  readonly lease: LeaseView | null
+  readonly parked: { readonly at: number; readonly reason: string } | null
+  readonly end: { readonly status: EndedStatus; readonly at: number; readonly reason: string | null } | null
+}
+
+/** One run with all that was kept of it; what may be large is not part of lists. */
+export interface RunView extends RunSummary {
+  readonly payload: unknown
+  readonly decision: DecisionView | null
+  readonly result: { readonly value: unknown; readonly truncated: boolean } | null
+}
+
+export interface LeaseView {
+  readonly workerId: string
+  readonly claimId: string
+  readonly leasedAt: number
+  readonly expiresAt: number
+  readonly cancelRequestedAt: number | null
+  readonly cancelReason: string | null
+}
+
+/** Why a run was planned for its instant, as the governor told it then. */
+export interface DecisionView {
+  /** When the governor was asked. */
+  readonly at: number
+  /** The version of the schedule's spec it answered by. */
+  readonly version: number
+  /** The memory it answered from: spec, memory and `at` give the same answer again. The ledger does not keep it. */
+  readonly state?: GovernorState | undefined
+  /** What counts from the end of the last occurrence and could not be counted, because that occurrence was live. */
+  readonly unmeasured?: Unmeasured | undefined
+  readonly trail: readonly TrailStep[]
+}
+
+export type Unmeasured = readonly ('max' | 'delay')[]
+
+export interface AttemptView {
+  readonly fence: number
+  readonly workerId: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number
+  readonly outcome: string
+  readonly reason: string | null
+  readonly ends: EndedStatus | null
+}
+
+export interface OutputView {
+  readonly fence: number
+  /** Where something was dropped, a line of its own says so. */
+  readonly text: string
+  /** Bytes dropped between the first and the last half. */
+  readonly droppedBytes: number
+}
+
+export interface ScheduleView {
+  readonly id: string
+  readonly spec: ScheduleSpec
+  readonly version: number
+  readonly disabled: { readonly at: number; readonly reason: string } | null
+  readonly paused: { readonly until: number; readonly reason: string } | null
+  readonly hints: Hints
+  readonly failureCount: number
+  readonly runsCount: number
+  readonly lastPlannedAt: number | null
+  readonly anchorAt: number
+  readonly nextRunAt: number | null
+  readonly nextDueAt: number | null
+  readonly nextDecision: NextDecisionView | null
+  readonly waitsFor: string | null
+  readonly wakeAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly deletedAt: number | null
+}
+
+export interface NextDecisionView extends DecisionView {
+  readonly source: RunSource
+  readonly winner: Winner | null
+  /** Whether the plan is a fixed delay, which nothing nominal follows. */
+  readonly waitsForEnd: boolean
+  /** While the schedule is paused: the first nominal instant that passes it by. */
+  readonly passingAt?: number | undefined
+}
+
+export interface VersionView<Content> {
+  readonly version: number
+  readonly content: Content
+  readonly at: number
+  readonly actor: string
+  readonly reason: string | null
+}
+
+export interface HintView {
+  readonly kind: HintKind
+  /** Ms for an interval, an instant for a one-shot. */
+  readonly value: number
+  readonly expiresAt: number
+  readonly reason: string
+  readonly author: string
+  readonly createdAt: number
+  readonly ended: { readonly at: number; readonly by: 'consumed' | 'replaced' | 'cleared' | 'expired' } | null
+}
+
+/** How one nominal occurrence ended, or many in a row that ended for one reason without a run. */
+export interface LedgerView {
+  readonly from: number
+  readonly to: number
+  readonly count: number
+  readonly outcome: string
+  readonly runId: string | null
+  readonly causedBy: string | null
+  readonly decision: NextDecisionView | null
+  readonly recordedAt: number
+  readonly endedAt: number | null
+}
+
+export interface QueueView {
+  readonly name: string
+  /** `null` when what is stored cannot be read; nothing is leased then, until somebody sets it anew. */
+  readonly policy: Policy | null
+  readonly policyVersion: number
+  readonly paused: { readonly at: number; readonly reason: string } | null
+  readonly inFlight: number
+  readonly createdAt: number
+}
+
+export interface WorkerView {
+  readonly id: string
+  readonly name: string
+  readonly host: string
+  readonly can: Capabilities
+  readonly slots: number | null
+  readonly startedAt: number
+  readonly beatAt: number
+  readonly beatMs: number
+  readonly stoppedAt: number | null
+  readonly process: {
+    readonly pid: number
+    readonly startedAt: string
+    readonly bootId: string
+    readonly pidNamespace: string
+  } | null
+}
+
+export interface AuditView {
+  readonly at: number
+  readonly actor: string
+  readonly door: string
+  readonly verb: string
+  readonly subject: string
+  readonly detail: unknown
+}
+
+export interface PlanWindow {
+  readonly now: number
+  readonly runs: PlannedRun[]
+  readonly policy: Policy
+  readonly queuePaused: boolean
+  readonly paused: boolean
+  readonly recentStarts: number[]
+}
+
+/**
+ * Runs come newest first: ended ones by their end, parked ones by when they were parked. Ready ones are the exception:
+ * those in line come first, in the order in which they will go, and then those that wait for something.
+ */
+export interface RunFilter {
+  readonly queue?: string
+  /** The name of a schedule, or the id of a deleted one. */
+  readonly schedule?: string
+  readonly status?: RunStatus
+  /** The `next` of the page before, with the same filter; a run's id where there is no status. */
+  readonly before?: string
+  readonly limit: number
+}
+
+export interface RunPage {
+  /** May be fewer than asked for, even none, while there is a `next`: a look is bounded, whatever it finds. */
+  readonly runs: RunSummary[]
+  readonly next: string | null
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { planLeases } from '../../core/plan.ts'
+import type { Lease, NewRun, Store } from '../../store/port.ts'
+import { actor, type Case, type Stage, seeded } from './place.ts'
+
+const statesMax = 60
+
+export const plans: Case[] = [
+  {
+    name: 'law 13: lease hands out exactly what planLeases chooses over the whole queue, for random states',
+    async run(stage) {
+      const store = await stage.open()
+      const random = seeded(20_260_105)
+      const { workerId } = await stage.lessor(store)
+      for (let state = 0; state < statesMax; state++) {
+        const queue = `q${state}`
+        await randomState(stage, store, queue, random, workerId)
+        for (let look = 0; look < 4; look++) {
+          stage.clock.advance(random(3_000))
+          await compare({
+            stage,
+            store,
+            queue,
+            workerId,
+            limit: 1 + random(8),
+            can: capabilities[random(capabilities.length)] as Can,
+          })
+        }
+      }
+    },
+  },
+]
+
+type Can = { kinds: string[]; handlers?: string[]; host?: boolean }
+
+const capabilities: Can[] = [
+  { kinds: ['handler', 'http'], host: true },
+  { kinds: [], handlers: ['a', 'b'] },
+  { kinds: ['http'] },
+  { kinds: [], host: true },
+]
+const targets = [{ handler: 'a' }, { handler: 'b' }, { http: { url: 'https://example.org' } }, null]
+
+async function compare(given: {
+  stage: Stage
+  store: Store
+  queue: string
+  workerId: string
+  limit: number
+  can: Can
+}): Promise<void> {
+  const { stage, store, queue, workerId, limit, can } = given
+  const leaseMs = 20_000
+  const window = await store.read.planInput(queue, 10_000)
+  const plan = planLeases({ ...window, policy: { ...window.policy, leaseTtlMs: leaseMs }, can: [can], limit })
+  const answer = await store.lease({ queue, workerId, claimId: stage.claimId(), can, limit, leaseMs })
+  const told = JSON.stringify({ limit, can, window })
+  assert.deepEqual(
+    answer.leases.map(({ runId, expiresAt }) => ({ id: runId, leaseExpiresAt: expiresAt })),
+    plan.leases,
+    told,
+  )
+  if (answer.stopped !== undefined) return
+  assert.equal(answer.inFlight, plan.inFlight, told)
+  assert.equal(answer.available, plan.available, told)
+}
+
+/** Runs of every kind in every place: in line, waiting, behind keys, leased, expired, parked, ended, too late. */
+async function randomState(
+  stage: Stage,
+  store: Store,
+  queue: string,
+  random: (below: number) => number,
+  workerId: string,
+): Promise<void> {
+  await store.setQueue(queue, {
+    policy: {
+      maxConcurrent: 1 + random(12),
+      ...(random(2) === 0 && { maxConcurrentPerKey: 1 + random(2) }),
+      ...(random(4) === 0 && { rateLimit: { startsMax: 1 + random(6), perMs: 2_000 } }),
+      maxAttempts: 2,
+      backoffBaseMs: 1_000,
+      onExhausted: random(2) === 0 ? 'park' : 'fail',
+    },
+    actor,
+  })
+  const now = stage.clock.now()
+  const run = (): NewRun => ({
+    queue,
+    target: targets[random(targets.length)] as NewRun['target'] & object,
+    priority: random(3),
+    ...(random(2) === 0 && { concurrencyKey: `k${random(3)}` }),
+    ...(random(4) === 0 && { notBefore: now + random(6_000) }),
+    ...(random(6) === 0 && { deadline: now + 6_000 + random(6_000) }),
+  })
+  for (let burst = 0; burst < 3; burst++) {
+    await store.enqueue(Array.from({ length: random(12) }, run))
+    const can = capabilities[0] as Can
+    const { leases } = await store.lease({
+      queue,
+      workerId,
+      claimId: stage.claimId(),
+      can,
+      limit: random(6),
+      leaseMs: 1_000 + random(6_000),
+    })
+    await store.settle(
+      leases.filter(() => random(3) > 0).map((lease) => ({ ...lease, outcome: outcomeOf(lease, random) })),
+    )
+    stage.clock.advance(random(2_000))
+    if (random(3) === 0) await store.reclaim({ limit: 3 })
+  }
+  if (random(8) === 0) await store.setQueue(queue, { paused: { reason: 'for the test' }, actor })
+}
+
+function outcomeOf(_: Lease, random: (below: number) => number) {
+  const outcomes = [
+    { kind: 'success' },
+    { kind: 'failed', reason: 'exit 1' },
+    { kind: 'released' },
+    { kind: 'failed', reason: 'no', retryable: false },
+  ] as const
+  return outcomes[random(outcomes.length)] ?? outcomes[0]
+}

@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { planLeases } from '../../src/core/plan.ts'
+import { planInput } from '../../src/store/reads/plan-input.ts'
+import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
+
+const planOf = (scene: Scene, limit = 1_000) => scene.read((context) => planInput(context, 'default', limit))
+const can = { kinds: ['http'], handlers: ['a'], host: true }
+
+async function plannedIds(scene: Scene): Promise<string[]> {
+  const window = await planOf(scene)
+  return planLeases({ ...window, can: [can] }).leases.map(({ id }) => id)
+}
+
+const input = fc.record(
+  {
+    priority: fc.integer({ min: -1, max: 1 }),
+    notBefore: fc.integer({ min: startAt - 2, max: startAt + 2 }),
+    deadline: fc.integer({ min: startAt + 3, max: startAt + 5 }),
+    concurrencyKey: fc.constantFrom('k', 'l'),
+    target: fc.constantFrom({ handler: 'a' }, { handler: 'b' }, { http: { url: 'u' } }, null),
+    onExhausted: fc.constant('park' as const),
+  },
+  { requiredKeys: ['onExhausted'] },
+)
+const outcome = fc.constantFrom(
+  { kind: 'success' } as const,
+  { kind: 'failed', reason: 'x' } as const,
+  { kind: 'failed', reason: 'x', retryable: false } as const,
+  { kind: 'released' } as const,
+)
+
+onEachDatabase('planInput', (scene) => {
+  test('whatever stands in a queue, the plan that is shown is what a lease then grants', async () => {
+    const world = fc.record({
+      policy: fc.record(
+        {
+          maxConcurrent: fc.integer({ min: 1, max: 6 }),
+          maxConcurrentPerKey: fc.integer({ min: 1, max: 2 }),
+          rateLimit: fc.record({ startsMax: fc.integer({ min: 1, max: 8 }), perMs: fc.constant(10_000) }),
+        },
+        { requiredKeys: ['maxConcurrent'] },
+      ),
+      before: fc.array(input, { maxLength: 6 }),
+      outcomes: fc.array(outcome, { maxLength: 3 }),
+      after: fc.array(input, { maxLength: 6 }),
+      waitMs: fc.constantFrom(0, 1, 2, 4, 1_000, 400_000),
+    })
+    await fc.assert(
+      fc.asyncProperty(world, async ({ policy, before, outcomes, after, waitMs }) => {
+        await scene().begin()
+        await scene().setQueue('default', { policy: { ...policy, backoffBaseMs: 2 } })
+        for (const run of before) await scene().enqueue(run)
+        const held = await scene().lease({ can })
+        for (const [index, end] of outcomes.entries()) {
+          const one = held[index]
+          if (one !== undefined) await scene().end(one, end)
+        }
+        for (const run of after) await scene().enqueue(run)
+        scene().clock.now += waitMs
+        const planned = await plannedIds(scene())
+        expect((await scene().lease({ can })).map(({ runId }) => runId)).toEqual(planned)
+      }),
+      { numRuns: scene().dialect === 'sqlite' ? 150 : 40 },
+    )
+  })
+
+  test('every live and parked run is in the window with what keeps it', async () => {
+    await scene().setQueue('default', { policy: { maxConcurrentPerKey: 1 } })
+    const parked = await scene().parked()
+    const backedOff = await scene().enqueue()
+    await scene().end(await scene().leaseOf(backedOff), { kind: 'failed', reason: 'x' })
+    const leased = await scene().leaseOf(await scene().enqueue({ concurrencyKey: 'k' }))
+    const gated = await scene().enqueue({ concurrencyKey: 'k', target: { handler: 'a' } })
+    const later = await scene().enqueue({ notBefore: startAt + 9 })
+    const scheduleId = await scene().schedule()
+    const late = await scene().occurrence(scheduleId, startAt)
+    await scene().sql('update belfry.run set late_after = $2 where id = $1', numberOf(late), startAt + 5)
+    const window = await planOf(scene())
+    expect(new Map(window.runs.map((run) => [run.id, run]))).toMatchObject(
+      new Map<string, unknown>([
+        [leased.runId, { status: 'leased', leaseExpiresAt: startAt + 300_000, concurrencyKey: 'k', target: null }],
+        [late, { status: 'ready', deadline: startAt + 6 }],
+        [backedOff, { status: 'ready', nextEligibleAt: startAt + 1_000 }],
+        [later, { status: 'ready', notBefore: startAt + 9 }],
+        [gated, { status: 'ready', concurrencyKey: 'k', target: { kind: 'handler', handler: 'a' } }],
+        [parked, { status: 'parked' }],
+      ]),
+    )
+    expect(window.runs).toHaveLength(6)
+    expect(window).toMatchObject({ now: startAt, queuePaused: false, paused: false, recentStarts: [] })
+  })
+
+  test('lateness is judged before the first attempt only', async () => {
+    const scheduleId = await scene().schedule()
+    const id = await scene().occurrence(scheduleId)
+    await scene().sql('update belfry.run set late_after = $2 where id = $1', numberOf(id), startAt + 5)
+    await scene().end(await scene().leaseOf(id), { kind: 'failed', reason: 'x' })
+    expect((await planOf(scene())).runs).toMatchObject([{ id, deadline: null }])
+  })
+
+  test('a stop of the queue, a stop of everything and the latest starts are part of it', async () => {
+    const rateLimit = { startsMax: 3, perMs: 1_000 }
+    await scene().setQueue('default', { policy: { rateLimit }, paused: { reason: 'x' } })
+    await scene().setQueue('default', { paused: false })
+    for (let run = 0; run < 2; run++) await scene().enqueue()
+    await scene().lease()
+    await scene().setQueue('default', { paused: { reason: 'x' } })
+    await scene().sql('update belfry.namespace set stopped_at = 1 where id = $1', scene().context.ns)
+    expect(await planOf(scene())).toMatchObject({ queuePaused: true, paused: true, recentStarts: [startAt, startAt] })
+    scene().clock.now += 1_000
+    expect((await planOf(scene())).recentStarts).toEqual([])
+  })
+
+  test('a window shorter than the queue begins with those who go first', async () => {
+    const ids = []
+    for (const priority of [5, 3, 4, 1, 2]) ids.push(await scene().enqueue({ priority }))
+    const window = await planOf(scene(), 2)
+    expect(window.runs.map(({ id }) => id)).toEqual([ids[3], ids[4]])
+  })
+
+  test('a queue that does not exist, or cannot be read, has no plan', async () => {
+    await expect(planOf(scene())).rejects.toThrow('There is no queue "default"')
+    await scene().enqueue()
+    await scene().sql(`update belfry.queue set policy = '{}' where ns = $1`, scene().context.ns)
+    await expect(planOf(scene())).rejects.toThrow('cannot be read')
+  })
+})

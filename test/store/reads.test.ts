@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest'
+import { cancel } from '../../src/store/cancel.ts'
+import { attempts } from '../../src/store/reads/attempts.ts'
+import { nextInstants } from '../../src/store/reads/next-instants.ts'
+import { hints, ledger, schedule, schedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import { onEachDatabase, startAt } from './scene.ts'
+
+onEachDatabase('reads', (scene) => {
+  test('a run is shown with its definition and where it stands', async () => {
+    const id = await scene().enqueue({
+      target: { handler: 'mail' },
+      payload: { to: ['x'] },
+      priority: -5,
+      deadline: startAt + 99,
+      concurrencyKey: 'k',
+      idempotencyKey: 'i',
+      dedupeKey: 'd',
+      repeatable: false,
+      options: { tags: ['t'] },
+    })
+    expect(await scene().show(id)).toEqual({
+      id,
+      queue: 'default',
+      status: 'ready',
+      fence: 0,
+      attempts: 0,
+      releases: 0,
+      deaths: 0,
+      priority: -5,
+      enqueuedAt: startAt,
+      scheduleId: null,
+      occurrenceAt: null,
+      dueAt: startAt,
+      source: 'enqueued',
+      notBefore: null,
+      deadline: startAt + 99,
+      lateAfter: null,
+      concurrencyKey: 'k',
+      idempotencyKey: 'i',
+      dedupeKey: 'd',
+      waitsFor: null,
+      retryOf: null,
+      repeatable: false,
+      policyVersion: 1,
+      target: { handler: 'mail' },
+      payload: { to: ['x'] },
+      options: { tags: ['t'] },
+      decision: null,
+      lease: null,
+      parked: null,
+      end: null,
+      result: null,
+    })
+    expect(await scene().show('r-5zzzzz')).toBeNull()
+  })
+
+  test('a run says at each of its places what it waits for, who has it, and how it ended', async () => {
+    await scene().setQueue('default', { policy: { maxConcurrentPerKey: 1, backoffBaseMs: 500 } })
+    const later = await scene().enqueue({ notBefore: startAt + 7 })
+    expect((await scene().show(later))?.waiting).toEqual({ for: 'instant', until: startAt + 7, reason: 'not-before' })
+    const first = await scene().enqueue({ concurrencyKey: 'k', onExhausted: 'park' })
+    const second = await scene().enqueue({ concurrencyKey: 'k' })
+    expect((await scene().show(second))?.waiting).toEqual({ for: 'key', reason: 'k' })
+    const held = await scene().leaseOf(first)
+    expect(await scene().show(first)).toMatchObject({
+      status: 'leased',
+      fence: 1,
+      lease: { workerId: 'w-11', leasedAt: startAt, expiresAt: startAt + 300_000, cancelRequestedAt: null },
+    })
+    await scene().end(held, { kind: 'failed', reason: 'broken' })
+    expect(await scene().show(first)).toMatchObject({
+      status: 'ready',
+      attempts: 1,
+      waiting: { for: 'instant', until: startAt + 500, reason: 'backoff' },
+    })
+    await scene().end(await scene().leaseOf(second))
+    scene().clock.now += 500
+    const again = await scene().leaseOf(first)
+    await scene().end(again, { kind: 'failed', reason: 'worse', retryable: false })
+    expect(await scene().show(first)).toMatchObject({
+      status: 'parked',
+      fence: 2,
+      attempts: 2,
+      parked: { at: startAt + 500, reason: 'worse (not retryable)' },
+    })
+    await scene().write((context) => cancel(context, first, 'enough'))
+    expect(await scene().show(first)).toMatchObject({
+      status: 'cancelled',
+      fence: 2,
+      attempts: 2,
+      releases: null,
+      end: { status: 'cancelled', at: startAt + 500, reason: 'enough' },
+    })
+    expect(await scene().read((context) => attempts(context, first))).toMatchObject([
+      { fence: 1, outcome: 'failed', reason: 'broken', ends: null },
+      { fence: 2, outcome: 'failed', ends: null },
+      { fence: 0, outcome: 'cancelled', ends: 'cancelled' },
+    ])
+  })
+
+  test('a result is shown with the run that answered it', async () => {
+    const id = await scene().enqueue()
+    await scene().end(await scene().leaseOf(id), { kind: 'success' }, { rows: 3 })
+    expect(await scene().show(id)).toMatchObject({
+      status: 'completed',
+      result: { value: { rows: 3 }, truncated: false },
+    })
+  })
+
+  test('the instants that time alone brings are the earliest of each kind, and a paused queue has none', async () => {
+    expect(await scene().read(nextInstants)).toEqual({ scheduleAt: null, runAt: null, leaseExpiresAt: null })
+    await scene().enqueue({ notBefore: startAt + 70 })
+    await scene().enqueue({ notBefore: startAt + 50, queue: 'other' })
+    await scene().enqueue({ notBefore: startAt + 10, queue: 'paused' })
+    await scene().setQueue('paused', { paused: { reason: 'x' } })
+    await scene().enqueue()
+    await scene().lease({ leaseMs: 2_000 })
+    const early = await scene().schedule({ name: 'early' })
+    await scene().sql('update belfry.schedule set wake_at = $2 where id = $1', early, startAt + 3)
+    const late = await scene().schedule({ name: 'late' })
+    await scene().sql('update belfry.schedule set wake_at = $2 where id = $1', late, startAt + 9)
+    expect(await scene().read(nextInstants)).toEqual({
+      scheduleAt: startAt + 3,
+      runAt: startAt + 50,
+      leaseExpiresAt: startAt + 2_000,
+    })
+  })
+
+  test('schedules are found by name, deleted ones by id, and listed apart', async () => {
+    const deletedId = await scene().schedule({ name: 'a' }, startAt)
+    await scene().schedule({ name: 'b' })
+    await scene().schedule({ name: 'a', description: 'the new one' })
+    expect(await scene().read((context) => schedule(context, 'a'))).toMatchObject({
+      spec: { description: 'the new one' },
+      deletedAt: null,
+      hints: {},
+    })
+    const [deleted] = await scene().read((context) => schedules(context, { deleted: true }))
+    expect(deleted).toMatchObject({ deletedAt: startAt, spec: { name: 'a' } })
+    expect(await scene().read((context) => schedule(context, deleted?.id ?? ''))).toEqual(deleted)
+    expect(deletedId).toBeGreaterThan(0)
+    const names = (views: { spec: { name: string } }[]) => views.map(({ spec }) => spec.name)
+    expect(names(await scene().read((context) => schedules(context)))).toEqual(['a', 'b'])
+    expect(names(await scene().read((context) => schedules(context, { after: 'a', limit: 5 })))).toEqual(['b'])
+    expect(await scene().read((context) => schedule(context, 'c'))).toBeNull()
+  })
+
+  test('what a schedule said, was told and did is shown newest first', async () => {
+    const id = await scene().schedule({ name: 'a' })
+    const { ns } = scene().context
+    const version = `insert into belfry.schedule_version (ns, schedule_id, version, spec, at, actor, reason)
+      values ($1, $2, $3, '{"name":"a"}', $4, 'me', null)`
+    for (const number of [1, 2]) await scene().sql(version, ns, id, number, startAt)
+    expect(await scene().read((context) => scheduleVersions(context, 'a'))).toEqual([
+      { version: 2, content: { name: 'a' }, at: startAt, actor: 'me', reason: null },
+      { version: 1, content: { name: 'a' }, at: startAt, actor: 'me', reason: null },
+    ])
+    const hint = `insert into belfry.hint (id, ns, schedule_id, kind, value, expires_at, reason, author, created_at, ended_at,
+      ended_by) values ($1, $2, $3, $4, 5, $5, 'r', 'ai', $5, $6, $7)`
+    await scene().sql(hint, 2_000_000 + ns * 10, ns, id, 'interval', startAt, startAt + 1, 'replaced')
+    await scene().sql(hint, 2_000_001 + ns * 10, ns, id, 'oneshot', startAt, null, null)
+    const told = { value: 5, expiresAt: startAt, reason: 'r', author: 'ai', createdAt: startAt }
+    expect(await scene().read((context) => hints(context, 'a'))).toEqual([
+      { ...told, kind: 'oneshot', ended: null },
+      { ...told, kind: 'interval', ended: { at: startAt + 1, by: 'replaced' } },
+    ])
+    const row = `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
+      recorded_at, ended_at) values ($1, $2, $3, $3, 1, 'fired', 1, null, '{"at":1}', $3, null)`
+    for (const at of [1, 2, 3]) await scene().sql(row, ns, id, at)
+    const page = await scene().read((context) => ledger(context, 'a', { before: 3, limit: 1 }))
+    expect(page).toEqual([
+      {
+        from: 2,
+        to: 2,
+        count: 1,
+        outcome: 'fired',
+        runId: 'r-11',
+        causedBy: null,
+        decision: { at: 1 },
+        recordedAt: 2,
+        endedAt: null,
+      },
+    ])
+    expect(await scene().read((context) => ledger(context, 'a'))).toHaveLength(3)
+    expect(await scene().read((context) => ledger(context, 'nobody'))).toEqual([])
+  })
+})

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { startPostgres } from '../../scripts/postgres-server.mjs'
+import { formatId, parseId } from '../../src/core/id.ts'
+import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { Outcome } from '../../src/core/verdict.ts'
+import { hashOf } from '../../src/store/check.ts'
+import type { StoreContext } from '../../src/store/context.ts'
+import type { Database } from '../../src/store/database.ts'
+import { enqueue } from '../../src/store/enqueue.ts'
+import { lease } from '../../src/store/lease.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import type { Actor, Lease, LeaseRequest, NewRun, QueueChange } from '../../src/store/port.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import { run } from '../../src/store/reads/run.ts'
+import { reclaim } from '../../src/store/reclaim.ts'
+import { setQueue } from '../../src/store/set-queue.ts'
+import { settle } from '../../src/store/settle.ts'
+import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
+import { all, both, freshIds, one, type Param, type Row, type Step } from '../../src/store/statement.ts'
+import { registerWorker } from '../../src/store/worker.ts'
+
+export const startAt = Date.UTC(2026, 0, 5, 9)
+export const actor: Actor = { name: 'tester', door: 'test' }
+
+const insertNamespace = both(
+  'test namespace',
+  'insert into belfry.namespace (id, name, created_at) values ($1, $2, $3)',
+)
+const insertSchedule = both(
+  'test schedule',
+  `insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, created_at,
+      updated_at, deleted_at) values ($1, $2, $3, $4, 1, $5, '{}', $6, $6, $6, $6, $7)`,
+)
+const insertOccurrence = both(
+  'test occurrence',
+  `update belfry.run set schedule_id = $2, occurrence_at = $3, source = 'baseline-cron' where id = $1`,
+)
+const insertLive = both('test live', 'insert into belfry.schedule_run (ns, schedule_id, run_id) values ($1, $2, $3)')
+
+/** A namespace of its own on a real database, with a clock that stands still until it is told to move. */
+export class Scene {
+  readonly #database: Database
+  readonly clock: { now: number }
+  context: StoreContext = { ns: 0, namespace: '', defaultMaxConcurrent: 5 }
+  #claims = 0
+
+  constructor(database: Database, clock: { now: number }) {
+    this.#database = database
+    this.clock = clock
+  }
+
+  get dialect() {
+    return this.#database.dialect
+  }
+
+  async begin(): Promise<void> {
+    this.clock.now = startAt
+    const ns = await this.#database.write(function* () {
+      const [id] = (yield* freshIds(1)) as [number]
+      yield* one(insertNamespace, id, `test ${id}`, startAt)
+      return id
+    })
+    this.context = { ns, namespace: `test ${ns}`, defaultMaxConcurrent: 5 }
+  }
+
+  write<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
+    return this.#database.write(() => verb(this.context))
+  }
+
+  read<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
+    return this.#database.read(() => verb(this.context))
+  }
+
+  /** Statements of a test's own, each named after its text. */
+  sql(text: string, ...params: Param[]): Promise<Row[]> {
+    return this.#database.write(() => all(both(`test ${hashOf(text).slice(0, 20)}`, text), ...params))
+  }
+
+  async enqueue(input: NewRun = {}): Promise<string> {
+    const [answer] = await this.write((context) => enqueue(context, [input]))
+    return answer?.id ?? ''
+  }
+
+  async lease(request: Partial<LeaseRequest> = {}): Promise<Lease[]> {
+    const defaults = {
+      queue: 'default',
+      workerId: formatId('worker', 1),
+      claimId: `claim ${this.context.ns} ${++this.#claims}`,
+      can: { kinds: ['handler', 'http'], host: true },
+      limit: 100,
+    }
+    return (await this.write((context) => lease(context, { ...defaults, ...request }))).leases
+  }
+
+  async end(held: Lease, outcome: Outcome = { kind: 'success' }, result?: unknown) {
+    const { runId, fence, scheduleId } = held
+    const end = { runId, fence, scheduleId, outcome, ...(result !== undefined && { result }) }
+    return (await this.write((context) => settle(context, [end])))[0]
+  }
+
+  /** A run that has been executed and ended so. */
+  async ended(input: NewRun = {}, outcome: Outcome = { kind: 'success' }): Promise<string> {
+    const id = await this.enqueue(input)
+    await this.end(await this.leaseOf(id, input.queue), outcome)
+    return id
+  }
+
+  async leaseOf(id: string, queue = 'default'): Promise<Lease> {
+    const held = (await this.lease({ queue })).find(({ runId }) => runId === id)
+    if (held === undefined) throw new Error(`${id} was not leased`)
+    return held
+  }
+
+  async parked(input: NewRun = {}): Promise<string> {
+    return this.ended({ onExhausted: 'park', ...input }, { kind: 'failed', reason: 'broken', retryable: false })
+  }
+
+  show(id: string) {
+    return this.read((context) => run(context, id))
+  }
+
+  setQueue(name: string, change: Omit<QueueChange, 'actor'>) {
+    return this.write((context) => setQueue(context, name, { ...change, actor }))
+  }
+
+  registerWorker() {
+    const worker = { name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: 60_000 }
+    return this.write((context) => registerWorker(context, worker))
+  }
+
+  reclaim() {
+    return this.#database.write(() => reclaim({ limit: 100 }))
+  }
+
+  /** A schedule's row as fire and the governor would leave it, without their help. */
+  async schedule(spec: Partial<ScheduleSpec> = {}, deletedAt: number | null = null): Promise<number> {
+    const whole = { name: `report ${this.context.ns}`, timing: {}, ...spec }
+    await this.setQueue(whole.queue ?? 'default', {})
+    const { ns } = this.context
+    return this.#database.write(function* () {
+      const [id] = (yield* freshIds(1)) as [number]
+      const text = 'select id from belfry.queue where ns = $1 and name = $2'
+      const queue = yield* one<{ id: number }>(both('test queue id', text), ns, whole.queue ?? 'default')
+      yield* one(insertSchedule, id, ns, whole.name, JSON.stringify(whole), queue?.id ?? 0, startAt, deletedAt)
+      return id
+    })
+  }
+
+  /** A run that becomes an occurrence of a schedule before anybody has leased it. */
+  async occurrence(scheduleId: number, at = startAt, input: NewRun = {}): Promise<string> {
+    const id = await this.enqueue(input)
+    const { ns } = this.context
+    await this.#database.write(function* () {
+      yield* one(insertOccurrence, numberOf(id), scheduleId, at)
+      yield* one(insertLive, ns, scheduleId, numberOf(id))
+    })
+    return id
+  }
+}
+
+export function numberOf(id: string): number {
+  return parseId('run', id) ?? parseId('worker', id) ?? 0
+}
+
+/** Runs the same sentences on SQLite in memory and on a real PostgreSQL. */
+export function onEachDatabase(title: string, tell: (scene: () => Scene) => void): void {
+  describe.each(['memory', 'postgres'] as const)(`${title} (%s)`, (kind) => {
+    const clock = { now: startAt }
+    const source = { now: () => clock.now, monotonic: () => clock.now }
+    let server: { url: string; stop(): Promise<void> } | undefined
+    let database: Database
+    let scene: Scene
+    beforeAll(async () => {
+      if (kind === 'memory') database = openSqliteMemory(source)
+      else {
+        server = await startPostgres({ settings: { fsync: 'off' } })
+        const options = { schema: 'belfry', connectionsMax: 8, allowNonDurable: true, clock: source }
+        database = await openPostgres(server.url, options)
+      }
+      await migrate(database)
+    })
+    afterAll(async () => {
+      await database.close()
+      await server?.stop()
+    })
+    beforeEach(async () => {
+      scene = new Scene(database, clock)
+      await scene.begin()
+    })
+    tell(() => scene)
+  })
+}

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest'
+import { dueOf } from '../../src/store/plan-schedule.ts'
+import { scheduleRowOf } from '../../src/store/schedule-row.ts'
+import { hour, minute, onEachStore, second, startAt } from './schedule-stage.ts'
+
+const day = 24 * hour
+const minutely = { cron: '* * * * *', zone: 'UTC' }
+const spread = { recurringFraction: 0.5, recurringCapMs: hour, oneShotMaxMs: 90 * second, oneShotMinuteModulo: 30 }
+
+onEachStore('late and missed', (stage) => {
+  it('fires what is merely late, and calls nothing missed', async () => {
+    await stage().put({ missed: 'skip' })
+    const { runs } = await stage().fireAt(startAt + hour + minute)
+    expect(runs).toMatchObject([{ occurrenceAt: startAt + hour }])
+  })
+
+  it('once: the newest stands for all that were missed, and those before it share one row', async () => {
+    await stage().put({})
+    const { runs, skipped } = await stage().fireAt(startAt + 5 * hour + 10 * minute)
+    expect(runs).toMatchObject([{ occurrenceAt: startAt + 5 * hour }])
+    expect(skipped).toHaveLength(4)
+    expect(await stage().ledger()).toEqual([
+      { from: startAt + hour, to: startAt + 4 * hour, count: 4, outcome: 'missed' },
+      { from: startAt + 5 * hour, to: startAt + 5 * hour, count: 1, outcome: 'fired' },
+    ])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 6 * hour, lastPlannedAt: startAt + 5 * hour })
+  })
+
+  it('ledger: a gap of any length is one row, extended in place by the next one of the same reason', async () => {
+    await stage().put({ timing: minutely, missed: 'skip' })
+    await stage().fireAt(startAt + 30 * day + 2 * minute + 30 * second)
+    await stage().fireAt(startAt + 30 * day + 10 * minute + 30 * second)
+    // The newest of each look is merely late and fires; it stands between the rows of those before it.
+    expect(await stage().ledger()).toMatchObject([
+      { from: startAt + minute, count: 30 * 24 * 60 + 1, outcome: 'missed' },
+      { outcome: 'fired' },
+      { count: 7, outcome: 'missed' },
+      { outcome: 'overlap' },
+    ])
+  })
+
+  it('ledger: skips in a row for one reason and one cause share a row', async () => {
+    await stage().put({})
+    const { runs } = await stage().fireAt(startAt + hour)
+    for (const hours of [2, 3, 4]) await stage().fireAt(startAt + hours * hour)
+    expect(await stage().store.read.ledger('report')).toMatchObject([
+      { from: startAt + 2 * hour, to: startAt + 4 * hour, count: 3, outcome: 'overlap', causedBy: runs[0]?.id },
+      { outcome: 'fired' },
+    ])
+  })
+
+  it('maxLateness: what is too late ends skipped, at fire and again before its first attempt', async () => {
+    await stage().put({ maxLatenessMs: 10 * minute })
+    await stage().fireAt(startAt + hour + 11 * minute)
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'lateness', count: 1 }])
+    const { runs } = await stage().fireAt(startAt + 2 * hour)
+    stage().pass(10 * minute + 1)
+    expect(await stage().lease()).toEqual([])
+    expect(await stage().run(runs[0]?.id)).toMatchObject({ status: 'skipped', end: { reason: 'lateness' } })
+    expect((await stage().ledger())[1]).toMatchObject({ outcome: 'skipped' })
+  })
+
+  it('maxLateness is not held against what is merely late in a busy queue', async () => {
+    await stage().put({ timing: { everyMs: 5 * second } })
+    await stage().fireAt(startAt + 5 * second)
+    stage().pass(minute)
+    expect(await stage().lease()).toHaveLength(1)
+  })
+
+  it('all: fires every missed one, oldest first, each after its share of the catch-up', async () => {
+    await stage().put({ missed: 'all', overlap: 'allow' })
+    const { runs } = await stage().fireAt(startAt + 5 * hour + 10 * minute)
+    expect(runs.map(({ occurrenceAt }) => occurrenceAt)).toEqual([1, 2, 3, 4, 5].map((hours) => startAt + hours * hour))
+    const shares = await Promise.all(
+      runs.map(async ({ id }) => ((await stage().run(id)).notBefore ?? stage().clock.now) - stage().clock.now),
+    )
+    expect(new Set(shares).size).toBeGreaterThan(2)
+    expect(Math.max(...shares)).toBeLessThan(30 * second)
+    expect(await stage().view()).toMatchObject({ runsCount: 5, nextRunAt: startAt + 6 * hour })
+  })
+
+  it('all: what is made up queues by itself, one at a time in the order of the calendar', async () => {
+    await stage().put({ missed: 'all' })
+    const { runs } = await stage().fireAt(startAt + 3 * hour + 10 * minute)
+    const order: string[] = []
+    for (const _ of runs) {
+      const lease = await stage().leaseOne()
+      order.push(lease.runId)
+      await stage().end(lease)
+    }
+    expect(order).toEqual(runs.map(({ id }) => id))
+    expect(await stage().lease()).toEqual([])
+  })
+
+  it('a catch-up of more occurrences than maxRuns ends with maxRuns', async () => {
+    await stage().put({ missed: 'all', maxRuns: 2 })
+    expect((await stage().fireAt(startAt + 4 * hour + 10 * minute)).runs).toHaveLength(2)
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'fired' },
+      { outcome: 'fired' },
+      { outcome: 'max-runs', count: 2 },
+    ])
+    expect(await stage().view()).toMatchObject({ runsCount: 2, nextRunAt: null })
+  })
+
+  it('a missed one-shot that asks is surfaced in the ledger and not fired', async () => {
+    await stage().put({ timing: { at: startAt + hour }, asksWhenMissed: true })
+    expect((await stage().fireAt(startAt + 2 * hour)).runs).toEqual([])
+    expect(await stage().ledger()).toEqual([{ from: startAt + hour, to: startAt + hour, count: 1, outcome: 'asked' }])
+    expect(await stage().view()).toMatchObject({ nextRunAt: null, wakeAt: null })
+  })
+
+  it('a fixed delay that is skipped is measured anew from the skip, and not asked for again at once', async () => {
+    await stage().put({ timing: { everyMs: hour }, missed: 'skip' })
+    expect(await stage().fireAt(startAt + 3 * hour)).toMatchObject({ runs: [], more: false })
+    expect(await stage().ledger()).toEqual([{ from: startAt + hour, to: startAt + hour, count: 1, outcome: 'missed' }])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 4 * hour })
+  })
+})
+
+onEachStore('spread', (stage) => {
+  it('law 7: an occurrence keeps its nominal identity and fires at its due instant, never before', async () => {
+    await stage().put({ spread })
+    const { nextRunAt, nextDueAt } = await stage().view()
+    expect(nextRunAt).toBe(startAt + hour)
+    expect(nextDueAt).toBeGreaterThan(startAt + hour)
+    expect((await stage().fireAt((nextDueAt ?? 0) - 1)).runs).toEqual([])
+    const { runs } = await stage().fireAt(nextDueAt ?? 0)
+    expect(await stage().run(runs[0]?.id)).toMatchObject({ occurrenceAt: startAt + hour, dueAt: nextDueAt })
+    expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
+  })
+
+  it('an occurrence between its nominal and its due instant is passed by nobody', async () => {
+    await stage().put({ spread, timing: { cron: '*/10 * * * *', zone: 'UTC' }, overlap: 'allow' })
+    const offsetMs = ((await stage().view()).nextDueAt ?? 0) - (startAt + 10 * minute)
+    expect(offsetMs).toBeGreaterThan(0)
+    // The occurrence of :10 is over, that of :20 has begun but is not due.
+    await stage().fireAt(startAt + 20 * minute + offsetMs - 1)
+    expect(await stage().view()).toMatchObject({
+      lastPlannedAt: startAt + 10 * minute,
+      nextRunAt: startAt + 20 * minute,
+    })
+    await stage().store.hint('report', {
+      kind: 'oneshot',
+      at: startAt + hour,
+      expiresAt: startAt + 2 * hour,
+      reason: 'r',
+      author: 'a',
+    })
+    expect((await stage().view()).nextRunAt).toBe(startAt + 20 * minute)
+    expect((await stage().fireAt(startAt + 20 * minute + offsetMs)).runs).toHaveLength(1)
+    expect((await stage().view()).nextRunAt).toBe(startAt + 30 * minute)
+  })
+
+  it('hints are not spread', async () => {
+    await stage().put({ spread })
+    const at = startAt + 5 * minute
+    await stage().store.hint('report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
+    expect(await stage().view()).toMatchObject({ nextRunAt: at, nextDueAt: at })
+  })
+
+  it('plans the same due instant that a look back finds', async () => {
+    await stage().put({ spread, missed: 'all', overlap: 'allow' })
+    const [row] = await stage().sql('select * from belfry.schedule')
+    if (row === undefined) throw new Error('there is no row')
+    const { runs } = await stage().fireAt(startAt + 4 * hour + 50 * minute)
+    expect(runs).toHaveLength(4)
+    for (const { id, occurrenceAt } of runs) {
+      expect((await stage().run(id)).dueAt).toBe(dueOf(scheduleRowOf(row), occurrenceAt, 'baseline'))
+    }
+  })
+})
