@@ -1,5 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,7 +32,17 @@ export async function startPostgres({ settings = {} } = {}) {
   if (owner.uid !== undefined) for (const path of [home, data]) chownSync(path, owner.uid, owner.gid)
 
   const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
-  const initdb = ['-D', data, '-U', 'belfry', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions']
+  const initdb = [
+    '-D',
+    data,
+    '-U',
+    'belfry',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ]
   execFileSync(join(native, 'bin/initdb'), initdb, { ...owner, env, stdio: ['ignore', 'ignore', 'pipe'] })
 
   const port = await freePort()

@@ -6,7 +6,7 @@ import { occurrencesEnded } from './occurrence-end.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, type ScheduleRow } from './schedule-row.ts'
 import { setAside } from './standing.ts'
-import { dialects, each, type Row, type Step } from './statement.ts'
+import { dialects, each, inList, one, type Row, type Step } from './statement.ts'
 
 /** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
 export interface Ending {
@@ -35,10 +35,12 @@ const insertAttempts = dialects('conclude insert attempts', {
     select * from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
       $8::text[], $9::text[], $10::text[])`,
 })
+/** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
 const deleteDedupe = dialects('conclude delete dedupe', {
-  sqlite: 'delete from belfry.dedupe where ns = $1 and key = $2 and run_id = $3',
-  postgres: `delete from belfry.dedupe d using unnest($1::bigint[], $2::text[], $3::bigint[]) as i (ns, key, run_id)
-    where d.ns = i.ns and d.key = i.key and d.run_id = i.run_id`,
+  sqlite: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}
+    and run_id ${inList.numbers('$3').sqlite}`,
+  postgres: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}
+    and run_id ${inList.numbers('$3').postgres}`,
 })
 const findPlaces = dialects('conclude find places', {
   sqlite: 'select id, need_id, priority, enqueued_at from belfry.run where id = $1',
@@ -68,10 +70,7 @@ export function* conclude(
   const keyLimits = yield* keyLimitsOf(notable)
   yield* returnToQueue(now, notable, schedules, keyLimits)
   const over = notable.filter(({ verdict }) => verdict.status !== 'ready')
-  yield* each(
-    deleteDedupe,
-    over.flatMap(({ ns, dedupeKey, runId }) => (dedupeKey === null ? [] : [[ns, dedupeKey, runId]])),
-  )
+  yield* freeDedupeKeys(over)
   yield* regateAll(gatesOf(notable, keyLimits))
   yield* occurrencesEnded(
     now,
@@ -80,6 +79,15 @@ export function* conclude(
       scheduleId === null ? [] : [{ runId, scheduleId, status: verdict.status, reason: verdict.reason }],
     ),
   )
+}
+
+function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
+  const holders = over.filter(({ dedupeKey }) => dedupeKey !== null)
+  for (const ns of new Set(holders.map((holder) => holder.ns))) {
+    const ofNamespace = holders.filter((holder) => holder.ns === ns)
+    const keys = JSON.stringify(ofNamespace.map(({ dedupeKey }) => dedupeKey))
+    yield* one(deleteDedupe, ns, keys, JSON.stringify(ofNamespace.map(({ runId }) => runId)))
+  }
 }
 
 /** A plain success leaves nothing behind but its history; that is nearly every run, and costs nearly nothing here. */

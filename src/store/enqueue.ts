@@ -18,7 +18,7 @@ import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
-import { clockNow, dialects, each, freshIds, type Step } from './statement.ts'
+import { all, both, clockNow, dialects, each, freshIds, inList, one, type Step } from './statement.ts'
 
 const priorityDefault = 100
 
@@ -30,15 +30,13 @@ const claimIdempotencyKeys = dialects('enqueue claim idempotency', {
     order by key, run_id on conflict (ns, key) do nothing`,
 })
 const findIdempotencyKeys = dialects('enqueue find idempotency', {
-  sqlite: 'select key, run_id, input_hash from belfry.idempotency where ns = $1 and key = $2',
-  postgres: `select d.key, d.run_id, d.input_hash from belfry.idempotency d
-    join unnest($1::bigint[], $2::text[]) as i (ns, key) on d.ns = i.ns and d.key = i.key`,
+  sqlite: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').sqlite}`,
+  postgres: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').postgres}`,
 })
-const pointIdempotencyKeys = dialects('enqueue point idempotency', {
-  sqlite: 'update belfry.idempotency set run_id = $3 where ns = $1 and key = $2',
-  postgres: `update belfry.idempotency d set run_id = i.run_id
-    from unnest($1::bigint[], $2::text[], $3::bigint[]) as i (ns, key, run_id) where d.ns = i.ns and d.key = i.key`,
-})
+const pointIdempotencyKey = both(
+  'enqueue point idempotency',
+  'update belfry.idempotency set run_id = $3 where ns = $1 and key = $2',
+)
 const claimDedupeKeys = dialects('enqueue claim dedupe', {
   sqlite: 'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
   postgres: `insert into belfry.dedupe (ns, key, run_id)
@@ -46,9 +44,8 @@ const claimDedupeKeys = dialects('enqueue claim dedupe', {
     order by key, run_id on conflict (ns, key) do nothing`,
 })
 const findDedupeKeys = dialects('enqueue find dedupe', {
-  sqlite: 'select key, run_id from belfry.dedupe where ns = $1 and key = $2',
-  postgres: `select d.key, d.run_id from belfry.dedupe d
-    join unnest($1::bigint[], $2::text[]) as i (ns, key) on d.ns = i.ns and d.key = i.key`,
+  sqlite: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}`,
+  postgres: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}`,
 })
 
 interface Candidate {
@@ -141,12 +138,13 @@ function* refuseKnownKeys(
     const { idempotencyKey: key, ...rest } = input
     return key === undefined ? [] : [{ id, key, hash: hashOf(rest) }]
   })
+  if (keyed.length === 0) return
   yield* each(
     claimIdempotencyKeys,
     keyed.map(({ id, key, hash }) => [context.ns, key, id, hash, now]),
   )
-  const keys = [...new Set(keyed.map(({ key }) => key))].map((key) => [context.ns, key])
-  const rows = yield* each<{ key: string; run_id: number; input_hash: string }>(findIdempotencyKeys, keys)
+  const keys = JSON.stringify(keyed.map(({ key }) => key))
+  const rows = yield* all<{ key: string; run_id: number; input_hash: string }>(findIdempotencyKeys, context.ns, keys)
   const known = new Map(rows.map((row) => [row.key, row]))
   for (const { id, key, hash } of keyed) {
     const first = known.get(key)
@@ -165,21 +163,20 @@ function* refuseLiveDuplicates(
   const keyed = candidates.flatMap(({ id, input }) =>
     input.dedupeKey === undefined ? [] : [{ id, key: input.dedupeKey, idempotencyKey: input.idempotencyKey }],
   )
+  if (keyed.length === 0) return
   yield* each(
     claimDedupeKeys,
     keyed.map(({ id, key }) => [context.ns, key, id]),
   )
-  const keys = [...new Set(keyed.map(({ key }) => key))].map((key) => [context.ns, key])
-  const rows = yield* each<{ key: string; run_id: number }>(findDedupeKeys, keys)
+  const keys = JSON.stringify(keyed.map(({ key }) => key))
+  const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, keys)
   const holders = new Map(rows.map((row) => [row.key, row.run_id]))
-  const pointed: [number, string, number][] = []
   for (const { id, key, idempotencyKey } of keyed) {
     const holder = holders.get(key)
     if (holder === undefined || holder === id) continue
     answers.set(id, { created: false, id: formatId('run', holder), because: 'dedupe-key' })
-    if (idempotencyKey !== undefined) pointed.push([context.ns, idempotencyKey, holder])
+    if (idempotencyKey !== undefined) yield* one(pointIdempotencyKey, context.ns, idempotencyKey, holder)
   }
-  yield* each(pointIdempotencyKeys, pointed)
 }
 
 function rowOf(

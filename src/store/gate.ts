@@ -1,5 +1,4 @@
-import { inQueueOrder } from '../core/plan.ts'
-import { putInLine, type Standing, setAside, standingOf, takeFromAside, takeFromLine } from './standing.ts'
+import { byPlace, putInLine, setAside, standingOf, takeFromAside, takeFromLine } from './standing.ts'
 import { all, both, dialects, one, type Step } from './statement.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
@@ -91,12 +90,4 @@ function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step
   yield* setAside(moved.map((standing) => ({ standing, kind: 'key', at: standing.enqueuedAt, reason: key })))
   const entered = yield* takeFromAside(entering.map((run) => run.runId))
   yield* putInLine(entered.map((aside) => aside.standing))
-}
-
-function byPlace(a: Standing, b: Standing): number {
-  return inQueueOrder(placeOf(a), placeOf(b)) || a.runId - b.runId
-}
-
-function placeOf({ priority, enqueuedAt }: Standing) {
-  return { priority, enqueuedAt, id: '' }
 }

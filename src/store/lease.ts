@@ -1,5 +1,4 @@
 import { formatId, parseId } from '../core/id.ts'
-import { inQueueOrder } from '../core/plan.ts'
 import type { Policy } from '../core/policy.ts'
 import { admit } from './admit.ts'
 import { invalid } from './check.ts'
@@ -11,8 +10,8 @@ import { capabilityLists } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
-import { standingOf, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, clockOr, dialects, each, one, type Row, type Step, storeClock } from './statement.ts'
+import { byPlace, standingOf, stretches, takeFromAside, takeFromLine } from './standing.ts'
+import { all, both, clockOr, dialects, each, inList, one, type Row, type Step, storeClock } from './statement.ts'
 
 /**
  * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
@@ -46,43 +45,35 @@ const findWaiting = dialects('lease find waiting', {
 const headOfLanes = dialects('lease head of lanes', {
   sqlite: `select r.*, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
     where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
-  postgres: `select r.*, ${definitionColumns}
+  // Without `offset 0` the planner may turn the probes for definitions into a walk over all of them.
+  postgres: `select r.*, d.*
     from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
     cross join lateral (
       select * from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
       order by priority, enqueued_at, run_id limit lane.most for update skip locked) r
-    join belfry.run d on d.id = r.run_id`,
+    cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d`,
 })
 const keysInFlight = both(
   'lease keys in flight',
   `select concurrency_key as key, count(*) as in_flight from belfry.lease
     where queue_id = $1 and concurrency_key is not null group by concurrency_key`,
 )
-const leaseColumns = `run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id, claim_id, leased_at,
-  expires_at, fence, attempts, releases, deaths`
-/** The runs leave the line and are leased. They were locked when they were looked at, so all of them are still there. */
+const chosenOfLane = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, run_id) >= ($3, $4, $5)
+  and (priority, enqueued_at, run_id) <= ($6, $7, $8) and run_id`
+const leaseChosen = `insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id,
+    claim_id, leased_at, expires_at, fence, attempts, releases, deaths)
+  select run_id, ns, queue_id, (select schedule_id from belfry.run where id = run_id), concurrency_key,
+    (select dedupe_key from belfry.run where id = run_id), $10, $11, $12, $13, fence + 1, attempts, releases, deaths
+  from`
+/** The runs are leased and leave the line. They were locked when they were looked at, so all of them are still there. */
 const moveToLease = dialects('lease move', {
-  sqlite: `insert into belfry.lease (${leaseColumns})
-    select r.run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $6, $7, $8, $9,
-      r.fence + 1, r.attempts, r.releases, r.deaths
-    from belfry.ready r join belfry.run d on d.id = r.run_id
-    where r.queue_id = $1 and r.need_id = $2 and r.priority = $3 and r.enqueued_at = $4 and r.run_id = $5`,
+  sqlite: `${leaseChosen} belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
   postgres: `with gone as (
-      delete from belfry.ready r
-      using unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
-        $8::bigint[], $9::bigint[])
-        as i (queue_id, need_id, priority, enqueued_at, run_id, worker_id, claim_id, leased_at, expires_at)
-      where (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
-        = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)
-      returning r.*, i.worker_id, i.claim_id, i.leased_at, i.expires_at)
-    insert into belfry.lease (${leaseColumns})
-    select g.run_id, g.ns, g.queue_id, d.schedule_id, g.concurrency_key, d.dedupe_key, g.worker_id, g.claim_id,
-      g.leased_at, g.expires_at, g.fence + 1, g.attempts, g.releases, g.deaths
-    from gone g join belfry.run d on d.id = g.run_id`,
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning *)
+    ${leaseChosen} gone`,
 })
 const leaveLine = dialects('lease leave line', {
-  sqlite: `delete from belfry.ready
-    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
+  sqlite: `delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
   postgres: null,
 })
 const recentStarts = both(
@@ -198,21 +189,7 @@ function* look({ queueId, needIds }: Lane, most: number): Step<Row[]> {
     headOfLanes,
     needIds.map((needId) => [queueId, needId, most]),
   )
-  return rows.sort(byPlace).slice(0, most)
-}
-
-function byPlace(a: Row, b: Row): number {
-  const [place, other] = [placeOf(a), placeOf(b)]
-  return inQueueOrder(place, other) || place.runId - other.runId
-}
-
-function placeOf(row: Row) {
-  return {
-    priority: row.priority as number,
-    enqueuedAt: row.enqueued_at as number,
-    id: '',
-    runId: row.run_id as number,
-  }
+  return rows.sort((a, b) => byPlace(standingOf(a), standingOf(b))).slice(0, most)
 }
 
 interface Sorted {
@@ -259,12 +236,11 @@ function* grant({ context, request, workerId, queueId, policy, now }: Lane, goin
   if (going.length === 0) return []
   const { claimId, leaseMs = policy.leaseTtlMs } = request
   const expiresAt = now + leaseMs
-  const places = going.map((row) => [queueId, row.need_id, row.priority, row.enqueued_at, row.run_id] as number[])
-  yield* each(
-    moveToLease,
-    places.map((place) => [...place, workerId, claimId, now, expiresAt]),
-  )
-  yield* each(leaveLine, places)
+  for (const { between, runIds } of stretches(going.map(standingOf))) {
+    const chosen = [...between, JSON.stringify(runIds)]
+    yield* one(moveToLease, ...chosen, workerId, claimId, now, expiresAt)
+    yield* one(leaveLine, ...chosen)
+  }
   if (policy.rateLimit !== undefined) yield* one(recordStarts, context.ns, queueId, now, claimId, going.length)
   return going.map((row) => {
     const fence = (row.fence as number) + 1

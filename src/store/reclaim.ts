@@ -4,7 +4,7 @@ import { conclude } from './conclude.ts'
 import type { Reclaimed } from './port.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { endingOf, judge } from './settle.ts'
-import { all, both, clockNow, dialects, each, type Row, type Step } from './statement.ts'
+import { all, both, clockNow, dialects, inList, type Row, type Step } from './statement.ts'
 
 const findReclaimable = both(
   'reclaim find',
@@ -19,13 +19,12 @@ const findOfWorkers = dialects('reclaim find of workers', {
 })
 /** Repeats what was read: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 const takeBack = dialects('reclaim take back', {
-  sqlite: `delete from belfry.lease where run_id = $1 and fence = $2 and (expires_at <= $3 or $4 = 1) returning *`,
-  postgres: `delete from belfry.lease l using (
-      select k.run_id from belfry.lease k
-      join unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[]) as i (run_id, fence, now, dead)
-        on k.run_id = i.run_id and k.fence = i.fence and (k.expires_at <= i.now or i.dead = 1)
-      order by k.run_id for update of k skip locked) t
-    where l.run_id = t.run_id returning l.*`,
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
+    and (expires_at <= $2 or worker_id ${inList.numbers('$3').sqlite}) returning *`,
+  postgres: `delete from belfry.lease where run_id = any (array(
+      select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres}
+        and (expires_at <= $2 or worker_id ${inList.numbers('$3').postgres})
+      order by run_id for update skip locked)) returning *`,
 })
 
 /**
@@ -48,10 +47,7 @@ export function* reclaim({
 
   const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
   const free = found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number))
-  const taken = yield* each(
-    takeBack,
-    free.map((row) => [row.run_id as number, row.fence as number, now, dead.has(row.worker_id as number) ? 1 : 0]),
-  )
+  const taken = yield* all(takeBack, JSON.stringify(free.map((row) => row.run_id)), now, JSON.stringify([...dead]))
   const isDead = (row: Row) => dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
   const verdicts = yield* judge(now, lost)

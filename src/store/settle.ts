@@ -9,36 +9,32 @@ import type { AttemptEnd, LeaseName, Settled } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { writeResults } from './result.ts'
 import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
-import { clockNow, dialects, each, type Row, type Step } from './statement.ts'
+import { all, clockNow, dialects, each, inList, one, type Row, type Step } from './statement.ts'
 
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
 const takeLeases = dialects('settle take leases', {
-  sqlite: 'delete from belfry.lease where run_id = $1 and fence = $2 and ns = $3 returning *',
-  postgres: `delete from belfry.lease l using unnest($1::bigint[], $2::int[], $3::bigint[]) as i (run_id, fence, ns)
-    where l.run_id = i.run_id and l.fence = i.fence and l.ns = i.ns returning l.*`,
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3 returning *`,
+  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3 returning *`,
 })
-const isPlain = `l.schedule_id is null and l.concurrency_key is null and l.dedupe_key is null
-  and l.cancel_requested_at is null`
+const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
+  and cancel_requested_at is null`
+const plainAttempts = `insert into belfry.attempt
+    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
+  select run_id, fence, ns, queue_id, worker_id, leased_at, $4, 'success', 'completed' from`
 /** A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour. */
 const endPlainly = dialects('settle end plainly', {
-  sqlite: `insert into belfry.attempt (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
-    select l.run_id, l.fence, l.ns, l.queue_id, l.worker_id, l.leased_at, $4, 'success', 'completed'
-    from belfry.lease l where l.run_id = $1 and l.fence = $2 and l.ns = $3 and ${isPlain} returning run_id`,
+  sqlite: `${plainAttempts} belfry.lease where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
-      delete from belfry.lease l
-      using unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[]) as i (run_id, fence, ns, now)
-      where l.run_id = i.run_id and l.fence = i.fence and l.ns = i.ns and ${isPlain} returning l.*, i.now)
-    insert into belfry.attempt (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
-    select run_id, fence, ns, queue_id, worker_id, leased_at, now, 'success', 'completed' from gone returning run_id`,
+      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *)
+    ${plainAttempts} gone returning run_id`,
 })
 const dropPlainLeases = dialects('settle drop plain leases', {
-  sqlite: 'delete from belfry.lease where run_id = $1',
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
   postgres: null,
 })
 const findAttempts = dialects('settle find attempts', {
-  sqlite: 'select run_id, fence, outcome from belfry.attempt where run_id = $1 and fence = $2',
-  postgres: `select a.run_id, a.fence, a.outcome from belfry.attempt a
-    join unnest($1::bigint[], $2::int[]) as i (run_id, fence) on a.run_id = i.run_id and a.fence = i.fence`,
+  sqlite: `select run_id, fence, outcome from belfry.attempt where run_id ${inList.numbers('$1').sqlite}`,
+  postgres: `select run_id, fence, outcome from belfry.attempt where run_id ${inList.numbers('$1').postgres}`,
 })
 const findJudged = dialects('settle find judged', {
   sqlite: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
@@ -77,19 +73,32 @@ export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Ste
 }
 
 function* settlePlainly(context: StoreContext, now: number, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
+  const plain = new Set<NumberedEnd>()
   const hopeful = ends.filter(
     ({ end }) => end.outcome.kind === 'success' && end.result === undefined && !end.scheduleId,
   )
-  const byName = new Map(hopeful.map((one) => [one.runId, one]))
-  const rows = yield* each<{ run_id: number }>(
-    endPlainly,
-    [...byName.values()].map(({ runId, end }) => [runId, end.fence, context.ns, now]),
-  )
-  yield* each(
-    dropPlainLeases,
-    rows.map((row) => [row.run_id]),
-  )
-  return new Set(rows.map((row) => byName.get(row.run_id) as NumberedEnd))
+  for (const [fence, byRun] of byFence(hopeful)) {
+    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, now)
+    if (rows.length === 0) continue
+    yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
+    for (const row of rows) plain.add(byRun.get(row.run_id) as NumberedEnd)
+  }
+  return plain
+}
+
+/** Ends by fence and run. Nearly all runs have the same fence, so this is one statement where pairs would need a join. */
+function byFence(ends: readonly NumberedEnd[]): Map<number, Map<number, NumberedEnd>> {
+  const fences = new Map<number, Map<number, NumberedEnd>>()
+  for (const one of ends) {
+    const byRun = fences.get(one.end.fence)
+    if (byRun === undefined) fences.set(one.end.fence, new Map([[one.runId, one]]))
+    else byRun.set(one.runId, one)
+  }
+  return fences
+}
+
+function listOf(byRun: ReadonlyMap<number, NumberedEnd>): string {
+  return JSON.stringify([...byRun.keys()])
 }
 
 function* settleFully(
@@ -98,10 +107,10 @@ function* settleFully(
   ends: readonly NumberedEnd[],
   locked: Map<number, ScheduleRow>,
 ): Step<Map<NumberedEnd, Verdict>> {
-  const rows = yield* each(
-    takeLeases,
-    ends.map(({ runId, end }) => [runId, end.fence, context.ns]),
-  )
+  const rows: Row[] = []
+  for (const [fence, byRun] of byFence(ends)) {
+    rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns)))
+  }
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
   const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
     const lease = leases.get(nameOf(one))
@@ -195,10 +204,8 @@ export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): 
 
 /** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
 function* recordedBefore(ends: readonly NumberedEnd[]): Step<Map<string, string>> {
-  const rows = yield* each(
-    findAttempts,
-    ends.map(({ runId, end }) => [runId, end.fence]),
-  )
+  if (ends.length === 0) return new Map()
+  const rows = yield* all(findAttempts, JSON.stringify(ends.map(({ runId }) => runId)))
   return new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row.outcome as string]))
 }
 

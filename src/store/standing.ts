@@ -1,4 +1,4 @@
-import { dialects, each, type Row, type Step } from './statement.ts'
+import { all, dialects, each, inList, type Row, type Step } from './statement.ts'
 
 /** Where a live run stands in its queue, and the counts it carries from place to place. */
 export interface Standing {
@@ -39,14 +39,11 @@ const insertReady = dialects('standing insert ready', {
       $8::smallint[], $9::smallint[], $10::smallint[], $11::text[])`,
 })
 
-const deleteReady = dialects('standing delete ready', {
-  sqlite: `delete from belfry.ready
-    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning *`,
-  postgres: `delete from belfry.ready r
-    using unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
-      as i (queue_id, need_id, priority, enqueued_at, run_id)
-    where (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
-      = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id) returning r.*`,
+const inLaneBetween = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, run_id) >= ($3, $4, $5)
+  and (priority, enqueued_at, run_id) <= ($6, $7, $8)`
+const deleteFromLane = dialects('standing delete from lane', {
+  sqlite: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').sqlite} returning run_id`,
+  postgres: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').postgres} returning run_id`,
 })
 
 const insertAside = dialects('standing insert aside', {
@@ -85,8 +82,43 @@ export function* putInLine(standings: readonly Standing[]): Step<void> {
 
 /** Takes runs out of line. Those that another step has taken meanwhile are not among the answer. */
 export function* takeFromLine(standings: readonly Standing[]): Step<number[]> {
-  const places = standings.map((run) => [run.queueId, run.needId, run.priority, run.enqueuedAt, run.runId])
-  return (yield* each(deleteReady, places)).map((row) => row.run_id as number)
+  const taken: number[] = []
+  for (const lane of stretches(standings)) {
+    const rows = yield* all<{ run_id: number }>(deleteFromLane, ...lane.between, JSON.stringify(lane.runIds))
+    for (const row of rows) taken.push(row.run_id)
+  }
+  return taken
+}
+
+/** The part of a lane that holds all the given runs of that lane. */
+export interface Stretch {
+  /** Queue and need, then the first and the last place. */
+  readonly between: readonly number[]
+  readonly runIds: readonly number[]
+}
+
+type LinePlace = Pick<Standing, 'queueId' | 'needId' | 'priority' | 'enqueuedAt' | 'runId'>
+
+/** Runs by lane. Whoever names a stretch and a list touches only that stretch of the index, whatever its length. */
+export function stretches(places: readonly LinePlace[]): Stretch[] {
+  const lanes = new Map<string, LinePlace[]>()
+  for (const place of places) {
+    const name = `${place.queueId} ${place.needId}`
+    const lane = lanes.get(name)
+    if (lane === undefined) lanes.set(name, [place])
+    else lane.push(place)
+  }
+  return [...lanes.values()].map((lane) => {
+    const sorted = lane.toSorted(byPlace)
+    const [first, last] = [sorted[0] as LinePlace, sorted.at(-1) as LinePlace]
+    const ends = [first, last].flatMap(({ priority, enqueuedAt, runId }) => [priority, enqueuedAt, runId])
+    return { between: [first.queueId, first.needId, ...ends], runIds: sorted.map(({ runId }) => runId) }
+  })
+}
+
+/** Queue order, as `core/plan.ts` has it: ids grow as their texts do. */
+export function byPlace(a: LinePlace, b: LinePlace): number {
+  return a.priority - b.priority || a.enqueuedAt - b.enqueuedAt || a.runId - b.runId
 }
 
 export function* setAside(asides: readonly Aside[]): Step<void> {

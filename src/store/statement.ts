@@ -43,6 +43,21 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
   return { name, ...texts }
 }
 
+/**
+ * Membership in a list that is passed as JSON text, for tables that churn. A join with a list would be planned by what
+ * PostgreSQL last knew of the table's size; found empty once, it would be read whole from then on.
+ */
+export const inList = {
+  numbers: (param: string) => ({
+    sqlite: `in (select value from json_each(${param}))`,
+    postgres: `= any (translate(${param}, '[]', '{}')::bigint[])`,
+  }),
+  texts: (param: string) => ({
+    sqlite: `in (select value from json_each(${param}))`,
+    postgres: `= any (array(select json_array_elements_text(${param}::json)))`,
+  }),
+}
+
 export function* all<Result = Row>(statement: Statement, ...params: Param[]): Step<Result[]> {
   return (yield { kind: 'all', statement, params }) as Result[]
 }
