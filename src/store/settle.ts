@@ -9,7 +9,7 @@ import type { AttemptEnd, LeaseName, Settled } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { writeResults } from './result.ts'
 import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
-import { all, clockNow, dialects, each, inList, one, type Row, type Step } from './statement.ts'
+import { all, clockNow, clockOr, dialects, each, inList, one, type Row, type Step, storeClock } from './statement.ts'
 
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
 const takeLeases = dialects('settle take leases', {
@@ -20,13 +20,13 @@ const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and conc
   and cancel_requested_at is null`
 const plainAttempts = `insert into belfry.attempt
     (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
-  select run_id, fence, ns, queue_id, worker_id, leased_at, $4, 'success', 'completed' from`
+  select run_id, fence, ns, queue_id, worker_id, leased_at,`
 /** A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour. */
 const endPlainly = dialects('settle end plainly', {
-  sqlite: `${plainAttempts} belfry.lease where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
+  sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
       delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *)
-    ${plainAttempts} gone returning run_id`,
+    ${plainAttempts} ${clockOr('$4')}, 'success', 'completed' from gone returning run_id`,
 })
 const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
@@ -55,14 +55,9 @@ interface NumberedEnd {
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
   const numbered = ends.map((end) => ({ runId: runIdOf(end), end }))
   const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
-  const now = yield* clockNow()
-  const plain = yield* settlePlainly(context, now, numbered)
-  const verdicts = yield* settleFully(
-    context,
-    now,
-    numbered.filter((one) => !plain.has(one)),
-    locked,
-  )
+  const plain = yield* settlePlainly(context, numbered)
+  const rest = numbered.filter((one) => !plain.has(one))
+  const verdicts = rest.length === 0 ? new Map() : yield* settleFully(context, rest, locked)
   const known = yield* recordedBefore(numbered.filter((one) => !plain.has(one) && !verdicts.has(one)))
   return numbered.map((one) => {
     const { runId, fence } = one.end
@@ -72,13 +67,13 @@ export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Ste
   })
 }
 
-function* settlePlainly(context: StoreContext, now: number, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
+function* settlePlainly(context: StoreContext, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
   const plain = new Set<NumberedEnd>()
   const hopeful = ends.filter(
     ({ end }) => end.outcome.kind === 'success' && end.result === undefined && !end.scheduleId,
   )
   for (const [fence, byRun] of byFence(hopeful)) {
-    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, now)
+    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
     if (rows.length === 0) continue
     yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
     for (const row of rows) plain.add(byRun.get(row.run_id) as NumberedEnd)
@@ -103,10 +98,10 @@ function listOf(byRun: ReadonlyMap<number, NumberedEnd>): string {
 
 function* settleFully(
   context: StoreContext,
-  now: number,
   ends: readonly NumberedEnd[],
   locked: Map<number, ScheduleRow>,
 ): Step<Map<NumberedEnd, Verdict>> {
+  const now = yield* clockNow()
   const rows: Row[] = []
   for (const [fence, byRun] of byFence(ends)) {
     rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns)))

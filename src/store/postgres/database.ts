@@ -41,7 +41,7 @@ export class PostgresDatabase implements Database {
     this.#schema = schema
     this.#clock = clock
     // Without a listener an idle connection that the server ends would end this process.
-    pool.on('error', () => undefined)
+    pool.on('error', ignored)
   }
 
   async write<Result>(verb: () => Step<Result>): Promise<Result> {
@@ -79,16 +79,18 @@ export class PostgresDatabase implements Database {
 
   async #transaction<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
     const client = await this.#connect()
+    // The pool listens to idle connections only. That this one broke off is told by the query that finds out.
+    client.on('error', ignored)
     let broken: Error | undefined
     try {
-      await this.#query(client, { text: begin })
-      const result = await this.#drive(client, verb())
+      const result = await this.#drive(client, verb(), this.#query(client, { text: begin }))
       await this.#commit(client)
       return result
     } catch (error) {
       broken = await rolledBack(client, error)
       throw error
     } finally {
+      client.off('error', ignored)
       client.release(broken)
     }
   }
@@ -120,9 +122,17 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #drive<Result>(connection: Connection, step: Step<Result>): Promise<Result> {
+  /** The beginning of the transaction travels with its first statement, which saves a round trip. */
+  async #drive<Result>(connection: Connection, step: Step<Result>, begun?: Promise<unknown>): Promise<Result> {
+    // A verb that refuses its input throws before anybody waits for the beginning; its failure then concerns nobody.
+    begun?.catch(() => undefined)
     let turn = step.next()
+    if (!turn.done) {
+      const [rows] = await Promise.all([this.#answer(connection, turn.value), begun])
+      turn = step.next(rows)
+    }
     while (!turn.done) turn = step.next(await this.#answer(connection, turn.value))
+    await begun
     return turn.value
   }
 
@@ -211,6 +221,10 @@ export const typeParsers: pg.CustomTypesConfig = {
 function columns(tuples: readonly (readonly unknown[])[]): unknown[][] {
   const width = tuples[0]?.length ?? 0
   return Array.from({ length: width }, (_, column) => tuples.map((tuple) => tuple[column]))
+}
+
+function ignored(): void {
+  // Somebody else is told; see where this listens.
 }
 
 async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {
