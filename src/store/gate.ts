@@ -33,11 +33,13 @@ const lanesOfKey = both(
       where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id)
     or exists (select 1 from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id))`,
 )
-const inLine = both(
-  'gate in line',
-  `select * from belfry.ready where queue_id = $1 and concurrency_key = $2 and need_id = $3
+/** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
+const inLine = dialects('gate in line', {
+  sqlite: `select * from belfry.ready indexed by ready_key
+    where queue_id = $1 and concurrency_key = $2 and need_id = $3 order by priority, enqueued_at, run_id limit $4`,
+  postgres: `select * from belfry.ready where queue_id = $1 and concurrency_key = $2 and need_id = $3
     order by priority, enqueued_at, run_id limit $4`,
-)
+})
 const behind = both(
   'gate behind',
   `select * from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key = $2 and need_id = $3

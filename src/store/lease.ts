@@ -161,8 +161,9 @@ function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<number
 type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'more'>
 
 /**
- * Looks at the head of the line until the room is filled. Runs that stand in the way (too late, or of a full key) leave
- * the line, so that the next look sees further; each look is bounded, and so is their number.
+ * Looks at the head of the line until the room is filled. Runs that come too late end before anybody goes, because their
+ * ends may let better-ranked runs of their keys into line; runs of a full key leave the line, so that the next look sees
+ * further. Each look is bounded, and so is their number.
  */
 function* take(lane: Lane, room: number): Step<Taken> {
   const leases: Lease[] = []
@@ -170,15 +171,19 @@ function* take(lane: Lane, room: number): Step<Taken> {
   const inFlight = yield* countKeys(lane)
   let inTheWay = 0
   for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
+    if (looks > looksMax) return { leases, skipped, more: true }
     const left = room - leases.length
     const head = yield* look(lane, left + inTheWay)
-    const { going, late, gated } = sorted(head, left, lane, inFlight)
+    const late = head.filter((row) => tooLateReason(row, lane.now) !== null)
+    const ended = yield* endLate(lane, late)
+    skipped.push(...ended)
+    if (ended.length > 0) continue
+    const { going, gated } = sorted(head, left, lane, inFlight)
     leases.push(...(yield* grant(lane, going)))
-    skipped.push(...(yield* endLate(lane, late)))
     for (const key of new Set(gated.map((row) => row.concurrency_key as string))) yield* tryRegate(gateOf(lane, key))
-    if (gated.length + late.length === 0 || head.length <= inTheWay) break
-    if (looks === looksMax) return { leases, skipped, more: true }
-    inTheWay = gated.length + late.length
+    const blocked = late.length + gated.length
+    if (blocked === 0 || (going.length === 0 && blocked <= inTheWay)) break
+    inTheWay = blocked
   }
   return { leases, skipped, more: false }
 }
@@ -194,19 +199,18 @@ function* look({ queueId, needIds }: Lane, most: number): Step<Row[]> {
 
 interface Sorted {
   readonly going: Row[]
-  readonly late: Row[]
   readonly gated: Row[]
 }
 
 function sorted(head: readonly Row[], room: number, { policy, now }: Lane, inFlight: Map<string, number>): Sorted {
   const { maxConcurrentPerKey = Number.POSITIVE_INFINITY } = policy
-  const found: Sorted = { going: [], late: [], gated: [] }
+  const found: Sorted = { going: [], gated: [] }
   for (const row of head) {
     const key = row.concurrency_key as string | null
     const ofKey = key === null ? 0 : (inFlight.get(key) ?? 0)
-    if (tooLateReason(row, now) !== null) found.late.push(row)
-    else if (found.going.length === room) break
-    else if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push(row)
+    if (found.going.length === room) break
+    if (tooLateReason(row, now) !== null) continue
+    if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push(row)
     else {
       found.going.push(row)
       if (key !== null) inFlight.set(key, ofKey + 1)

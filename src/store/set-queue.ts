@@ -22,8 +22,7 @@ const insertQueue = both(
 )
 const updateQueue = both(
   'set queue update',
-  `update belfry.queue set policy = $2, policy_version = $3, gates_stale = $4, paused_at = $5, paused_reason = $6
-    where id = $1`,
+  `update belfry.queue set policy = $2, policy_version = $3, paused_at = $4, paused_reason = $5 where id = $1`,
 )
 const insertVersion = both(
   'set queue version',
@@ -39,7 +38,7 @@ const nextGatedKey = both(
 /** As many moves as one step may make; a gate moves at most 500 runs of a lane at once. */
 const movesMax = 2_000
 const gateMovesMax = 500
-const gatesMax = 50
+const gatesMax = 200
 
 /** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
 export function* setQueue(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer> {
@@ -83,8 +82,7 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
   const newVersion = isNewPolicy ? version + 1 : version
   const gain = isNewPolicy ? gainOf(stored, policy) : 0
-  const stale = gain > 0 ? 1 : (found.gates_stale as number)
-  yield* one(updateQueue, id, text, newVersion, stale, paused.at, paused.reason)
+  yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
   if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name)
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
   if (gain > 0) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null, gain)

@@ -32,7 +32,6 @@ export const ground: Migration = {
       name {text} not null,
       policy {text} not null,
       policy_version integer not null,
-      gates_stale smallint not null default 0,
       paused_at bigint,
       paused_reason {text},
       created_at bigint not null,
@@ -168,6 +167,7 @@ export const ground: Migration = {
       decision {text}
     )`,
     'create unique index run_occurrence on belfry.run (schedule_id, occurrence_at) where occurrence_at is not null',
+    'create index run_schedule on belfry.run (schedule_id, id) where schedule_id is not null',
     `create table belfry.ready (
       queue_id bigint not null,
       need_id bigint not null,

@@ -49,10 +49,7 @@ function windowed(
   }
 }
 
-const everyRun = windowed('runs', 'run', 'id', {
-  column: 'schedule_id',
-  condition: '(cast($5 as bigint) is null or w.schedule_id = cast($5 as bigint))',
-})
+const everyRun = windowed('runs', 'run', 'id', { column: 'need_id', condition: 'w.need_id > 0' })
 const waitingRuns = windowed('waiting runs', 'aside', 'run_id', {
   column: 'kind',
   condition: `w.kind in ('waiting', 'key', 'overlap')`,
@@ -60,6 +57,10 @@ const waitingRuns = windowed('waiting runs', 'aside', 'run_id', {
 const heldRuns = windowed('held runs', 'aside', 'run_id', { column: 'kind', condition: `w.kind = 'held'` })
 const leasedRuns = windowed('leased runs', 'lease', 'run_id', { column: 'fence', condition: 'w.fence > 0' })
 
+const findMadeBy = both(
+  'list runs of schedule',
+  'select id from belfry.run where schedule_id = $1 and id < $2 order by id desc limit $3',
+)
 const findOfSchedule = both(
   'list live runs of schedule',
   'select run_id as id from belfry.schedule_run where schedule_id = $1 and run_id < $2 order by run_id desc limit $3',
@@ -103,7 +104,7 @@ export const headOfLanes = dialects('list head of lanes', {
 /** Before every place in a lane. */
 export const laneStart = [-(2 ** 31), 0, 0] as const
 
-export const everyRunSource = (look: Look, scheduleId: number | null) => throughWindow(everyRun, look, '', [scheduleId])
+export const everyRunSource = (look: Look) => throughWindow(everyRun, look)
 export const heldSource = (look: Look) => throughWindow(heldRuns, look)
 export const leasedSource = (look: Look) => throughWindow(leasedRuns, look)
 
@@ -111,19 +112,22 @@ function* throughWindow(
   { matches, edge }: { matches: Statement; edge: Statement },
   look: Look,
   mark = '',
-  more: readonly (number | null)[] = [],
 ): Step<Candidates> {
   const from = look.before === undefined ? Number.MAX_SAFE_INTEGER : runIn(look.before.slice(mark.length), look)
-  const rows = yield* all<{ id: number }>(matches, from, look.ns, look.queueId, look.most, ...more)
+  const rows = yield* all<{ id: number }>(matches, from, look.ns, look.queueId, look.most)
   const found = rows.map(({ id }) => ({ id, place: mark + formatId('run', id) }))
   if (found.length === look.most) return { found, next: found.at(-1)?.place ?? null }
   const last = yield* one<{ id: number }>(edge, from)
   return { found, next: last === undefined ? null : mark + formatId('run', last.id) }
 }
 
-export function* scheduleSource(scheduleId: number, look: Look): Step<Candidates> {
+export const scheduleSource = (scheduleId: number, look: Look) => ofSchedule(findOfSchedule, scheduleId, look)
+/** All runs a schedule ever made and the store still keeps. */
+export const madeBySource = (scheduleId: number, look: Look) => ofSchedule(findMadeBy, scheduleId, look)
+
+function* ofSchedule(statement: Statement, scheduleId: number, look: Look): Step<Candidates> {
   const from = look.before === undefined ? Number.MAX_SAFE_INTEGER : runIn(look.before, look)
-  const rows = yield* all<{ id: number }>(findOfSchedule, scheduleId, from, look.most)
+  const rows = yield* all<{ id: number }>(statement, scheduleId, from, look.most)
   return candidatesOf(
     rows.map(({ id }) => ({ id, place: formatId('run', id) })),
     look,

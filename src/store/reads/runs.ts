@@ -14,6 +14,7 @@ import {
   heldSource,
   type Look,
   leasedSource,
+  madeBySource,
   parkedSource,
   readySource,
   scheduleSource,
@@ -52,7 +53,7 @@ export function* runs(context: StoreContext, filter: RunFilter): Step<RunPage> {
 }
 
 function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: Look): Step<Candidates> {
-  if (status === undefined) return yield* everyRunSource(look, scheduleId)
+  if (status === undefined) return yield* scheduleId === null ? everyRunSource(look) : madeBySource(scheduleId, look)
   if (scheduleId !== null && isLive(status)) return yield* scheduleSource(scheduleId, look)
   switch (status) {
     case 'ready':
