@@ -4,6 +4,7 @@ export { type Clock, systemClock } from './core/clock.ts'
 export { type Cron, cron } from './core/cron/cron.ts'
 export { CronError, type CronErrorField, type CronFault } from './core/cron/cron-error.ts'
 export { DurationError, durationMsMax, formatDuration, parseDuration } from './core/duration.ts'
+export { BelfryError, type ErrorCode } from './core/error.ts'
 export { fence, unfence } from './core/fence.ts'
 export {
   type GovernedSchedule,
@@ -17,6 +18,7 @@ export {
   type TrailStep,
   type Winner,
 } from './core/governor.ts'
+export { formatId, type IdKind, parseId } from './core/id.ts'
 export {
   type LateOccurrence,
   type LateSchedule,
@@ -94,6 +96,7 @@ export {
   moves,
   type RunStatus,
 } from './core/run-state.ts'
+export { type ScheduleCheck, type ScheduleProblem, type ScheduleSpec, scheduleProblems } from './core/schedule.ts'
 export {
   catchUpShareMs,
   type DueInput,
@@ -103,6 +106,7 @@ export {
   type SpreadInput,
   spread,
 } from './core/spread.ts'
+export { needOf, type Target, type TargetKind, targetKinds } from './core/target.ts'
 export {
   backedOffEveryMs,
   type CronTiming,
