@@ -1,12 +1,33 @@
 import { defineConfig } from 'vitest/config'
 
+const patience = { testTimeout: 120_000, hookTimeout: 60_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // Named here and nowhere below: once for all projects, or each would start a server of its own.
     globalSetup: ['test/global-setup.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    // Two cores: more files at once only wait for each other.
-    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...patience,
+          name: 'sentences',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/conformance/**'],
+          // Two cores: more files at once only wait for each other.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...patience,
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          // Its cases start many processes and measure them, so they come last and have the machine to themselves.
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 })

@@ -17,6 +17,14 @@ export function checkText(value: unknown, where: string, lengthMax: number): str
   return value
 }
 
+/**
+ * Whether a text could be a name or key at all. Looking for one that could not finds nothing: PostgreSQL would not even
+ * take the question, and half a surrogate pair would be taken for another character.
+ */
+export function canBeName(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
+}
+
 export function checkInteger(value: unknown, where: string, min: number, max: number): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
     throw invalid(where, `is ${String(value)}`, `an integer from ${min} to ${max}`)

@@ -21,6 +21,7 @@ import { type RunRow, writeRuns } from './run-row.ts'
 import { all, both, clockNow, dialects, each, freshIds, inList, one, type Step } from './statement.ts'
 
 const priorityDefault = 100
+const looksMax = 10
 
 const claimIdempotencyKeys = dialects('enqueue claim idempotency', {
   sqlite: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at) values ($1, $2, $3, $4, $5)
@@ -164,19 +165,38 @@ function* refuseLiveDuplicates(
     input.dedupeKey === undefined ? [] : [{ id, key: input.dedupeKey, idempotencyKey: input.idempotencyKey }],
   )
   if (keyed.length === 0) return
-  yield* each(
-    claimDedupeKeys,
-    keyed.map(({ id, key }) => [context.ns, key, id]),
-  )
-  const keys = JSON.stringify(keyed.map(({ key }) => key))
-  const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, keys)
-  const holders = new Map(rows.map((row) => [row.key, row.run_id]))
+  const holders = yield* claimDedupe(context, keyed)
   for (const { id, key, idempotencyKey } of keyed) {
     const holder = holders.get(key)
     if (holder === undefined || holder === id) continue
     answers.set(id, { created: false, id: formatId('run', holder), because: 'dedupe-key' })
     if (idempotencyKey !== undefined) yield* one(pointIdempotencyKey, context.ns, idempotencyKey, holder)
   }
+}
+
+/**
+ * Takes the keys that are free, and answers who has each. A holder may end between the two statements, so that its key is
+ * nobody's by the time we look: then it is free, and we take it again.
+ */
+function* claimDedupe(
+  context: StoreContext,
+  keyed: readonly { readonly id: number; readonly key: string }[],
+): Step<Map<string, number>> {
+  const holders = new Map<string, number>()
+  for (let looks = 1; looks <= looksMax; looks++) {
+    const open = keyed.filter(({ key }) => !holders.has(key))
+    if (open.length === 0) return holders
+    yield* each(
+      claimDedupeKeys,
+      open.map(({ id, key }) => [context.ns, key, id]),
+    )
+    const names = JSON.stringify(open.map(({ key }) => key))
+    const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, names)
+    for (const row of rows) holders.set(row.key, row.run_id)
+  }
+  throw new BelfryError('conflict', `The holders of a dedupe key ended ${looksMax} times while we looked.`, {
+    hint: 'Ask again.',
+  })
 }
 
 function rowOf(

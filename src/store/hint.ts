@@ -1,3 +1,4 @@
+import { durationMsMax } from '../core/duration.ts'
 import { formatId } from '../core/id.ts'
 import { everyMsMin } from '../core/schedule.ts'
 import { reasonLengthMax } from './cancel.ts'
@@ -61,7 +62,7 @@ function checkedValue(given: NewHint): number {
   checkInstant(given.expiresAt, 'expiresAt')
   checkText(given.reason, 'reason', reasonLengthMax)
   checkText(given.author, 'author', nameLengthMax)
-  if (given.kind === 'interval') return checkInteger(given.ms, 'ms', everyMsMin, Number.MAX_SAFE_INTEGER)
+  if (given.kind === 'interval') return checkInteger(given.ms, 'ms', everyMsMin, durationMsMax)
   return checkInstant(given.at, 'at')
 }
 

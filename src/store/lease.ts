@@ -1,7 +1,7 @@
 import { formatId, parseId } from '../core/id.ts'
 import type { Policy } from '../core/policy.ts'
 import { admit } from './admit.ts'
-import { invalid } from './check.ts'
+import { canBeName, checkText, invalid, keyLengthMax } from './check.ts'
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
@@ -110,6 +110,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   const workerId = parseId('worker', request.workerId)
   if (workerId === null)
     throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
+  checkText(request.claimId, 'claimId', keyLengthMax)
+  if (!canBeName(request.queue)) return nothing('no-queue')
   const { kinds, handlers } = capabilityLists(request.can)
   const queue = yield* one(lockQueue, context.ns, request.queue, kinds, handlers)
   if (queue === undefined) return nothing('no-queue')
@@ -129,6 +131,7 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
 }
 
 export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
+  if (!canBeName(claimId)) return []
   return (yield* all(leasesOfClaim, claimId, context.ns)).map((row) => leaseOf(row, row.queue as string))
 }
 

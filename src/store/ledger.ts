@@ -114,7 +114,6 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
 }
 
 function tupleOf(now: number, entry: LedgerEntry): Value[] {
-  const { state: _, ...decision } = entry.decision ?? {}
   return [
     entry.ns,
     entry.scheduleId,
@@ -124,8 +123,13 @@ function tupleOf(now: number, entry: LedgerEntry): Value[] {
     entry.outcome,
     entry.runId,
     entry.causedBy,
-    entry.decision === null ? null : JSON.stringify(decision),
+    entry.decision === null ? null : decisionText(entry.decision),
     now,
     entry.runId === null ? now : null,
   ]
+}
+
+/** Without the memory the governor answered from: that is kept with the run, and the ledger outlives it by far. */
+function decisionText({ at, version, unmeasured, source, winner, waitsForEnd, trail }: NextDecisionView): string {
+  return JSON.stringify({ at, version, unmeasured, source, winner, waitsForEnd, trail })
 }

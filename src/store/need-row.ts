@@ -1,4 +1,5 @@
 import type { Capabilities, TargetNeed } from '../core/plan.ts'
+import { canBeName } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { dialects, each, freshIds, type Step } from './statement.ts'
 
@@ -45,5 +46,6 @@ function* find(context: StoreContext, names: readonly string[]): Step<Map<string
 
 /** What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. */
 export function capabilityLists({ kinds, handlers = [], host }: Capabilities): { kinds: string; handlers: string } {
-  return { kinds: JSON.stringify(host === true ? [...kinds, hostKind] : kinds), handlers: JSON.stringify(handlers) }
+  const whole = host === true ? [...kinds, hostKind] : kinds
+  return { kinds: JSON.stringify(whole.filter(canBeName)), handlers: JSON.stringify(handlers.filter(canBeName)) }
 }

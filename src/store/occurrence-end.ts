@@ -2,7 +2,7 @@ import type { RunStatus } from '../core/run-state.ts'
 import { holdRuns } from './hold.ts'
 import { finishLedger } from './ledger.ts'
 import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
-import { planned } from './plan-schedule.ts'
+import { isWorkable, planned } from './plan-schedule.ts'
 import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import type { Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
@@ -72,6 +72,8 @@ function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended)
   const own = ends.filter(({ runId }) => counted.has(runId))
   const failureCount = own.reduce((count, { status }) => failuresAfter(count, status), row.failureCount)
   const after = { ...row, failureCount, anchorAt: own.length > 0 ? now : row.anchorAt }
+  // The end of a run must not fail for want of its schedule's time zone; whoever fires will say what is wrong.
+  if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
 }
 
@@ -81,10 +83,11 @@ function failuresAfter(count: number, status: RunStatus): number {
   return status === 'failed' || status === 'parked' ? count + 1 : count
 }
 
+/** Somebody who resumes it vouches for it, so it has as many failures again before it is paused again. */
 function pausedByFailures(row: ScheduleRow, failuresBefore: number, now: number): ScheduleRow {
-  const { pauseAfterFailures } = row.spec
-  const isTooMany = pauseAfterFailures !== undefined && row.failureCount >= pauseAfterFailures
-  if (!isTooMany || row.failureCount <= failuresBefore || row.disabledAt !== null) return row
-  const times = row.failureCount === 1 ? 'once' : `${row.failureCount} times in a row`
+  const { failureCount, disabledAt, spec } = row
+  const { pauseAfterFailures: most = Number.POSITIVE_INFINITY } = spec
+  if (disabledAt !== null || Math.floor(failureCount / most) <= Math.floor(failuresBefore / most)) return row
+  const times = failureCount === 1 ? 'once' : `${failureCount} times in a row`
   return { ...row, disabledAt: now, disabledReason: `failed ${times}` }
 }

@@ -63,19 +63,25 @@ export type RunParts = Pick<
 
 /** A run with the target, the payload and the policy of this moment; later edits do not reach it. */
 export function runOf({ id, ns, spec, queueId }: ScheduleRow, work: Work, now: number, parts: RunParts): RunRow {
-  const { payload = spec.payload, ...own } = parts
+  const payload = parts.payload === undefined ? spec.payload : parts.payload
   return {
-    ...own,
+    id: parts.id,
     ns,
     queueId,
     needId: work.needId,
     priority: spec.priority ?? priorityDefault,
     enqueuedAt: now,
     scheduleId: id,
+    occurrenceAt: parts.occurrenceAt,
+    dueAt: parts.dueAt,
+    source: parts.source,
+    notBefore: parts.notBefore,
     deadline: null,
+    lateAfter: parts.lateAfter,
     concurrencyKey: spec.concurrencyKey ?? null,
     idempotencyKey: null,
     dedupeKey: null,
+    waitsFor: parts.waitsFor,
     retryOf: null,
     repeatable: spec.repeatable ?? true,
     onExhausted: spec.onExhausted ?? null,
@@ -83,5 +89,6 @@ export function runOf({ id, ns, spec, queueId }: ScheduleRow, work: Work, now: n
     target: spec.target == null ? null : JSON.stringify(spec.target),
     payload: payload === undefined ? null : JSON.stringify(payload),
     options: spec.options === undefined ? null : JSON.stringify(spec.options),
+    decision: parts.decision,
   }
 }

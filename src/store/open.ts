@@ -49,10 +49,16 @@ async function openDatabase(url: string, options: DatabaseOptions): Promise<Data
   if (url === 'memory:') return openSqliteMemory(options.clock)
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
-  if (path !== undefined) return openSqliteFile(path, options.clock)
-  throw new BelfryError('invalid', `${JSON.stringify(url.split('@').at(-1))} does not name a store.`, {
+  // Two slashes would begin a host, and taking them for the root of the disk is what nobody means by it.
+  if (path !== undefined && !/^\/\/[^/]/.test(path)) return openSqliteFile(path, options.clock)
+  throw new BelfryError('invalid', `${JSON.stringify(shown(url))} does not name a store.`, {
     hint: 'Write sqlite:./.belfry/belfry.db, memory:, or postgres://user:password@host:5432/database.',
   })
+}
+
+/** What may be shown of a URL whose parts nobody can tell: of one that may hold a password, only what it begins with. */
+function shown(url: string): string {
+  return url.startsWith('sqlite:') ? url : url.replace(/^([\w+.-]*:).+$/s, '$1…')
 }
 
 const findNamespace = both('namespace find', 'select id from belfry.namespace where name = $1')

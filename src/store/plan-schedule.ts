@@ -1,3 +1,5 @@
+import { cron } from '../core/cron/cron.ts'
+import { CronError } from '../core/cron/cron-error.ts'
 import { type NextRun, nextRun, type Winner } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import { type CountedRange, occurrences } from '../core/occurrences.ts'
@@ -5,7 +7,7 @@ import type { ScheduleSpec } from '../core/schedule.ts'
 import { dueAt } from '../core/spread.ts'
 import { gridFor } from '../core/wishes.ts'
 import type { LedgerEntry } from './ledger.ts'
-import { governed, governorState, isPaused, lateState, type ScheduleRow } from './schedule-row.ts'
+import { governed, governorState, isPaused, lateState, type ScheduleRow, writtenAt } from './schedule-row.ts'
 import type { DecisionView, NextDecisionView, Unmeasured } from './view.ts'
 
 export interface Asked {
@@ -54,19 +56,28 @@ interface Answer extends NextRun {
  * While the last occurrence is live it has not ended, so nobody can measure `max` from its end; measured from the one
  * before, it would ask for one run after the other without a pause.
  */
-function unmeasured(lastRunId: number | null): Unmeasured {
-  return lastRunId === null ? [] : ['max']
+function unmeasured(lastRunId: number | null): Unmeasured | undefined {
+  return lastRunId === null ? undefined : ['max']
 }
 
-function ask(row: ScheduleRow, at: number, unmeasured: Unmeasured): Answer {
+function ask(row: ScheduleRow, at: number, unmeasured?: Unmeasured): Answer {
   const asked = { at, version: row.version, state: governorState(row), unmeasured }
-  return { ...answerTo(row.spec, asked, row.disabledAt === null), asked }
+  const {
+    at: nextAt,
+    source,
+    winner,
+    waitsForEnd,
+    askAgainAt,
+    trail,
+  } = answerTo(row.spec, asked, row.disabledAt === null)
+  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, trail, asked }
 }
 
 /** The governor's answer to a question, as it was asked or as it is asked again to explain a decision. */
 export function answerTo(spec: ScheduleSpec, asked: Answer['asked'], enabled = true): NextRun {
   const { at: now, state = {}, unmeasured = [] } = asked
-  const schedule = { ...governed(spec, enabled), ...(unmeasured.includes('max') && { maxMs: undefined }) }
+  const whole = governed(spec, enabled)
+  const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
   if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
   const { oneshot } = state.hints ?? {}
   return nextRun({ now, schedule: { ...schedule, timing: {} }, state: { ...state, hints: { oneshot } } })
@@ -100,7 +111,7 @@ function notYetDue(row: ScheduleRow, { now, lastRunId }: Asked): ScheduleRow | n
 }
 
 function withPause(row: ScheduleRow, now: number): ScheduleRow {
-  const answer = ask(row, now, [])
+  const answer = ask(row, now)
   const nextDecision = { ...decisionOf(answer), passingAt: passingAt(row, now) }
   return { ...unplanned(row), nextDecision, wakeAt: answer.askAgainAt }
 }
@@ -121,7 +132,7 @@ export function dueOf(row: ScheduleRow, plannedAt: number, winner: Winner | null
   if (config === undefined || winner !== 'baseline') return plannedAt
   const kind = timing.at === undefined ? 'recurring' : 'one-shot'
   const intervalMs = periodMs(row, plannedAt) ?? 0
-  return dueAt({ id: formatId('schedule', row.id), kind, plannedAt, intervalMs, config, createdAt: row.createdAt })
+  return dueAt({ id: formatId('schedule', row.id), kind, plannedAt, intervalMs, config, createdAt: writtenAt(row) })
 }
 
 /** The gap to the next occurrence; `null` where there is none. */
@@ -134,7 +145,8 @@ export function periodMs(row: ScheduleRow, plannedAt: number): number | null {
 }
 
 function decisionOf({ asked, source, winner, waitsForEnd, trail }: Answer): NextDecisionView {
-  return { ...asked, source, winner, waitsForEnd, trail }
+  const { at, version, state, unmeasured } = asked
+  return { at, version, state, unmeasured, source, winner, waitsForEnd, trail }
 }
 
 /** Occurrences of a schedule that came by an instant and end without a run, all for one reason; and the row after them. */
@@ -161,11 +173,22 @@ export interface PassedByInput {
 
 function rangeUpTo(row: ScheduleRow, by: number): Pick<CountedRange, 'from' | 'to' | 'count'> | null {
   const firstAt = row.nextRunAt ?? row.nextDecision?.passingAt
-  if (firstAt === undefined || firstAt > by) return null
+  if (firstAt === undefined || firstAt > by || !isWorkable(row.spec)) return null
   const state = { ...lateState(row), nextRunAt: firstAt }
   const { listed, before } = occurrences({ now: by, schedule: governed(row.spec), state, listMax: 0 })
   const [alone] = listed
   return before ?? (alone === undefined ? null : { from: alone, to: alone, count: 1 })
+}
+
+/** A schedule whose time zone this machine does not know can be edited and deleted, but not counted. */
+export function isWorkable({ timing }: ScheduleSpec): boolean {
+  if (timing.cron === undefined) return true
+  try {
+    return cron(timing.cron, timing.zone) !== null
+  } catch (error) {
+    if (error instanceof CronError) return false
+    throw error
+  }
 }
 
 function firstExpiry({ hints }: ScheduleRow, now: number): number | null {

@@ -50,7 +50,7 @@ export function* reclaim({
   const taken = yield* all(takeBack, JSON.stringify(free.map((row) => row.run_id)), now, JSON.stringify([...dead]))
   const isDead = (row: Row) => dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
-  const verdicts = yield* judge(now, lost)
+  const verdicts = yield* judge(now, lost, schedules)
   const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
   yield* conclude(
     now,

@@ -27,10 +27,13 @@ const findGates = both(
     select * from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
       order by queue_id, concurrency_key, need_id limit 1) first
     union all
-    select a.queue_id, a.concurrency_key, a.need_id from lane l join belfry.aside a on a.run_id = (
-      select n.run_id from belfry.aside n where n.kind = 'key'
-        and (n.queue_id, n.concurrency_key, n.need_id) > (l.queue_id, l.concurrency_key, l.need_id)
-      order by n.queue_id, n.concurrency_key, n.need_id limit 1)
+    select a.queue_id, a.concurrency_key, a.need_id from lane l join belfry.aside a on a.run_id = coalesce(
+      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
+        and n.concurrency_key = l.concurrency_key and n.need_id > l.need_id order by n.need_id limit 1),
+      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
+        and n.concurrency_key > l.concurrency_key order by n.concurrency_key, n.need_id limit 1),
+      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id > l.queue_id
+        order by n.queue_id, n.concurrency_key, n.need_id limit 1))
   )
   select l.queue_id, l.concurrency_key, q.ns, q.name, q.policy,
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
@@ -46,9 +49,9 @@ const findInLine = both(
 const findBehindNobody = both(
   'repair find behind nobody',
   `select distinct s.schedule_id from belfry.schedule_run s
-    join belfry.aside a on a.run_id = s.run_id and a.kind = 'overlap'
-    where not exists (select 1 from belfry.schedule_run t left join belfry.aside b on b.run_id = t.run_id
-      where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap'))
+    where exists (select 1 from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap')
+      and not exists (select 1 from belfry.schedule_run t left join belfry.aside b on b.run_id = t.run_id
+        where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap'))
     order by s.schedule_id limit $1`,
 )
 

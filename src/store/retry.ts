@@ -24,6 +24,8 @@ const claimDedupeKey = both(
 )
 const findDedupeKey = both('retry find dedupe', 'select run_id from belfry.dedupe where ns = $1 and key = $2')
 
+const looksMax = 10
+
 /** What a retried run does and where, as its first run had it or as its schedule says now. */
 type Work = Pick<
   RunRow,
@@ -68,7 +70,7 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
     occurrenceAt: null,
     dueAt: ahead(first.not_before, now) ?? now,
     source: 'retry',
-    // Instants that are over say nothing about a run that a person asks for now; those still ahead hold for it as well.
+    // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
     notBefore: ahead(first.not_before, now),
     deadline: ahead(first.deadline, now),
     lateAfter: null,
@@ -88,8 +90,15 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
 
 function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): Step<number> {
   if (key === null) return id
-  yield* one(claimDedupeKey, ns, key, id)
-  return (yield* one<{ run_id: number }>(findDedupeKey, ns, key))?.run_id ?? id
+  for (let looks = 1; looks <= looksMax; looks++) {
+    yield* one(claimDedupeKey, ns, key, id)
+    const holder = yield* one<{ run_id: number }>(findDedupeKey, ns, key)
+    // Nobody has it when its holder ended between the two statements; then it is free to be taken.
+    if (holder !== undefined) return holder.run_id
+  }
+  throw new BelfryError('conflict', `The holders of dedupe key ${JSON.stringify(key)} ended while we looked.`, {
+    hint: 'Ask again.',
+  })
 }
 
 function ahead(instant: Row[string] | undefined, now: number): number | null {

@@ -2,6 +2,7 @@ import type { GovernedSchedule, GovernorState, Hints } from '../core/governor.ts
 import { formatId } from '../core/id.ts'
 import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
+import { canBeName } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { dialects, each, one, type Row, type Step } from './statement.ts'
 import type { NextDecisionView } from './view.ts'
@@ -69,8 +70,7 @@ export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean
 
 /** Locks the schedule that has this name now; one that was deleted no longer has it. */
 export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<ScheduleRow | null> {
-  // Such a text was never accepted as a name, and PostgreSQL would not even take the question.
-  if (typeof name !== 'string' || name.includes('\0')) return null
+  if (!canBeName(name)) return null
   const row = yield* one(lockNamed, ns, name)
   return row === undefined ? null : scheduleRowOf(row)
 }
@@ -127,17 +127,28 @@ export function governorState(row: ScheduleRow): GovernorState {
 
 /** What decides over late occurrences. */
 export function lateSchedule(row: ScheduleRow): LateSchedule {
-  const { missed, maxLatenessMs, spread, asksWhenMissed } = row.spec
-  const id = formatId('schedule', row.id)
+  const { id, spec, disabledAt } = row
   return {
-    ...governed(row.spec, row.disabledAt === null),
-    id,
-    missed,
-    maxLatenessMs,
-    spread,
-    asksWhenMissed,
-    createdAt: row.createdAt,
+    id: formatId('schedule', id),
+    timing: spec.timing,
+    minMs: spec.minMs,
+    maxMs: spec.maxMs,
+    startAt: spec.startAt,
+    endAt: spec.endAt,
+    maxRuns: spec.maxRuns,
+    startNow: spec.startNow,
+    enabled: disabledAt === null,
+    missed: spec.missed,
+    maxLatenessMs: spec.maxLatenessMs,
+    spread: spec.spread,
+    asksWhenMissed: spec.asksWhenMissed,
+    createdAt: writtenAt(row),
   }
+}
+
+/** When the timing was written. Of a one-shot that is its creation or its last edit, and it is never due before. */
+export function writtenAt({ spec, createdAt, anchorAt }: ScheduleRow): number {
+  return spec.timing.at === undefined ? createdAt : anchorAt
 }
 
 export function lateState(row: ScheduleRow): LateState {

@@ -42,6 +42,11 @@ const findJudged = dialects('settle find judged', {
   postgres: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
     where d.id = any ($1::bigint[])`,
 })
+const findListed = dialects('settle find listed', {
+  sqlite: 'select run_id from belfry.schedule_run where schedule_id = $1 and run_id = $2',
+  postgres: `select s.run_id from unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
+    join belfry.schedule_run s on s.schedule_id = i.schedule_id and s.run_id = i.run_id`,
+})
 
 interface NumberedEnd {
   readonly runId: number
@@ -111,12 +116,13 @@ function* settleFully(
     const lease = leases.get(nameOf(one))
     return lease === undefined ? [] : [{ one, lease, outcome: one.end.outcome }]
   })
-  const verdicts = yield* judge(now, held)
+  const schedules = yield* withForgotten(locked, rows)
+  const verdicts = yield* judge(now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
   yield* conclude(
     now,
     judged.map(({ lease, outcome, given }) => endingOf(lease, outcome.kind, given)),
-    yield* withForgotten(locked, rows),
+    schedules,
   )
   yield* writeResults(
     held.flatMap(({ one: { runId, end } }) =>
@@ -137,19 +143,46 @@ function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]
   return forgotten.length === 0 ? locked : new Map([...locked, ...(yield* lockSchedules(forgotten, { wait: true }))])
 }
 
+interface EndedAttempt {
+  readonly lease: Row
+  readonly outcome: Outcome
+}
+
 /** What becomes of each leased run; the budget is judged by the policy of this moment. */
 export function* judge(
   now: number,
-  attempts: readonly { readonly lease: Row; readonly outcome: Outcome }[],
+  attempts: readonly EndedAttempt[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
 ): Step<Map<number, Verdict>> {
   const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'success' ? [] : [[lease.run_id as number]]))
   const facts = new Map((yield* each(findJudged, ids)).map((row) => [row.id as number, row]))
+  const orphans = yield* orphansAmong(attempts, schedules)
   return new Map(
     attempts.map(({ lease, outcome }) => {
       const runId = lease.run_id as number
-      return [runId, verdictOn(now, lease, outcome, facts.get(runId))]
+      const given = verdictOn(now, lease, outcome, facts.get(runId))
+      return [runId, orphans.has(runId) ? withoutFurtherAttempt(given) : given]
     }),
   )
+}
+
+/** Runs whose schedule was deleted while they were leased. One that a person brought back afterwards is not listed any more. */
+function* orphansAmong(
+  attempts: readonly EndedAttempt[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<Set<number>> {
+  const ofDeleted = attempts.flatMap(({ lease }) => {
+    const deletedAt = schedules.get(lease.schedule_id as number)?.deletedAt ?? null
+    return deletedAt === null ? [] : [[lease.schedule_id as number, lease.run_id as number]]
+  })
+  return new Set((yield* each<{ run_id: number }>(findListed, ofDeleted)).map((row) => row.run_id))
+}
+
+/** Nothing of a deleted schedule starts again: what would be tried once more is over. */
+function withoutFurtherAttempt(given: Verdict): Verdict {
+  if (given.status !== 'ready') return given
+  const { attempts, releases, deaths, reason } = given
+  return { status: 'cancelled', attempts, releases, deaths, reason: `${reason} (schedule-deleted)` }
 }
 
 function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undefined): Verdict {

@@ -1,4 +1,5 @@
-import { type LateOccurrence, maxLatenessMs, missed } from '../core/missed.ts'
+import { cron } from '../core/cron/cron.ts'
+import { type LateOccurrence, type LateSchedule, maxLatenessMs, missed } from '../core/missed.ts'
 import { type LiveRun, overlapDecision } from '../core/overlap.ts'
 import { type EndedHint, expiredKinds, hintKinds, without } from './hint-row.ts'
 import type { LedgerEntry } from './ledger.ts'
@@ -52,6 +53,7 @@ export interface Turn {
  * which it happened: a pause that ended, a hint that expired, and only then what was due after that.
  */
 export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRow[]): Turn {
+  refuseUnworkable(row)
   const quiet: Turn = {
     row,
     live,
@@ -67,6 +69,12 @@ export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRo
   const turn = throughEvents(quiet, now)
   const { nextDueAt } = turn.row
   return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+}
+
+/** Throws where the caller can still set this one schedule apart: a machine may lack the time zone of another. */
+function refuseUnworkable({ spec }: ScheduleRow): void {
+  const { timing } = spec
+  if (timing.cron !== undefined) cron(timing.cron, timing.zone)
 }
 
 /** The run of the last planned occurrence, while it is live. */
@@ -111,6 +119,7 @@ function ended({ id }: ScheduleRow, kinds: readonly EndedHint['kind'][], at: num
 /** A due schedule while its occurrences are decided one after the other, oldest first. */
 interface Deciding {
   readonly row: ScheduleRow
+  readonly schedule: LateSchedule
   readonly now: number
   readonly live: LiveRun[]
   readonly fires: Fire[]
@@ -122,39 +131,55 @@ interface Deciding {
 
 function withDue(turn: Turn, now: number): Turn {
   const { row } = turn
-  const { occurrences, before } = missed({ now, schedule: lateSchedule(row), state: lateState(row) })
+  const schedule = lateSchedule(row)
+  const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
   const live = turn.live.map(({ runId, isLeased }): LiveRun => {
     return { id: String(runId), status: isLeased ? 'leased' : 'ready' }
   })
-  const { lastPlannedAt } = row
-  const deciding: Deciding = { row, now, live, fires: [], skips: [], lastPlannedAt, cancels: false, waitingHint: false }
-  if (before !== null) skip(deciding, before.from, before.to, before.count, before.reason, null)
+  const deciding: Deciding = {
+    row,
+    schedule,
+    now,
+    live,
+    fires: [],
+    skips: [],
+    lastPlannedAt: row.lastPlannedAt,
+    cancels: false,
+    waitingHint: false,
+  }
+  if (before !== null) skip(deciding, before, before.reason, null)
   for (const one of occurrences) decide(deciding, one)
 
-  const { fires, skips, cancels, waitingHint } = deciding
-  const consumed = row.nextDecision?.winner === 'oneshot-hint' && !waitingHint ? (['oneshot'] as const) : []
+  const { fires, skips, cancels } = deciding
+  const isUsedUp = row.nextDecision?.winner === 'oneshot-hint' && !deciding.waitingHint
+  const consumed: EndedHint['kind'][] = isUsedUp ? ['oneshot'] : []
+  const unused = without(row.hints, consumed)
+  const expired = expiredKinds(unused, now)
   const after = {
     ...row,
-    hints: without(row.hints, consumed),
+    hints: without(unused, expired),
     lastPlannedAt: deciding.lastPlannedAt,
     anchorAt: skips.length > 0 ? now : row.anchorAt,
   }
-  const endedHints = [...turn.endedHints, ...ended(row, consumed, now, 'consumed')]
-  return { ...turn, row: after, wasDue: true, fires, skips, endedHints, cancels, waitingHint }
+  const endedHints = [...ended(row, consumed, now, 'consumed'), ...ended(row, expired, now, 'expired')]
+  const waitingHint = deciding.waitingHint && after.hints.oneshot !== undefined
+  const all = [...turn.endedHints, ...endedHints]
+  return { ...turn, row: after, wasDue: true, fires, skips, endedHints: all, cancels, waitingHint }
 }
 
 function decide(deciding: Deciding, one: LateOccurrence): void {
   const { row, live, now } = deciding
   const { plannedAt, action, reason } = one
+  const alone = { from: plannedAt, to: plannedAt, count: 1 }
   if (action !== 'fire') {
-    skip(deciding, plannedAt, plannedAt, 1, action === 'ask' ? 'asked' : reason, null)
+    skip(deciding, alone, action === 'ask' ? 'asked' : reason, null)
     return
   }
   const { overlap, missed: missedMode, queueMax } = row.spec
   const decision = overlapDecision({ overlap, missed: missedMode, queueMax, live, cause: 'occurrence' })
   if (decision.action === 'skip' || decision.action === 'refuse') {
     if (plannedAt === row.nextRunAt && row.nextDecision?.winner === 'oneshot-hint') deciding.waitingHint = true
-    else skip(deciding, plannedAt, plannedAt, 1, 'overlap', nameOf(decision.because))
+    else skip(deciding, alone, 'overlap', nameOf(decision.because))
     return
   }
   deciding.cancels ||= decision.action === 'make-and-cancel'
@@ -163,7 +188,7 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
     plannedAt,
     dueAt: one.dueAt,
     notBefore: one.notBefore !== null && one.notBefore > now ? one.notBefore : null,
-    lateAfter: lateAfter(row, one),
+    lateAfter: lateAfter(deciding, one),
     decision: decisionFor(row, one, now),
     behind: newest === undefined ? null : nameOf(newest.id),
   })
@@ -175,25 +200,27 @@ function nameOf(id: string): LiveName {
   return id.startsWith('fire ') ? { fire: Number(id.slice(5)) } : { runId: Number(id) }
 }
 
-function skip(
-  deciding: Deciding,
-  from: number,
-  to: number,
-  count: number,
-  outcome: string,
-  causedBy: LiveName | null,
-): void {
-  const { id: scheduleId, ns, nextRunAt, nextDecision } = deciding.row
-  const decision = from === nextRunAt ? nextDecision : null
-  deciding.skips.push({ ns, scheduleId, from, to, count, outcome, runId: null, causedBy, decision })
+type Stretch = Pick<LedgerEntry, 'from' | 'to' | 'count'>
+
+/** What ends for the same reason as the one before it ends with it: a look back may find a hundred of them. */
+function skip(deciding: Deciding, { from, to, count }: Stretch, outcome: string, causedBy: LiveName | null): void {
+  const { row, skips, fires } = deciding
+  const last = skips.at(-1)
+  const isAlike = last?.outcome === outcome && outcome !== 'asked' && last.causedBy === null && causedBy === null
+  if (isAlike && (fires.at(-1)?.plannedAt ?? 0) < last.from) {
+    skips[skips.length - 1] = { ...last, to, count: last.count + count }
+  } else {
+    const decision = from === row.nextRunAt ? row.nextDecision : null
+    skips.push({ ns: row.ns, scheduleId: row.id, from, to, count, outcome, runId: null, causedBy, decision })
+  }
   deciding.lastPlannedAt = to
 }
 
 /** As late as this an occurrence counts as merely late, and its lateness is not held against it. */
 const merelyLateMs = 60_000
 
-function lateAfter(row: ScheduleRow, { plannedAt, dueAt }: LateOccurrence): number {
-  const allowedMs = maxLatenessMs({ schedule: lateSchedule(row), periodMs: periodMs(row, plannedAt) })
+function lateAfter({ row, schedule }: Deciding, { plannedAt, dueAt }: LateOccurrence): number {
+  const allowedMs = maxLatenessMs({ schedule, periodMs: periodMs(row, plannedAt) })
   return dueAt + Math.max(allowedMs, merelyLateMs)
 }
 

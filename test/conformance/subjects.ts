@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
 import type { Place, Subject } from '../../dist/testing.js'
 import { postgresUrl } from '../postgres.ts'
@@ -9,16 +10,24 @@ import { startCutter } from './cutter.ts'
 export const memory: Subject = {
   name: 'memory:',
   dialect: 'sqlite',
-  fresh: async () => ({ url: 'memory:', options: {}, isShared: false, dispose: async () => undefined }),
+  isShared: false,
+  fresh: async () => ({ url: 'memory:', options: {}, dispose: async () => undefined }),
 }
 
 export const sqliteFile: Subject = {
   name: 'SQLite file',
   dialect: 'sqlite',
+  isShared: true,
   async fresh() {
     const folder = mkdtempSync(join(tmpdir(), 'belfry-conformance-'))
     const dispose = async () => rmSync(folder, { recursive: true, force: true })
-    return { url: `sqlite:${join(folder, 'belfry.db')}`, options: {}, isShared: true, dispose }
+    const file = join(folder, 'belfry.db')
+    const transaction = async () => {
+      const handle = new DatabaseSync(file)
+      handle.exec('begin immediate')
+      return { handle, commit: async () => handle.exec('commit'), rollBack: async () => handle.exec('rollback') }
+    }
+    return { url: `sqlite:${file}`, options: {}, transaction, dispose }
   },
 }
 
@@ -27,14 +36,24 @@ let places = 0
 export const postgres: Subject = {
   name: 'PostgreSQL',
   dialect: 'postgres',
+  isShared: true,
   async fresh(): Promise<Place> {
     const schema = `conformance_${process.pid}_${++places}`
     const cutter = await startCutter(new URL(postgresUrl()))
     return {
       url: cutter.url,
       options: { schema, connectionsMax: 16 },
-      isShared: true,
       cutNextCommit: (when) => cutter.cutNextCommit(when),
+      async transaction() {
+        const handle = new pg.Client(postgresUrl())
+        await handle.connect()
+        await handle.query('begin')
+        const end = async (how: 'commit' | 'rollback') => {
+          await handle.query(how)
+          await handle.end()
+        }
+        return { handle, commit: () => end('commit'), rollBack: () => end('rollback') }
+      },
       async dispose() {
         await cutter.stop()
         const client = new pg.Client(postgresUrl())

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { planLeases } from '../../src/core/plan.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
+import { retry } from '../../src/store/retry.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const planOf = (scene: Scene, limit = 1_000) => scene.read((context) => planInput(context, 'default', limit))
@@ -30,6 +31,34 @@ const outcome = fc.constantFrom(
   { kind: 'released' } as const,
 )
 
+/** The end of a run that came too late opens the gate of its key for one that still fits into the same lease. */
+const lateBeforeItsKey = {
+  policy: { maxConcurrent: 2, maxConcurrentPerKey: 1 },
+  before: [],
+  outcomes: [],
+  after: [
+    { deadline: startAt + 3, concurrencyKey: 'l', target: { http: { url: 'u' } }, onExhausted: 'park' },
+    { priority: 0, deadline: startAt + 3, onExhausted: 'park' },
+    { priority: 0, onExhausted: 'park' },
+    { concurrencyKey: 'l', target: { http: { url: 'u' } }, onExhausted: 'park' },
+  ],
+  waitMs: 1_000,
+} as const
+
+/** A run that came too late must not keep a better one of its key behind the gate while a worse one goes. */
+const lateAheadOfItsKey = {
+  policy: { maxConcurrent: 1, maxConcurrentPerKey: 1 },
+  before: [],
+  outcomes: [],
+  after: [
+    { concurrencyKey: 'l', onExhausted: 'park' },
+    { onExhausted: 'park' },
+    { priority: 0, deadline: startAt + 3, onExhausted: 'park' },
+    { priority: 0, deadline: startAt + 3, concurrencyKey: 'l', onExhausted: 'park' },
+  ],
+  waitMs: 4,
+} as const
+
 onEachDatabase('planInput', (scene) => {
   test('whatever stands in a queue, the plan that is shown is what a lease then grants', async () => {
     const world = fc.record({
@@ -46,6 +75,7 @@ onEachDatabase('planInput', (scene) => {
       after: fc.array(input, { maxLength: 6 }),
       waitMs: fc.constantFrom(0, 1, 2, 4, 1_000, 400_000),
     })
+    const examples = [lateBeforeItsKey, lateAheadOfItsKey].map((one) => [structuredClone(one) as never] as [never])
     await fc.assert(
       fc.asyncProperty(world, async ({ policy, before, outcomes, after, waitMs }) => {
         await scene().begin()
@@ -61,7 +91,7 @@ onEachDatabase('planInput', (scene) => {
         const planned = await plannedIds(scene())
         expect((await scene().lease({ can })).map(({ runId }) => runId)).toEqual(planned)
       }),
-      { numRuns: scene().dialect === 'sqlite' ? 150 : 40 },
+      { numRuns: scene().dialect === 'sqlite' ? 150 : 40, examples },
     )
   })
 
@@ -89,6 +119,20 @@ onEachDatabase('planInput', (scene) => {
     )
     expect(window.runs).toHaveLength(6)
     expect(window).toMatchObject({ now: startAt, queuePaused: false, paused: false, recentStarts: [] })
+  })
+
+  test('a run behind a run of its schedule names it, and one of a paused schedule is held', async () => {
+    const scheduleId = await scene().schedule()
+    const ended = await scene().occurrence(scheduleId, startAt)
+    await scene().end(await scene().leaseOf(ended))
+    const live = await scene().occurrence(scheduleId, startAt + 1)
+    const behind = await scene().write((context) => retry(context, ended))
+    await scene().sql('update belfry.schedule set disabled_at = 1 where id = $1', scheduleId)
+    const held = await scene().write((context) => retry(context, ended))
+    const runs = new Map((await planOf(scene())).runs.map((run) => [run.id, run]))
+    expect(runs.get(live)).toMatchObject({ status: 'ready', blockedBy: null })
+    expect(runs.get('id' in behind ? behind.id : '')).toMatchObject({ status: 'ready', blockedBy: live })
+    expect(runs.get('id' in held ? held.id : '')).toMatchObject({ status: 'held', blockedBy: null })
   })
 
   test('lateness is judged before the first attempt only', async () => {

@@ -7,8 +7,6 @@ const resetRun = (scene: Scene, id: string) => scene.write((context) => reset(co
 async function parkedOccurrence(scene: Scene, scheduleId: number, at = startAt): Promise<string> {
   const id = await scene.occurrence(scheduleId, at, { onExhausted: 'park' })
   await scene.end(await scene.leaseOf(id), { kind: 'failed', reason: 'broken', retryable: false })
-  // A parked run has ended for its schedule.
-  await scene.sql('delete from belfry.schedule_run where run_id = $1', numberOf(id))
   return id
 }
 
@@ -43,6 +41,7 @@ onEachDatabase('reset', (scene) => {
     const parked = await scene().parked({ concurrencyKey: 'k' })
     const other = await scene().leaseOf(await scene().enqueue({ concurrencyKey: 'k' }))
     await resetRun(scene(), parked)
+    expect((await scene().show(parked))?.waiting).toEqual({ for: 'key', reason: 'k' })
     expect(await scene().lease()).toEqual([])
     await scene().end(other)
     expect(await scene().lease()).toMatchObject([{ runId: parked }])
@@ -66,6 +65,28 @@ onEachDatabase('reset', (scene) => {
     await resetRun(scene(), id)
     const rows = await scene().sql('select run_id from belfry.schedule_run where schedule_id = $1', scheduleId)
     expect(rows).toEqual([{ run_id: numberOf(id) }])
+  })
+
+  test('the second end of a reset occurrence does not move its schedule again', async () => {
+    const scheduleId = await scene().schedule({ timing: { everyMs: 60_000 } })
+    const id = await scene().occurrence(scheduleId, startAt, { onExhausted: 'park' })
+    const entry = `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, recorded_at)
+      values ($1, $2, $3, $3, 1, 'fired', $4, $3)`
+    await scene().sql(entry, scene().context.ns, scheduleId, startAt, numberOf(id))
+    await scene().end(await scene().leaseOf(id), { kind: 'failed', reason: 'broken', retryable: false })
+    const shown = async () => {
+      const text = 'select failure_count, anchor_at, next_run_at, wake_at from belfry.schedule where id = $1'
+      return (await scene().sql(text, scheduleId))[0]
+    }
+    const before = await shown()
+    expect(before).toMatchObject({ failure_count: 1, next_run_at: startAt + 120_000 })
+    scene().clock.now += 5_000
+    await resetRun(scene(), id)
+    expect(await shown()).toEqual(before)
+    await scene().end(await scene().leaseOf(id))
+    expect((await scene().show(id))?.status).toBe('completed')
+    expect(await shown()).toEqual(before)
+    expect(await scene().sql('select * from belfry.schedule_run where schedule_id = $1', scheduleId)).toEqual([])
   })
 
   test('a reset run of a paused schedule is held', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { cancel } from '../../src/store/cancel.ts'
+import type { Lease } from '../../src/store/port.ts'
 import { runs } from '../../src/store/reads/runs.ts'
 import type { RunFilter } from '../../src/store/view.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
@@ -35,13 +36,21 @@ onEachDatabase('runs', (scene) => {
 
   test('ended runs come by their end, over all queues and in each', async () => {
     const ids: string[] = []
-    for (const queue of ['a', 'b', 'a', 'b']) {
-      ids.push(await scene().ended({ queue }))
+    for (const queue of ['a', 'b', 'a', 'b']) ids.push(await scene().enqueue({ queue }))
+    const held = new Map<string, Lease>()
+    for (const queue of ['a', 'b']) {
+      await scene().setQueue(queue, { policy: { maxConcurrent: 5 } })
+      for (const one of await scene().lease({ queue })) held.set(one.runId, one)
+    }
+    // They end in another order than they were made in.
+    const ended = [ids[3], ids[1], ids[2], ids[0]].map((id) => held.get(id ?? '') as Lease)
+    for (const one of ended) {
+      await scene().end(one)
       scene().clock.now += 1
     }
     const failing = await scene().ended({ queue: 'a', onExhausted: 'fail' }, failed)
-    expect(await paged(scene(), { status: 'completed' })).toEqual(ids.toReversed())
-    expect(await paged(scene(), { status: 'completed', queue: 'b' })).toEqual([ids[3], ids[1]])
+    expect(await paged(scene(), { status: 'completed' })).toEqual([ids[0], ids[2], ids[1], ids[3]])
+    expect(await paged(scene(), { status: 'completed', queue: 'b' })).toEqual([ids[1], ids[3]])
     expect(await paged(scene(), { status: 'failed' })).toEqual([failing])
     expect(await paged(scene(), { status: 'skipped' })).toEqual([])
   })
@@ -91,16 +100,18 @@ onEachDatabase('runs', (scene) => {
     const done = await scene().occurrence(scheduleId, startAt)
     await scene().end(await scene().leaseOf(done))
     await scene().ended()
+    const doneLater = await scene().occurrence(scheduleId, startAt + 9)
+    await scene().end(await scene().leaseOf(doneLater))
     const leased = await scene().occurrence(scheduleId, startAt + 1)
     await scene().lease()
     const ready = await scene().occurrence(scheduleId, startAt + 2)
     const cancelled = await scene().occurrence(scheduleId, startAt + 3)
     await scene().write((context) => cancel(context, cancelled, 'x'))
     await scene().enqueue()
-    expect(await paged(scene(), { schedule: 's' })).toEqual([cancelled, ready, leased, done])
+    expect(await paged(scene(), { schedule: 's' })).toEqual([cancelled, ready, leased, doneLater, done])
     expect(await paged(scene(), { schedule: 's', status: 'ready' })).toEqual([ready])
     expect(await paged(scene(), { schedule: 's', status: 'leased' })).toEqual([leased])
-    expect(await paged(scene(), { schedule: 's', status: 'completed' })).toEqual([done])
+    expect(await paged(scene(), { schedule: 's', status: 'completed' })).toEqual([doneLater, done])
     expect(await paged(scene(), { schedule: 's', status: 'cancelled' })).toEqual([cancelled])
   })
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
-import { startPostgres } from '../../scripts/postgres-server.mjs'
 import { formatId, parseId } from '../../src/core/id.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Outcome } from '../../src/core/verdict.ts'
@@ -18,6 +17,7 @@ import { settle } from '../../src/store/settle.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, freshIds, one, type Param, type Row, type Step } from '../../src/store/statement.ts'
 import { registerWorker } from '../../src/store/worker.ts'
+import { postgresUrl } from '../postgres.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
 export const actor: Actor = { name: 'tester', door: 'test' }
@@ -167,22 +167,14 @@ export function onEachDatabase(title: string, tell: (scene: () => Scene) => void
   describe.each(['memory', 'postgres'] as const)(`${title} (%s)`, (kind) => {
     const clock = { now: startAt }
     const source = { now: () => clock.now, monotonic: () => clock.now }
-    let server: { url: string; stop(): Promise<void> } | undefined
     let database: Database
     let scene: Scene
     beforeAll(async () => {
-      if (kind === 'memory') database = openSqliteMemory(source)
-      else {
-        server = await startPostgres({ settings: { fsync: 'off' } })
-        const options = { schema: 'belfry', connectionsMax: 8, allowNonDurable: true, clock: source }
-        database = await openPostgres(server.url, options)
-      }
+      const options = { schema: `scene ${title}`, connectionsMax: 8, allowNonDurable: true, clock: source }
+      database = kind === 'memory' ? openSqliteMemory(source) : await openPostgres(postgresUrl(), options)
       await migrate(database)
     })
-    afterAll(async () => {
-      await database.close()
-      await server?.stop()
-    })
+    afterAll(() => database.close())
     beforeEach(async () => {
       scene = new Scene(database, clock)
       await scene.begin()

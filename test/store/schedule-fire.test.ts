@@ -41,7 +41,9 @@ onEachStore('fire', (stage) => {
       startAt + hour,
     )
     expect((await stage().fire()).runs).toEqual([])
-    expect(await stage().lease()).toEqual([])
+    expect(await stage().sql('select run_id from belfry.ready union select run_id from belfry.schedule_run')).toEqual(
+      [],
+    )
     expect(await stage().ledger()).toHaveLength(1)
     expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 2 * hour, runsCount: 0 })
   })
@@ -158,9 +160,10 @@ onEachStore('fire', (stage) => {
 
   it('does not run one after the other when a run takes longer than max allows between runs', async () => {
     await stage().put({ maxMs: hour, overlap: 'allow' })
-    expect((await stage().fireAt(startAt + hour)).runs).toHaveLength(1)
-    expect(await stage().fireAt(startAt + 2 * hour)).toMatchObject({ runs: [{}], more: false })
-    expect((await stage().view()).nextRunAt).toBe(startAt + 3 * hour)
+    for (const hours of [1, 2, 3]) {
+      expect(await stage().fireAt(startAt + hours * hour)).toMatchObject({ runs: [{}], more: false })
+      expect((await stage().view()).nextRunAt).toBe(startAt + (hours + 1) * hour)
+    }
   })
 
   it('fires at most as many schedules as it is asked to, earliest first, and says that there are more', async () => {
@@ -191,5 +194,18 @@ onEachStore('fire', (stage) => {
     expect((await stage().fire()).broken).toEqual([])
     stage().pass(minute)
     expect((await stage().fire()).broken).toHaveLength(1)
+  })
+
+  it('a schedule that cannot be worked out here can still end its runs, be mended and be deleted', async () => {
+    const lost = `update belfry.schedule set spec = replace(spec, '"UTC"', '"Mars/Olympus"')`
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    await stage().sql(lost)
+    expect(await stage().end(await stage().leaseOne())).toMatchObject({ answer: 'written', status: 'completed' })
+    stage().pass(hour)
+    expect(await stage().put({})).toMatchObject({ answer: 'updated', schedule: { nextRunAt: startAt + 3 * hour } })
+    await stage().sql(lost)
+    stage().pass(3 * hour)
+    expect(await stage().store.deleteSchedule('report')).toBe('deleted')
   })
 })

@@ -18,7 +18,7 @@ onEachStore('late and missed', (stage) => {
     await stage().put({})
     const { runs, skipped } = await stage().fireAt(startAt + 5 * hour + 10 * minute)
     expect(runs).toMatchObject([{ occurrenceAt: startAt + 5 * hour }])
-    expect(skipped).toHaveLength(4)
+    expect(skipped).toEqual([{ schedule: 'report', from: startAt + hour, count: 4, reason: 'missed' }])
     expect(await stage().ledger()).toEqual([
       { from: startAt + hour, to: startAt + 4 * hour, count: 4, outcome: 'missed' },
       { from: startAt + 5 * hour, to: startAt + 5 * hour, count: 1, outcome: 'fired' },
@@ -157,6 +157,16 @@ onEachStore('spread', (stage) => {
     const at = startAt + 5 * minute
     await stage().store.hint('report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
     expect(await stage().view()).toMatchObject({ nextRunAt: at, nextDueAt: at })
+  })
+
+  it('law 7: a one-shot is not due before it was written, also when an edit moves it near', async () => {
+    await stage().put({ spread, timing: { at: startAt + 10 * hour } })
+    const early = (await stage().view()).nextDueAt
+    expect(early).toBeLessThan(startAt + 10 * hour)
+    stage().to(startAt + hour - second)
+    await stage().put({ spread, timing: { at: startAt + hour } })
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + hour, nextDueAt: startAt + hour })
+    expect((await stage().fire()).runs).toEqual([])
   })
 
   it('plans the same due instant that a look back finds', async () => {

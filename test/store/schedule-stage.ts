@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
-import { startPostgres } from '../../scripts/postgres-server.mjs'
+import { afterEach, beforeEach, describe, inject } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Outcome } from '../../src/core/verdict.ts'
 import { hashOf } from '../../src/store/check.ts'
@@ -122,26 +121,23 @@ export class Stage {
   }
 }
 
+export type StoreKind = 'memory' | 'postgres'
+
 /** Tells the same sentences on SQLite in memory and on a real PostgreSQL, each on a store of its own. */
-export function onEachStore(title: string, tell: (stage: () => Stage) => void): void {
+export function onEachStore(title: string, tell: (stage: () => Stage, kind: StoreKind) => void): void {
   describe.each(['memory', 'postgres'] as const)(`${title} (%s)`, (kind) => {
-    let server: { url: string; stop(): Promise<void> } | undefined
     let stage: Stage
     let schemas = 0
-    beforeAll(async () => {
-      if (kind === 'postgres') server = await startPostgres({ settings: { fsync: 'off' } })
-    })
-    afterAll(() => server?.stop())
     beforeEach(async () => {
       const time = { now: startAt }
       const clock = { now: () => time.now, monotonic: () => time.now }
-      const options = { clock, schema: `stage_${++schemas}`, connectionsMax: 4, allowNonDurable: true }
-      const database = server === undefined ? openSqliteMemory(clock) : await openPostgres(server.url, options)
+      const options = { clock, schema: `stage ${title} ${++schemas}`, connectionsMax: 4, allowNonDurable: true }
+      const database = kind === 'memory' ? openSqliteMemory(clock) : await openPostgres(inject('postgresUrl'), options)
       await migrate(database)
       await database.write(() => one(insertNamespace))
       stage = new Stage(database, 1, time)
     })
     afterEach(() => stage.store.close())
-    tell(() => stage)
+    tell(() => stage, kind)
   })
 }

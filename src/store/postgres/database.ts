@@ -15,7 +15,13 @@ import {
 
 /** Anything that speaks like a `pg` client. */
 export interface Connection {
-  query(config: { text: string; name?: string; values?: unknown[] }): Promise<{ rows: Row[] }>
+  query(config: Query & { types: pg.CustomTypesConfig }): Promise<{ rows: Row[] }>
+}
+
+interface Query {
+  readonly text: string
+  readonly name?: string
+  readonly values?: unknown[]
 }
 
 const idsInBlock = 1_000
@@ -24,6 +30,7 @@ const int8 = 20
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
+const noTransaction = '25P01'
 
 /** A pool of connections to one schema. Each transaction has a connection for itself. */
 export class PostgresDatabase implements Database {
@@ -66,7 +73,16 @@ export class PostgresDatabase implements Database {
         hint: "Pass the client on which you called query('begin').",
       })
     }
-    return this.#drive(connection, verb())
+    // A step happens wholly or not at all, also when the caller goes on after it was refused.
+    await this.#beginStep(connection)
+    try {
+      const result = await this.#drive(connection, verb())
+      await this.#query(connection, { text: 'release savepoint belfry_step' })
+      return result
+    } catch (error) {
+      await connection.query({ text: 'rollback to savepoint belfry_step', types: typeParsers }).catch(ignored)
+      throw error
+    }
   }
 
   changeMark(): null {
@@ -75,6 +91,18 @@ export class PostgresDatabase implements Database {
 
   async close(): Promise<void> {
     if (!this.#pool.ended) await this.#pool.end()
+  }
+
+  async #beginStep(connection: Connection): Promise<void> {
+    try {
+      await this.#query(connection, { text: 'savepoint belfry_step' })
+    } catch (error) {
+      if (codeOf(error) !== noTransaction) throw error
+      throw new BelfryError('invalid', 'The transaction is a pg client without an open transaction.', {
+        hint: "Call query('begin') on the client first, and commit it yourself afterwards.",
+        cause: error,
+      })
+    }
   }
 
   async #transaction<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
@@ -169,9 +197,9 @@ export class PostgresDatabase implements Database {
   }
 
   /** A broken connection before the commit is a plain "no": the server rolls back what it was never told to commit. */
-  async #query(connection: Connection, query: { text: string; name?: string; values?: unknown[] }): Promise<Row[]> {
+  async #query(connection: Connection, query: Query): Promise<Row[]> {
     try {
-      return (await connection.query(query)).rows
+      return (await connection.query({ ...query, types: typeParsers })).rows
     } catch (error) {
       if (isRefusal(error)) throw error
       throw new BelfryError(
@@ -208,8 +236,8 @@ export function postgresText(text: string, schema: string): string {
 }
 
 /**
- * Reads 64-bit integers as numbers, on these connections alone: the driver's global parsers belong to the program that
- * embeds us. Instants and ids stay far below 2^53.
+ * Reads 64-bit integers as numbers, in these queries alone: the driver's global parsers and the parsers of a caller's own
+ * client belong to the program that embeds us. Instants and ids stay far below 2^53.
  */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: unknown) {

@@ -25,6 +25,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     application_name: 'belfry',
     options: planOnlyIndexProbes.join(' '),
     types: typeParsers,
+    pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: connectMsMax,
     query_timeout: queryMsMax,
@@ -42,21 +43,42 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
 /** A URL as it may be shown and logged. */
 export function withoutPassword(url: string): string {
-  try {
-    const shown = new URL(url)
-    shown.password = ''
-    return shown.href
-  } catch (error) {
+  // The error of the parser would hold the URL, and with it the password.
+  const shown = URL.canParse(url) ? new URL(url) : undefined
+  if (shown === undefined || hidesUser(shown)) {
     throw new BelfryError('invalid', 'The PostgreSQL URL cannot be read.', {
-      hint: 'It looks like postgres://user:password@host:5432/database.',
+      hint: 'It looks like postgres://user:password@host:5432/database; write #, /, ? and @ in a password as %23, %2F, %3F and %40.',
+    })
+  }
+  shown.password = ''
+  shown.searchParams.delete('password')
+  return shown.href
+}
+
+/** A bare slash in a password ends the host for every parser, and what follows would be shown as if it were the path. */
+function hidesUser({ username, searchParams, href }: URL): boolean {
+  return username === '' && !searchParams.has('user') && href.includes('@')
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  '3D000': 'Create the database, or name another one at the end of the URL.',
+  '28000': 'Name a user whom the server lets in from this machine.',
+  '28P01': 'Look at the user and the password in the URL.',
+  '53300': 'The server has no connection left; raise max_connections or lower connectionsMax.',
+}
+
+/** A server that says no is running, and that tells people where to look. */
+export function unreachable(place: string, error: unknown): BelfryError {
+  const [reason = error as Error] = error instanceof AggregateError ? (error.errors as Error[]) : []
+  const { code, severity, message } = reason as Error & { code?: string; severity?: string }
+  if (severity !== undefined) {
+    return new BelfryError('unavailable', `PostgreSQL at ${place} refuses the connection: ${message}.`, {
+      hint: refusals[code ?? ''] ?? 'Look whether user and database are right, and at the log of the server.',
       cause: error,
     })
   }
-}
-
-function unreachable(place: string, error: unknown): BelfryError {
-  return new BelfryError('unavailable', `PostgreSQL at ${place} does not answer: ${(error as Error).message}.`, {
-    hint: 'Look whether the server runs, and whether host, port, user and database are right.',
+  return new BelfryError('unavailable', `PostgreSQL at ${place} does not answer: ${message}.`, {
+    hint: 'Look whether the server runs, and whether host and port are right.',
     cause: error,
   })
 }

@@ -3,7 +3,10 @@ import { endedStatuses, oldestEnded } from './ended.ts'
 import { type KeptQueue, nothingSwept, removeRuns, type Sweeping, type Swept } from './sweep.ts'
 
 /** Ids are counted over the whole store, so a store cannot hold more runs than its ids span. */
-const findSpan = both('prune find span', 'select min(id) as first, max(id) as last from belfry.run')
+const findSpan = both(
+  'prune find span',
+  'select (select min(id) from belfry.run) as first, (select max(id) from belfry.run) as last',
+)
 const findPlace = both(
   'prune find place',
   `select ended_at, run_id from belfry.attempt where queue_id = $1 and ends = $2 and (ended_at, run_id) > ($3, $4)

@@ -1,3 +1,4 @@
+import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { AuditView } from '../view.ts'
@@ -12,6 +13,7 @@ const auditMax = 500
 
 /** What was done to a subject, newest first. */
 export function* audit(context: StoreContext, subject: string): Step<AuditView[]> {
+  if (!canBeName(subject)) return []
   const rows = yield* all(findAudit, context.ns, subject, auditMax)
   return rows.map((row) => ({
     at: row.at as number,

@@ -3,7 +3,7 @@ import { formatId } from '../../core/id.ts'
 import { inQueueOrder, type PlannedRun, type TargetNeed } from '../../core/plan.ts'
 import type { RateLimit } from '../../core/policy.ts'
 import type { RunStatus } from '../../core/run-state.ts'
-import { checkInteger } from '../check.ts'
+import { canBeName, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { readPolicy } from '../queue-row.ts'
 import type { AsideKind } from '../standing.ts'
@@ -63,7 +63,7 @@ const limitMax = 100_000
  */
 export function* planInput(context: StoreContext, queue: string, limit: number): Step<PlanWindow> {
   checkInteger(limit, 'limit', 1, limitMax)
-  const found = yield* one(findQueue, context.ns, queue)
+  const found = canBeName(queue) ? yield* one(findQueue, context.ns, queue) : undefined
   if (found === undefined) throw unknownQueue(queue)
   const policy = readPolicy(found.policy as string)
   if (policy === null) throw unreadablePolicy(queue)

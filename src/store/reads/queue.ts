@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { readPolicy } from '../queue-row.ts'
 import { all, both, one, type Row, type Step } from '../statement.ts'
@@ -10,6 +11,7 @@ const findQueue = both('read queue', `select ${columns} from belfry.queue q wher
 const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
 
 export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
+  if (!canBeName(name)) return null
   const row = yield* one(findQueue, context.ns, name)
   return row === undefined ? null : viewOf(row)
 }

@@ -1,6 +1,6 @@
 import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
-import { checkInteger } from '../check.ts'
+import { canBeName, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import type { HintKind } from '../port.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedule-row.ts'
@@ -41,6 +41,7 @@ export function* schedule(context: StoreContext, name: string): Step<ScheduleVie
 }
 
 export function* findSchedule(context: StoreContext, nameOrId: string): Step<ScheduleRow | null> {
+  if (!canBeName(nameOrId)) return null
   const named = yield* one(findByName, context.ns, nameOrId)
   if (named !== undefined) return scheduleRowOf(named)
   const id = parseId('schedule', nameOrId)

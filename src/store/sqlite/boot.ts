@@ -1,49 +1,76 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statfsSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { BelfryError } from '../../core/error.ts'
-import { primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
+import type { SqliteHandle } from './driver.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
 export const versionMin = '3.51.3'
 
 /** Where locks and shared memory cross a network, SQLite's do not hold. The numbers are Linux's names for file systems. */
-const networkFileSystems: Readonly<Record<number, string>> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB',
-  1397113167: 'AFS',
-  1397114950: 'AFS',
-  16914839: '9P',
-  12805120: 'Ceph',
-  198183888: 'Lustre',
-  1196443219: 'GPFS',
-  428016422: 'BeeGFS',
-}
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+  [0x19830326, 'BeeGFS'],
+  [0x786f4256, 'a folder shared by VirtualBox'],
+  [0xbacbacbc, 'a folder shared by VMware'],
+  [0x7c7c6673, 'a folder shared by Parallels'],
+])
 
 /** The file and its folder, made for this user alone where they do not exist yet. */
 export function prepareFile(path: string): string {
   const file = resolve(path)
-  const folder = dirname(file)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     accessSync(file, constants.R_OK | constants.W_OK)
-    accessSync(folder, constants.W_OK)
+    accessSync(folderOf(file), constants.W_OK)
   } catch (error) {
-    throw new BelfryError('unavailable', `${file} cannot be opened for writing: ${(error as Error).message}.`, {
-      hint: 'Give this user the right to write the file and its folder, or name another store.',
-      cause: error,
+    throw unwritable(file, error as Error)
+  }
+  if (!statSync(file).isFile()) {
+    throw new BelfryError('unavailable', `${file} is not a file, so it cannot hold a store.`, {
+      hint: 'Name the file itself, such as sqlite:./.belfry/belfry.db; it is created where there is none.',
     })
   }
-  refuseNetwork(file, statfsSync(folder).type)
+  refuseNetwork(file, statfsSync(folderOf(file)).type)
   return file
 }
 
+/** Behind a link, SQLite keeps its log beside the file itself. */
+function folderOf(file: string): string {
+  return dirname(realpathSync(file))
+}
+
+export function unwritable(file: string, error: Error): BelfryError {
+  return new BelfryError('unavailable', `${file} cannot be opened for writing: ${error.message}.`, {
+    hint: 'Give this user the right to write the file and its folder, or name another store.',
+    cause: error,
+  })
+}
+
 export function refuseNetwork(file: string, fileSystem: number): void {
-  const name = networkFileSystems[fileSystem]
+  const name = networkFileSystems.get(fileSystem)
   if (name === undefined) return
   throw new BelfryError('unavailable', `${file} lies on a network file system (${name}), where SQLite can lose data.`, {
     hint: 'Put the store on a local disk, or use PostgreSQL when several machines must share it.',
@@ -144,7 +171,8 @@ export async function checkIntegrity(file: string): Promise<void> {
     worker.once('error', fail)
   })
   if (answer === 'ok') return
-  throw new BelfryError('unavailable', `${file} is damaged: ${answer}.`, {
+  const problem = answer.replace('*** in database main ***', '').trim()
+  throw new BelfryError('unavailable', `${file} is damaged: ${problem}.`, {
     hint: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
   })
 }
@@ -161,8 +189,3 @@ const integritySource = `
       parentPort.postMessage(error.message)
     }
   })`
-
-export function isUnreadable(error: unknown): boolean {
-  const code = sqliteCode(error)
-  return code === primaryCode.corrupt || code === primaryCode.notADatabase
-}

@@ -23,7 +23,8 @@ export class SqliteDatabase implements Database {
   readonly #handle: SqliteHandle
   readonly #clock: Clock
   readonly #beforeClose: () => void
-  readonly #prepared = new Map<SqliteHandle, Map<Statement, Prepared>>()
+  /** A caller's handle is forgotten with the caller. */
+  readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
 
   constructor(handle: SqliteHandle, place: string, clock: Clock, beforeClose: () => void = () => undefined) {
     this.#handle = handle
@@ -61,7 +62,16 @@ export class SqliteDatabase implements Database {
         hint: "Call exec('begin immediate') on the handle first, and commit it yourself afterwards.",
       })
     }
-    return this.#drive(handle, verb())
+    // A step happens wholly or not at all, also when the caller goes on after it was refused.
+    handle.exec('savepoint belfry_step')
+    try {
+      const result = this.#drive(handle, verb())
+      handle.exec('release belfry_step')
+      return result
+    } catch (error) {
+      if (handle.isTransaction) handle.exec('rollback to belfry_step; release belfry_step')
+      throw explained(error, this.place)
+    }
   }
 
   changeMark(): number {
@@ -75,7 +85,7 @@ export class SqliteDatabase implements Database {
     await this.write(function* () {
       beforeClose()
     })
-    this.#prepared.clear()
+    this.#prepared.delete(this.#handle)
     this.#handle.close()
   }
 

@@ -14,12 +14,14 @@ export interface SqliteError extends Error {
 
 /** The low byte of an extended code is the primary one. */
 export const primaryCode = {
+  permission: 3,
   busy: 5,
   locked: 6,
   readOnly: 8,
   ioError: 10,
   corrupt: 11,
   full: 13,
+  cannotOpen: 14,
   notADatabase: 26,
 } as const
 

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import { checkIntegrity, configure, forgetOpenings, isUnreadable, noteOpening, prepareFile } from './boot.ts'
+import { checkIntegrity, configure, forgetOpenings, noteOpening, prepareFile, unwritable } from './boot.ts'
 import { SqliteDatabase } from './database.ts'
-import { isBusy, openHandle, type SqliteHandle } from './driver.ts'
+import { isBusy, openHandle, primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
 
 const setUpTriesMax = 2_000
 const setUpWaitMs = 5
@@ -10,18 +10,23 @@ const setUpWaitMs = 5
 /** Opens a file, with the checks that a store people rely on must pass; creates it where there is none. */
 export async function openSqliteFile(path: string, clock: Clock = systemClock): Promise<SqliteDatabase> {
   const file = prepareFile(path)
-  const handle = openHandle(file)
+  let handle: SqliteHandle | undefined
   try {
-    await whenFree(() => configure(handle, file))
-    const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => noteOpening(handle)))
-    // Those that did not close the file stay on record until it has been found sound.
-    if (leftOpen.length > 0) await checkIntegrity(file)
-    await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
-    return new SqliteDatabase(handle, file, clock, () => forgetOpenings(handle, mine === null ? [] : [mine]))
+    handle = openHandle(file)
+    return await setUp(handle, file, clock)
   } catch (error) {
-    handle.close()
-    throw isUnreadable(error) ? unreadable(file, error) : error
+    handle?.close()
+    throw explained(file, error)
   }
+}
+
+async function setUp(handle: SqliteHandle, file: string, clock: Clock): Promise<SqliteDatabase> {
+  await whenFree(() => configure(handle, file))
+  const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => noteOpening(handle)))
+  // Those that did not close the file stay on record until it has been found sound.
+  if (leftOpen.length > 0) await checkIntegrity(file)
+  await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
+  return new SqliteDatabase(handle, file, clock, () => forgetOpenings(handle, mine === null ? [] : [mine]))
 }
 
 /** A store that lives as long as its process's handle to it. */
@@ -55,9 +60,28 @@ async function whenFree<Result>(attempt: () => Result): Promise<Result> {
   }
 }
 
-function unreadable(file: string, error: unknown): BelfryError {
-  return new BelfryError('unavailable', `${file} is not a readable SQLite database: ${(error as Error).message}.`, {
-    hint: 'Restore it from a backup, or name another store.',
-    cause: error,
-  })
+/** Gives what a person can act on a sentence; what is left is a defect and stays as it is. */
+function explained(file: string, error: unknown): unknown {
+  switch (sqliteCode(error)) {
+    case primaryCode.corrupt:
+    case primaryCode.notADatabase:
+      return new BelfryError('unavailable', `${file} is not a readable SQLite database: ${(error as Error).message}.`, {
+        hint: 'Restore it from a backup, or name another store.',
+        cause: error,
+      })
+    case primaryCode.permission:
+    case primaryCode.readOnly:
+    case primaryCode.ioError:
+    case primaryCode.full:
+    case primaryCode.cannotOpen:
+      return unwritable(file, error as Error)
+    case primaryCode.busy:
+    case primaryCode.locked:
+      return new BelfryError('unavailable', `${file} stayed locked by another process while it was being opened.`, {
+        hint: 'A program that keeps a write transaction open on this file must finish first.',
+        cause: error,
+      })
+    default:
+      return error
+  }
 }

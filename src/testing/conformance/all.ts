@@ -1,10 +1,36 @@
 import { claims } from './claims.ts'
+import { commits } from './commits.ts'
+import { ends } from './ends.ts'
+import { enqueueing } from './enqueue.ts'
+import { fencing } from './fencing.ts'
 import { keys } from './keys.ts'
+import { namespaces } from './namespaces.ts'
 import { type Case, Stage, type Subject } from './place.ts'
 import { plans } from './plans.ts'
+import { processes } from './processes.ts'
+import { results } from './results.ts'
+import { retention } from './retention.ts'
+import { schedules } from './schedules.ts'
+import { storms } from './storms.ts'
+import { texts } from './texts.ts'
 
 /** Everything a store must do, whatever database is behind it. Each case gets a fresh place. */
-export const cases: readonly Case[] = [...claims, ...keys, ...plans]
+export const cases: readonly Case[] = [
+  ...claims,
+  ...keys,
+  ...plans,
+  ...fencing,
+  ...ends,
+  ...results,
+  ...commits,
+  ...enqueueing,
+  ...namespaces,
+  ...schedules,
+  ...storms,
+  ...texts,
+  ...retention,
+  ...processes,
+]
 
 /**
  * The suite for one kind of store, as plain sentences and functions, so that any test runner can run it:
@@ -15,7 +41,7 @@ export function conformance(subject: Subject, childModule = new URL('./child.js'
     name,
     skip: skip?.(subject),
     async run(): Promise<void> {
-      const stage = new Stage(await subject.fresh(), childModule)
+      const stage = new Stage(subject, await subject.fresh(), childModule)
       try {
         await run(stage)
       } finally {

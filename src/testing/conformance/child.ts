@@ -1,12 +1,16 @@
+import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { promisify } from 'node:util'
 import { type OpenOptions, openStore } from '../../store/open.ts'
-import type { Store } from '../../store/port.ts'
+import type { Lease, Store } from '../../store/port.ts'
 import { claimAll } from './claim-all.ts'
-import { type ChildTask, noop, worker } from './place.ts'
+import { dieAtTurn } from './death.ts'
+import { anyHandler, type ChildTask, noop, seeded, worker } from './place.ts'
 
 /** A process of its own for the cases that need real ones. It is told what to do by its one argument. */
 const given = JSON.parse(process.argv[2] ?? '{}') as ChildTask & { url: string; options: OpenOptions }
 
+if (given.dieAt !== undefined) dieAtTurn(given.dieAt)
 process.send?.(await perform())
 process.disconnect()
 
@@ -20,53 +24,83 @@ async function perform(): Promise<unknown> {
     case 'claim': {
       const workerId = await store.registerWorker(worker)
       const { claimers, batchMax, seed } = given
-      const claims = await claimAll({
-        stores: [store],
-        claimers,
-        batchMax,
-        seed,
-        workerId,
-        prefix: String(process.pid),
-      })
+      const prefix = String(process.pid)
+      const claims = await claimAll({ stores: [store], claimers, batchMax, seed, workerId, prefix })
       await store.close()
       return claims
     }
     case 'write':
       return writeFor(store, given.forMs)
+    case 'announce-claims':
+      return announceClaims(store, given.seed)
     case 'lease-and-hold': {
-      const workerId = await store.registerWorker(worker)
+      if (given.fires === true) await store.fireDue({ limit: given.limit })
       const { limit, leaseMs } = given
-      const claimId = `held-${process.pid}`
-      const { leases } = await store.lease({ queue: 'default', workerId, claimId, can: worker.can, limit, leaseMs })
-      process.send?.(leases)
+      const lease = await lessor(store)
+      process.send?.(await lease({ claimId: `held-${process.pid}`, limit, leaseMs }))
       // It is killed while it holds them.
       return new Promise(() => setInterval(() => undefined, 1_000))
     }
   }
 }
 
+interface Claim {
+  readonly claimId: string
+  readonly limit: number
+  readonly leaseMs: number
+}
+
+async function lessor(store: Store): Promise<(claim: Claim) => Promise<Lease[]>> {
+  const workerId = await store.registerWorker(worker)
+  return async (claim) => (await store.lease({ queue: 'default', workerId, can: anyHandler, ...claim })).leases
+}
+
 /** Writes without a pause and says how long the loop was ever blocked. */
 async function writeFor(store: Store, forMs: number): Promise<unknown> {
-  const workerId = await store.registerWorker(worker)
+  const lease = await lessor(store)
+  // Whoever starts before the others would have the place for itself.
+  process.send?.('about to write')
+  await once(process, 'message')
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   const endsAt = performance.now() + forMs
   let steps = 0
   for (; performance.now() < endsAt; steps++) {
     await store.enqueue(Array.from({ length: 20 }, () => noop()))
-    const claimId = `write-${process.pid}-${steps}`
-    const { leases } = await store.lease({
-      queue: 'default',
-      workerId,
-      claimId,
-      can: worker.can,
-      limit: 20,
-      leaseMs: 30_000,
-    })
-    await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome: { kind: 'success' } })))
+    const leases = await lease({ claimId: `write-${process.pid}-${steps}`, limit: 20, leaseMs: 30_000 })
+    await succeed(store, leases)
     await new Promise((resolve) => setImmediate(resolve))
   }
   delay.disable()
   await store.close()
   return { steps, p99Ms: delay.percentile(99) / 1e6, maxMs: delay.max / 1e6 }
+}
+
+export interface Announcement {
+  readonly claimId: string
+  readonly limit: number
+  readonly step: 'lease' | 'leased' | 'settle' | 'settled'
+}
+
+/** Leases and settles, every other claim wholly, and says what it is about to do before it does it, until it is killed. */
+async function announceClaims(store: Store, seed: number): Promise<never> {
+  const random = seeded(seed)
+  const lease = await lessor(store)
+  const send = promisify((message: Announcement, done: (error: Error | null) => void) => {
+    process.send?.(message, undefined, undefined, done)
+  })
+  for (let turn = 0; ; turn++) {
+    const [claimId, limit] = [`churn-${process.pid}-${turn}`, 1 + random(10)]
+    await send({ claimId, limit, step: 'lease' })
+    const leases = await lease({ claimId, limit, leaseMs: 60_000 })
+    await send({ claimId, limit, step: 'leased' })
+    if (random(2) === 0) continue
+    await send({ claimId, limit, step: 'settle' })
+    await succeed(store, leases)
+    await send({ claimId, limit, step: 'settled' })
+  }
+}
+
+async function succeed(store: Store, leases: readonly Lease[]): Promise<void> {
+  await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome: { kind: 'success' } })))
 }

@@ -85,7 +85,7 @@ function judgeCeiling(samples: readonly { ceiling: number; in_flight: number }[]
 
 /** Sixteen claimers: in processes of their own where the store can be shared, else side by side in this one. */
 async function claimEverything(stage: Stage, batchMax = 50): Promise<string[][]> {
-  if (!stage.place.isShared) {
+  if (!stage.subject.isShared) {
     const store = await stage.openWithOwnClock()
     const { workerId } = await stage.lessor(store)
     return claimAll({ stores: [store], claimers: 16, batchMax, seed: 3, workerId, prefix: 'one' })

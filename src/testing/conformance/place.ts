@@ -11,20 +11,30 @@ import { TestClock } from '../clock.ts'
 export interface Place {
   readonly url: string
   readonly options: OpenOptions
-  /** Whether separate connections and processes can open it. */
-  readonly isShared: boolean
   /**
    * Cuts the connection at the next commit of any store of this place, before the server has heard of the commit or
    * after it has done it; absent where there is no connection to cut.
    */
   cutNextCommit?(when: 'before' | 'after'): void
+  /** Begins a transaction past the store, with the driver alone; absent where nobody else can open the place. */
+  transaction?(): Promise<OwnTransaction>
   dispose(): Promise<void>
+}
+
+/** A transaction of the caller's own, which it ends itself. */
+export interface OwnTransaction {
+  /** What the driver calls it: a `pg` client, or a SQLite handle. */
+  readonly handle: unknown
+  commit(): Promise<void>
+  rollBack(): Promise<void>
 }
 
 /** One kind of store under test. */
 export interface Subject {
   readonly name: string
   readonly dialect: 'sqlite' | 'postgres'
+  /** Whether separate connections and processes can open a place of it. */
+  readonly isShared: boolean
   fresh(): Promise<Place>
 }
 
@@ -35,25 +45,46 @@ export interface Case {
   run(stage: Stage): Promise<void>
 }
 
+/** The reason to skip what takes several connections or processes. */
+export function cannotShare({ isShared }: Subject): string | undefined {
+  return isShared ? undefined : 'it lives in one handle of one process'
+}
+
 export const worker = { name: 'conformance', host: 'here', can: { kinds: ['handler'] }, beatMs: 60_000 } as const
 export const anyHandler = { kinds: ['handler'] } as const
 export const actor = { name: 'conformance', door: 'test' } as const
 
 /** What a case works with: stores on one fresh place, all with one clock unless it asks for the store's own. */
 export class Stage {
+  readonly subject: Subject
   readonly place: Place
   readonly clock = new TestClock()
   readonly #opened: Store[] = []
   readonly #children: ChildProcess[] = []
+  readonly #others: Stage[] = []
+  readonly #begun = new Set<OwnTransaction>()
   readonly #childModule: URL
   #shared: Promise<Store> | undefined
   #outside: Promise<Store> | undefined
   #statements = 0
   #claims = 0
 
-  constructor(place: Place, childModule: URL) {
+  constructor(subject: Subject, place: Place, childModule: URL) {
+    this.subject = subject
     this.place = place
     this.#childModule = childModule
+  }
+
+  /** A second fresh place of the same kind, which is gone when this one is. */
+  async another(): Promise<Stage> {
+    const other = new Stage(this.subject, await this.subject.fresh(), this.#childModule)
+    this.#others.push(other)
+    return other
+  }
+
+  /** Several connections to the place, with the stage's clock. */
+  openMany(count: number): Promise<Store[]> {
+    return Promise.all(Array.from({ length: count }, () => this.open()))
   }
 
   /** Another connection to the place, with the stage's clock. A store that lives in one handle has only one. */
@@ -67,9 +98,9 @@ export class Stage {
   }
 
   async #open(options: OpenOptions): Promise<Store> {
-    if (!this.place.isShared && this.#shared !== undefined) return this.#shared
+    if (!this.subject.isShared && this.#shared !== undefined) return this.#shared
     const opening = openStore(this.place.url, options)
-    if (!this.place.isShared) this.#shared = opening
+    if (!this.subject.isShared) this.#shared = opening
     const store = await opening
     this.#opened.push(store)
     return store
@@ -80,6 +111,19 @@ export class Stage {
     this.#outside ??= this.openWithOwnClock()
     const statement = both(`conformance ${++this.#statements}`, text)
     return databaseOf(await this.#outside).write(() => all(statement))
+  }
+
+  /** Begins a transaction of a caller's own. One that a case leaves open would keep the place from being removed. */
+  async begin(): Promise<OwnTransaction> {
+    if (this.place.transaction === undefined)
+      throw new Error('A place that can be shared lets others begin transactions.')
+    const own = await this.place.transaction()
+    const end = async (how: () => Promise<void>) => {
+      this.#begun.delete(own)
+      await how()
+    }
+    this.#begun.add(own)
+    return { handle: own.handle, commit: () => end(own.commit), rollBack: () => end(own.rollBack) }
   }
 
   claimId(): string {
@@ -100,46 +144,80 @@ export class Stage {
     return { workerId, lease }
   }
 
-  /** Starts a process of its own that works on the place; `report` is what it sends last. */
-  startChild(task: ChildTask): { child: ChildProcess; report: Promise<unknown>; ready: Promise<void> } {
+  /** Starts a process of its own that works on the place. */
+  startChild(task: ChildTask): Child {
     const { url, options } = this.place
     const child = fork(this.#childModule, [JSON.stringify({ url, options, ...task })], {
       execArgv: [],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     this.#children.push(child)
-    let reported: unknown
-    let markReady: () => void = () => undefined
-    const ready = new Promise<void>((resolve) => {
-      markReady = resolve
+    const heard: unknown[] = []
+    const ready = once(child, 'message').then(() => undefined)
+    const gone = once(child, 'exit').then(([code]) => code as number | null)
+    const said = new Promise((resolve, reject) => {
+      child.on('message', (message) => {
+        if (message === 'ready') return
+        heard.push(message)
+        resolve(message)
+      })
+      gone.then(() => reject(new Error(`The process for ${task.task} ended before it had said anything.`)))
     })
-    child.on('message', (message) => {
-      if (message === 'ready') markReady()
-      else reported = message
-    })
-    const report = once(child, 'exit').then(([code]) => {
-      markReady()
+    const report = gone.then((code) => {
       if (code !== 0) throw new Error(`The process for ${task.task} ended with code ${code}.`)
-      return reported
+      return heard.at(-1)
     })
     // A child that a case kills on purpose has no report, and nobody may be waiting for one.
-    report.catch(() => undefined)
-    return { child, report, ready }
+    for (const unheard of [said, report]) unheard.catch(() => undefined)
+    const kill = async () => {
+      child.kill('SIGKILL')
+      await gone
+    }
+    return {
+      heard,
+      ready: Promise.race([ready, gone.then(() => undefined)]),
+      said,
+      report,
+      gone,
+      kill,
+      goOn: () => child.send('go on'),
+    }
   }
 
   async dispose(): Promise<void> {
     for (const child of this.#children) if (child.exitCode === null) child.kill('SIGKILL')
+    await Promise.all(this.#others.map((other) => other.dispose()))
+    await Promise.allSettled([...this.#begun].map((own) => own.rollBack()))
     await Promise.allSettled(this.#opened.map((store) => store.close()))
     await this.place.dispose()
   }
 }
 
+/** A process that a case has started. */
+export interface Child {
+  /** All it has said so far, but that it was ready. */
+  readonly heard: readonly unknown[]
+  /** It has opened the place, or has ended. */
+  readonly ready: Promise<void>
+  /** The first thing it says after that. */
+  readonly said: Promise<unknown>
+  /** The last thing it said, once it has ended well. */
+  readonly report: Promise<unknown>
+  /** Its exit code; `null` when a signal ended it. */
+  readonly gone: Promise<number | null>
+  kill(): Promise<void>
+  /** Lets one that waits for the others begin. */
+  goOn(): void
+}
+
 /** What a child process is asked to do; see `child.ts`. */
-export type ChildTask =
+export type ChildTask = { readonly dieAt?: number } & (
   | { readonly task: 'claim'; readonly claimers: number; readonly batchMax: number; readonly seed: number }
   | { readonly task: 'write'; readonly forMs: number }
   | { readonly task: 'migrate' }
-  | { readonly task: 'lease-and-hold'; readonly limit: number; readonly leaseMs: number }
+  | { readonly task: 'lease-and-hold'; readonly limit: number; readonly leaseMs: number; readonly fires?: boolean }
+  | { readonly task: 'announce-claims'; readonly seed: number }
+)
 
 export function noop(extra: Partial<NewRun> = {}): NewRun {
   return { target: { handler: 'noop' }, ...extra }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import type { Lease, Store } from '../../store/port.ts'
+import { actor, type Case, cannotShare, noop, type Stage } from './place.ts'
+import { snapshot, succeed } from './record.ts'
+
+const spec = { name: 's', timing: { everyMs: 3_600_000 }, target: { handler: 'noop' } } as const
+
+export const namespaces: Case[] = [
+  {
+    name: 'names and keys of one namespace are free in another, and what is there is not seen from here',
+    skip: cannotShare,
+    async run(stage) {
+      const { ours, theirs } = await two(stage)
+      const run = noop({ idempotencyKey: 'i', dedupeKey: 'd', concurrencyKey: 'k' })
+      const [mine] = await ours.enqueue([run])
+      const [other] = await theirs.enqueue([{ ...run, payload: 'another' }])
+      assert.deepEqual([mine?.created, other?.created], [true, true])
+      await ours.setQueue('default', { policy: { maxConcurrent: 77 }, paused: { reason: 'ours' }, actor })
+      await ours.putSchedule(spec, { mode: 'create', actor })
+      assert.equal(await theirs.read.schedule('s'), null)
+      assert.equal((await theirs.putSchedule({ ...spec, payload: 1 }, { mode: 'create', actor })).answer, 'created')
+      assert.equal(await theirs.deleteSchedule('s'), 'deleted')
+      assert.equal((await ours.read.schedule('s'))?.deletedAt, null)
+
+      const queue = await theirs.read.queue('default')
+      assert.deepEqual([queue?.policy?.maxConcurrent, queue?.paused], [5, null])
+      assert.equal(await theirs.read.run(mine?.id as string), null)
+      assert.deepEqual(
+        (await theirs.read.runs({ limit: 10 })).runs.map(({ id }) => id),
+        [other?.id],
+      )
+      assert.deepEqual(await theirs.read.schedules(), [])
+      await ours.registerWorker({ name: 'w', host: 'h', can: { kinds: [] }, beatMs: 1_000 })
+      assert.deepEqual(await theirs.read.workers(), [])
+      assert.deepEqual(await theirs.read.audit('schedule s').then((rows) => rows.length), 1)
+    },
+  },
+  {
+    name: 'nothing that is named by its id is touched from another namespace: runs, leases, outputs, claims, workers',
+    skip: cannotShare,
+    async run(stage) {
+      const { ours, theirs } = await two(stage)
+      const { lease, workerId } = await stage.lessor(ours)
+      await ours.enqueue([noop(), noop(), noop()])
+      const [held, ended] = (await lease(2)) as [Lease, Lease]
+      await succeed(ours, [ended])
+      const waiting = (await ours.read.runs({ limit: 1, status: 'ready' })).runs[0]?.id as string
+      await ours.appendOutput(held, 'ours')
+      const before = await snapshot(stage)
+
+      for (const id of [held.runId, waiting, ended.runId]) {
+        assert.equal(await theirs.cancel(id, 'not yours'), 'not-found')
+        assert.equal(await theirs.reset(id), 'not-found')
+        assert.deepEqual(await theirs.retry(id), { answer: 'not-found' })
+        assert.deepEqual(await theirs.read.attempts(id), [])
+      }
+      assert.equal((await theirs.renew([held], 1_000))[0]?.renewed, false)
+      assert.equal((await theirs.settle([{ ...held, outcome: { kind: 'success' } }]))[0]?.answer, 'lease-lost')
+      assert.equal(await theirs.appendOutput(held, 'not yours'), 'lease-lost')
+      assert.equal(await theirs.read.output(held.runId), null)
+      assert.deepEqual(await theirs.leasesOf(held.claimId), [])
+      assert.deepEqual(await theirs.beat([workerId]), { unknown: [workerId] })
+      assert.deepEqual(await snapshot(stage), before)
+    },
+  },
+  {
+    name: 'a lease hands out runs of its own namespace only, under the ceilings of its own queue',
+    skip: cannotShare,
+    async run(stage) {
+      const { ours, theirs } = await two(stage)
+      for (const store of [ours, theirs]) await stage.setPolicy(store, { maxConcurrent: 2, maxConcurrentPerKey: 1 })
+      const runs = [noop({ concurrencyKey: 'k' }), noop({ concurrencyKey: 'k' }), noop(), noop()]
+      const mine = await ours.enqueue(runs)
+      const other = await theirs.enqueue(runs)
+      for (const [store, made] of [
+        [ours, mine],
+        [theirs, other],
+      ] as const) {
+        const { lease } = await stage.lessor(store)
+        assert.deepEqual(
+          (await lease(9)).map(({ runId }) => runId),
+          [made[0]?.id, made[2]?.id],
+        )
+      }
+    },
+  },
+]
+
+async function two(stage: Stage): Promise<{ ours: Store; theirs: Store }> {
+  return { ours: await stage.open(), theirs: await stage.open({ namespace: 'theirs' }) }
+}

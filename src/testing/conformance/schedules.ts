@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { Outcome } from '../../core/verdict.ts'
+import type { Lease, Store } from '../../store/port.ts'
+import { assertChainsWhole } from './chains.ts'
+import { actor, type Case, cannotShare, type Stage } from './place.ts'
+import { assertEachRunStandsOnce, count, statusOf } from './record.ts'
+
+const second = 1_000
+const minute = 60_000
+const hour = 60 * minute
+
+export const schedules: Case[] = [
+  {
+    name: 'law 1: four callers fire 500 due schedules at once: each occurrence becomes one run',
+    run: raceFire,
+  },
+  {
+    name: 'law 2: a fixed delay waits for its run and is planned anew when that ends, however it ends',
+    async run(stage) {
+      const store = await stage.open()
+      await stage.setPolicy(store, { maxAttempts: 1 })
+      const { lease } = await stage.lessor(store, { leaseMs: second })
+      const endBy = (outcome: Outcome) => async () => {
+        await store.settle((await lease(1)).map((one) => ({ ...one, outcome })))
+      }
+      const ways: [string, Partial<ScheduleSpec>, (id: string) => Promise<unknown>][] = [
+        ['completed', {}, endBy({ kind: 'success' })],
+        ['failed', {}, endBy({ kind: 'failed', reason: 'broken' })],
+        ['parked', { onExhausted: 'park' }, endBy({ kind: 'failed', reason: 'broken' })],
+        ['parked', { repeatable: false }, endBy({ kind: 'forced-stop' })],
+        ['cancelled', {}, endBy({ kind: 'cancelled' })],
+        ['cancelled', {}, (id) => store.cancel(id, 'no')],
+        ['skipped', {}, endBy({ kind: 'skipped', reason: 'guard' })],
+        ['skipped', {}, async () => stage.clock.advance(2 * hour) ?? (await lease(1))],
+        ['failed', {}, async () => (await lease(1)) && stage.clock.advance(second) === undefined && reclaimed(store)],
+      ]
+      for (const [index, [status, extra, end]] of ways.entries()) {
+        const name = `way ${index}`
+        await put(store, { name, timing: { everyMs: hour }, startNow: true, ...extra })
+        const [fired, ...others] = (await store.fireDue({ limit: 10 })).runs
+        assert.ok(fired !== undefined && others.length === 0, `${name} was not the only one to fire`)
+        const waiting = await store.read.schedule(name)
+        assert.deepEqual([waiting?.nextRunAt, waiting?.waitsFor, waiting?.wakeAt], [null, fired.id, null])
+        await end(fired.id)
+        assert.equal(await statusOf(store, fired.id), status)
+        const after = await store.read.schedule(name)
+        assert.equal(after?.waitsFor, null, `${name} still waits for a run that ended ${status}`)
+        assert.ok((after?.nextRunAt ?? 0) >= stage.clock.now() + hour, `${name} has no next run after ${status}`)
+        await assertChainsWhole(stage, store)
+        await store.deleteSchedule(name)
+      }
+    },
+  },
+  {
+    name: 'law 8: whatever moves a schedule earlier takes effect at once: an edit, a hint, a resumption, a shorter pause',
+    async run(stage) {
+      const store = await stage.open()
+      const nextOf = async (name: string) => (await store.read.schedule(name))?.nextRunAt
+      const now = stage.clock.now()
+      await put(store, { name: 'edited', timing: { cron: '0 0 1 1 *', zone: 'UTC' } })
+      await put(store, { name: 'edited', timing: { cron: '* * * * *', zone: 'UTC' } })
+      assert.equal(await nextOf('edited'), now + minute)
+      await put(store, { name: 'hinted', timing: { everyMs: 100 * hour } })
+      await store.hint('hinted', { kind: 'oneshot', at: now + second, expiresAt: now + hour, reason: 'r', author: 'a' })
+      assert.equal(await nextOf('hinted'), now + second)
+
+      await put(store, { name: 'waiting', timing: { everyMs: hour }, startNow: true, overlap: 'allow' })
+      await store.fireDue({ limit: 10 })
+      assert.equal(await nextOf('waiting'), null)
+      await store.hint('waiting', {
+        kind: 'oneshot',
+        at: now + second,
+        expiresAt: now + hour,
+        reason: 'r',
+        author: 'a',
+      })
+      assert.equal(await nextOf('waiting'), now + second, 'a hint waited for the run of a fixed delay')
+
+      await put(store, { name: 'paused', timing: { cron: '* * * * *', zone: 'UTC' } })
+      await store.pauseSchedule('paused', { reason: 'for good' })
+      assert.equal(await nextOf('paused'), null)
+      await store.resumeSchedule('paused')
+      assert.equal(await nextOf('paused'), now + minute)
+      await store.pauseSchedule('paused', { until: now + hour, reason: 'long' })
+      await store.pauseSchedule('paused', { until: now + 90 * second, reason: 'short' })
+      stage.clock.advance(2 * minute)
+      const fired = (await store.fireDue({ limit: 10 })).runs.filter(({ schedule }) => schedule === 'paused')
+      assert.deepEqual(
+        fired.map(({ occurrenceAt }) => occurrenceAt),
+        [now + 2 * minute],
+      )
+      await assertChainsWhole(stage, store)
+    },
+  },
+  {
+    name: 'law 11: after a delete nothing of the schedule starts or starts again, and what its leased runs do moves nothing',
+    async run(stage) {
+      const store = await stage.open()
+      const { lease } = await stage.lessor(store)
+      const timing = { everyMs: hour, from: 'start' } as const
+      await put(store, { name: 's', timing, overlap: 'allow', startNow: true })
+      for (const outcome of [
+        { kind: 'failed', reason: 'once' },
+        { kind: 'released' },
+        { kind: 'forced-stop' },
+        { kind: 'success' },
+      ] as const) {
+        const held = (await store.runNow('s')).answer === 'created' ? await lease(10) : []
+        assert.equal(held.length, 1)
+        const before = (await store.read.schedule('s')) ?? assert.fail('the schedule is gone')
+        await store.runNow('s')
+        assert.equal(await store.deleteSchedule('s'), 'deleted')
+        assert.equal(await store.read.schedule('s'), null)
+        const deleted = await store.read.schedule(before.id)
+        await store.settle(held.map((one) => ({ ...one, outcome })))
+        stage.clock.advance(minute)
+        assert.deepEqual(await lease(10), [], `a run of a deleted schedule was started again after ${outcome.kind}`)
+        assert.deepEqual(await store.read.schedule(before.id), deleted, 'the end of a run moved a deleted schedule')
+        await assertChainsWhole(stage, store)
+        await put(store, { name: 's', timing, overlap: 'allow' })
+      }
+      await bringBack(stage, store, lease)
+    },
+  },
+  {
+    name: 'laws 2 and 14: processes that are killed between fire and settle, at any statement, leave every chain whole',
+    skip: cannotShare,
+    run: killFirers,
+  },
+]
+
+export async function put(store: Store, spec: Partial<ScheduleSpec> & Pick<ScheduleSpec, 'name' | 'timing'>) {
+  return store.putSchedule({ target: { handler: 'noop' }, ...spec }, { mode: 'put', actor })
+}
+
+async function reclaimed(store: Store): Promise<void> {
+  assert.equal((await store.reclaim({ limit: 10 })).length, 1)
+}
+
+/** What a person brings back after the delete is work of its own again, with a whole budget. */
+async function bringBack(stage: Stage, store: Store, lease: (limit: number) => Promise<Lease[]>): Promise<void> {
+  await store.runNow('s')
+  const fail = async (retryable: boolean) => {
+    const outcome = { kind: 'failed', reason: 'x', retryable } as const
+    await store.settle((await lease(1)).map((one) => ({ ...one, outcome })))
+  }
+  await stage.setPolicy(store, { onExhausted: 'park' })
+  await fail(false)
+  await store.deleteSchedule('s')
+  const [parked] = (await store.read.runs({ limit: 1, status: 'parked' })).runs
+  assert.equal(await store.reset(parked?.id ?? ''), 'ready')
+  await fail(true)
+  assert.equal(await statusOf(store, parked?.id ?? ''), 'ready')
+}
+
+const schedulesMax = 500
+
+async function raceFire(stage: Stage): Promise<void> {
+  const stores = await stage.openMany(4)
+  const [store] = stores as [Store]
+  await put(store, { name: 's', timing: { cron: '* * * * *', zone: 'UTC' }, overlap: 'allow', missed: 'all' })
+  await copySchedule(stage, schedulesMax - 1)
+  const startedAt = stage.clock.now()
+  stage.clock.advance(2 * minute)
+  const fired: { schedule: string; occurrenceAt: number }[] = []
+  const caller = async (own: Store) => {
+    for (let seen = 1; seen > 0; ) {
+      const answer = await own.fireDue({ limit: 20 })
+      seen = answer.schedules
+      fired.push(...answer.runs)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  await Promise.all(stores.map(caller))
+  // Whoever found nothing may have found it locked by another; now nobody is left who could hold it.
+  fired.push(...(await store.fireDue({ limit: schedulesMax })).runs)
+
+  const told = fired.map(({ schedule, occurrenceAt }) => `${schedule} ${occurrenceAt}`)
+  assert.equal(told.length, 2 * schedulesMax)
+  assert.equal(new Set(told).size, told.length, 'an occurrence was fired twice')
+  for (const table of ['run', 'ready', 'ledger']) assert.equal(await count(stage, `belfry.${table}`), told.length)
+  const next = await stage.sql('select distinct next_run_at, runs_count from belfry.schedule')
+  assert.deepEqual(next, [{ next_run_at: startedAt + 3 * minute, runs_count: 2 }])
+}
+
+/** Hundreds of schedules like the one there is, which would take seconds to put one by one. */
+async function copySchedule(stage: Stage, copies: number): Promise<void> {
+  await stage.sql(`insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at,
+      next_run_at, next_due_at, next_decision, wake_at, created_at, updated_at)
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${copies})
+    select s.id * 100000 + i, s.ns, s.name || i, s.spec, s.version, s.queue_id, s.hints, s.anchor_at, s.grid_anchor_at,
+      s.next_run_at, s.next_due_at, s.next_decision, s.wake_at, s.created_at, s.updated_at
+    from belfry.schedule s cross join n`)
+}
+
+/** Some die while they open, some while they fire or lease, one while it holds what it leased. */
+async function killFirers(stage: Stage): Promise<void> {
+  const own = await stage.openWithOwnClock()
+  await stage.setPolicy(own, { maxConcurrent: 100, maxAttempts: 50 })
+  const names = Array.from({ length: 6 }, (_, index) => `s${index}`)
+  for (const name of names) await put(own, { name, timing: { everyMs: hour }, startNow: true })
+  const dying = [30, 60, 90, 110, 125, 150].map((dieAt) => {
+    return stage.startChild({ task: 'lease-and-hold', limit: 3, leaseMs: minute, fires: true, dieAt })
+  })
+  await Promise.all(dying.map(({ said, kill }) => said.then(kill, () => undefined)))
+  const holding = stage.startChild({ task: 'lease-and-hold', limit: 100, leaseMs: minute, fires: true })
+  await holding.said
+  await holding.kill()
+
+  stage.clock.set((await own.read.now()) + 2 * minute)
+  const store = await stage.open()
+  await store.fireDue({ limit: 100 })
+  await assertChainsWhole(stage, store)
+  await assertEachRunStandsOnce(stage)
+  assert.equal(await count(stage, 'belfry.run'), names.length, 'each schedule was due once')
+  await store.reclaim({ limit: 100 })
+  stage.clock.advance(2 * minute)
+  const { lease } = await stage.lessor(store)
+  const held = await lease(100)
+  assert.equal(held.length, names.length, 'a killed process took work along')
+  await store.settle(held.map((one: Lease) => ({ ...one, outcome: { kind: 'success' } })))
+  for (const name of names) {
+    assert.equal((await store.read.schedule(name))?.nextRunAt, stage.clock.now() + hour)
+  }
+}

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest'
+import type { NewHint } from '../../src/store/port.ts'
+import { hour, minute, onEachStore, type Stage, startAt } from './schedule-stage.ts'
+
+const words = { reason: 'traffic is high', author: 'planner' }
+
+function interval(stage: Stage, ms: number, forMs = hour) {
+  return stage.store.hint('report', { kind: 'interval', ms, expiresAt: stage.clock.now + forMs, ...words })
+}
+
+function oneshot(stage: Stage, at: number, forMs = hour) {
+  return stage.store.hint('report', { kind: 'oneshot', at, expiresAt: at + forMs, ...words })
+}
+
+onEachStore('hints', (stage) => {
+  it('law 8: an interval hint overrides the cron at once and is measured from the last end', async () => {
+    await stage().put({ timing: { cron: '0 0 * * *', zone: 'UTC' } })
+    expect(await interval(stage(), 5 * minute, 2 * hour)).toEqual({
+      answer: 'set',
+      nextRunAt: startAt + 5 * minute,
+      waitsFor: null,
+    })
+    const { runs } = await stage().fireAt(startAt + 5 * minute)
+    expect((await stage().run(runs[0]?.id)).source).toBe('ai-interval')
+    expect(await stage().view()).toMatchObject({ nextRunAt: null, waitsFor: runs[0]?.id, wakeAt: startAt + 2 * hour })
+    stage().pass(minute)
+    await stage().end(await stage().leaseOne())
+    expect((await stage().view()).nextRunAt).toBe(startAt + 11 * minute)
+  })
+
+  it('law 8: a hint reaches a schedule that waits for a run', async () => {
+    await stage().put({ timing: { everyMs: hour }, overlap: 'allow' })
+    const { runs } = await stage().fireAt(startAt + hour)
+    expect(await interval(stage(), minute)).toEqual({ answer: 'set', nextRunAt: null, waitsFor: runs[0]?.id })
+    expect(await oneshot(stage(), startAt + 2 * hour)).toMatchObject({ nextRunAt: startAt + 2 * hour, waitsFor: null })
+    expect((await stage().fireAt(startAt + 2 * hour)).runs).toHaveLength(1)
+  })
+
+  it('an interval hint on a cron with a live run waits for the end of that run', async () => {
+    await stage().put({})
+    const { runs } = await stage().fireAt(startAt + hour)
+    expect(await interval(stage(), minute)).toMatchObject({ nextRunAt: null, waitsFor: runs[0]?.id })
+    stage().pass(minute)
+    await stage().end(await stage().leaseOne())
+    expect((await stage().view()).nextRunAt).toBe(startAt + hour + 2 * minute)
+  })
+
+  it('the expiry of a hint is an instant at which the governor is asked', async () => {
+    await stage().put({ timing: { cron: '0 12 * * *', zone: 'UTC' } })
+    await interval(stage(), 2 * hour, hour)
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 2 * hour, wakeAt: startAt + hour })
+    expect((await stage().fireAt(startAt + hour)).runs).toEqual([])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 3 * hour, hints: {} })
+    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'expired', at: startAt + hour } }])
+  })
+
+  it('a hint that expired while nobody looked did not plan what came after its expiry', async () => {
+    await stage().put({ timing: { cron: '0 12 * * *', zone: 'UTC' } })
+    await interval(stage(), 2 * hour, hour)
+    expect((await stage().fireAt(startAt + 2 * hour + minute)).runs).toEqual([])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 3 * hour })
+  })
+
+  it('the expiry of an interval hint frees a cron from the run it waited for', async () => {
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    await interval(stage(), minute, 30 * minute)
+    await stage().fireAt(startAt + hour + 30 * minute)
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 2 * hour, waitsFor: null })
+  })
+
+  it('a one-shot is used up by its run, before the next is asked for', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + minute)
+    const { runs } = await stage().fireAt(startAt + minute)
+    expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
+    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
+    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'consumed' } }])
+    expect((await stage().fire()).runs).toEqual([])
+  })
+
+  it('a one-shot that overlap forbids waits until the live run ends', async () => {
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    await oneshot(stage(), startAt + hour + minute)
+    expect((await stage().fireAt(startAt + hour + minute)).runs).toEqual([])
+    expect(await stage().view()).toMatchObject({
+      hints: { oneshot: { at: startAt + hour + minute } },
+      nextRunAt: startAt + 2 * hour,
+    })
+    expect(await stage().ledger()).toHaveLength(1)
+    stage().pass(minute)
+    await stage().end(await stage().leaseOne())
+    expect((await stage().view()).nextRunAt).toBe(startAt + hour + 2 * minute)
+    expect((await stage().fire()).runs).toHaveLength(1)
+  })
+
+  it('a one-shot that overlap forbids waits for a run-now run as well', async () => {
+    await stage().put({})
+    await stage().store.runNow('report')
+    await oneshot(stage(), startAt + minute)
+    await stage().fireAt(startAt + minute)
+    await stage().end(await stage().leaseOne())
+    expect((await stage().fire()).runs).toHaveLength(1)
+  })
+
+  it('a one-shot that overlap forbids is gone when its time is over', async () => {
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    const lease = await stage().leaseOne()
+    await oneshot(stage(), startAt + hour + minute, 10 * minute)
+    await stage().fireAt(startAt + hour + minute)
+    expect((await stage().view()).wakeAt).toBe(startAt + hour + 11 * minute)
+    await stage().fireAt(startAt + hour + 11 * minute)
+    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'expired' } }])
+    await stage().end(lease)
+    expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
+  })
+
+  it('a one-shot that was due before its expiry fires however late we look, and its rival is gone by then', async () => {
+    await stage().put({ timing: { everyMs: 10 * hour } })
+    await interval(stage(), 9 * hour, 2 * hour)
+    await oneshot(stage(), startAt + minute)
+    const { runs } = await stage().fireAt(startAt + 3 * hour)
+    expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
+    expect(await stage().view()).toMatchObject({ hints: {}, waitsFor: runs[0]?.id, wakeAt: null })
+    const ended = (await stage().store.read.hints('report')).map((hint) => hint.ended?.by)
+    expect(ended.sort()).toEqual(['consumed', 'expired'])
+  })
+
+  it('a hint replaces the one of its kind, and clearing goes back to the baseline', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + 10 * minute)
+    await oneshot(stage(), startAt + 20 * minute)
+    expect((await stage().view()).nextRunAt).toBe(startAt + 20 * minute)
+    expect(await stage().store.clearHints('report', ['oneshot', 'interval'])).toBe('cleared')
+    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
+    const ended = (await stage().store.read.hints('report')).map((hint) => hint.ended?.by)
+    expect(ended.sort()).toEqual(['cleared', 'replaced'])
+  })
+
+  it('a one-shot cleared after its instant has come does not fire any more', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + minute)
+    stage().pass(2 * minute)
+    await stage().store.clearHints('report', ['oneshot'])
+    expect((await stage().fire()).runs).toEqual([])
+  })
+
+  it('a hint does not take away an occurrence that is due', async () => {
+    await stage().put({})
+    stage().to(startAt + hour + 10)
+    await interval(stage(), 30 * minute)
+    expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: startAt + hour }])
+  })
+
+  it('refuses what cannot mean anything, and says why', async () => {
+    await stage().put({})
+    const refused = async (hint: Partial<NewHint>, sentence: RegExp) => {
+      const whole = { kind: 'oneshot', at: startAt + minute, expiresAt: startAt + hour, ...words, ...hint } as NewHint
+      await expect(stage().store.hint('report', whole)).rejects.toThrow(sentence)
+    }
+    await refused({ at: startAt + 2 * hour } as Partial<NewHint>, /before the hint expires/)
+    await refused({ expiresAt: startAt, at: startAt - 1 } as Partial<NewHint>, /after now/)
+    await refused({ kind: 'interval', ms: 10 } as Partial<NewHint>, /ms is 10/)
+    await refused({ kind: 'later' } as unknown as Partial<NewHint>, /one of interval, oneshot/)
+    await refused({ reason: '' }, /reason is empty/)
+    await stage().put({ timing: { at: startAt + hour } })
+    await refused({ kind: 'interval', ms: minute } as Partial<NewHint>, /oneshot, because/)
+    expect(await stage().store.clearHints('nobody', ['oneshot'])).toBe('not-found')
+  })
+})

@@ -1,0 +1,215 @@
+import { expect, it } from 'vitest'
+import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
+
+const until = startAt + 3 * hour + 30 * minute
+
+onEachStore('pause', (stage) => {
+  it('nothing of a paused schedule starts: its ready runs are held in the same step, leased ones finish', async () => {
+    await stage().put({ overlap: 'allow', maxLatenessMs: 9 * hour })
+    await stage().fireAt(startAt + hour)
+    const lease = await stage().leaseOne()
+    const { runs } = await stage().fireAt(startAt + 2 * hour)
+    expect(await stage().store.pauseSchedule('report', { reason: 'maintenance' })).toBe('paused')
+    expect((await stage().run(runs[0]?.id)).status).toBe('held')
+    expect(await stage().lease()).toEqual([])
+    await stage().end(lease)
+    expect((await stage().run(lease.runId)).status).toBe('completed')
+    expect(await stage().view()).toMatchObject({
+      disabled: { at: startAt + 2 * hour, reason: 'maintenance' },
+      nextRunAt: null,
+      wakeAt: null,
+      nextDecision: { source: 'disabled' },
+    })
+  })
+
+  it('a pause is an instant at which to ask again, and never becomes a run by itself', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    expect(await stage().view()).toMatchObject({
+      paused: { until, reason: 'night' },
+      nextRunAt: null,
+      wakeAt: until,
+      nextDecision: { source: 'paused' },
+    })
+    expect((await stage().fireAt(startAt + 2 * hour)).schedules).toBe(0)
+    expect((await stage().fireAt(until)).runs).toEqual([])
+    expect(await stage().view()).toMatchObject({ paused: null, nextRunAt: startAt + 4 * hour })
+  })
+
+  it('what passed while it was paused ends in the ledger and is not fired', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().fireAt(until)
+    expect(await stage().ledger()).toEqual([
+      { from: startAt + hour, to: startAt + 3 * hour, count: 3, outcome: 'paused' },
+    ])
+    await stage().store.pauseSchedule('report', { reason: 'again' })
+    stage().to(startAt + 5 * hour + minute)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().ledger()).toEqual([
+      { from: startAt + hour, to: startAt + 5 * hour, count: 5, outcome: 'paused' },
+    ])
+    expect((await stage().view()).nextRunAt).toBe(startAt + 6 * hour)
+  })
+
+  it('an occurrence at the very instant at which the pause ends is fired', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until: startAt + 2 * hour, reason: 'until two' })
+    expect((await stage().fireAt(startAt + 2 * hour)).runs).toMatchObject([{ occurrenceAt: startAt + 2 * hour }])
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 1 }, { outcome: 'fired' }])
+  })
+
+  it('law 7: an overdue fixed delay runs when its pause ends, not a moment earlier', async () => {
+    await stage().put({ timing: { everyMs: hour } })
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    expect((await stage().fireAt(until)).runs).toMatchObject([{ occurrenceAt: until }])
+  })
+
+  it('held runs go again when the pause ends by itself', async () => {
+    await stage().put({ maxLatenessMs: 9 * hour })
+    const { runs } = await stage().fireAt(startAt + hour)
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    expect(await stage().lease()).toEqual([])
+    await stage().fireAt(until)
+    expect((await stage().leaseOne()).runId).toBe(runs[0]?.id)
+  })
+
+  it('what came after a pause that nobody saw end was missed, not paused', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    const { runs } = await stage().fireAt(startAt + 6 * hour + 10 * minute)
+    expect(runs).toMatchObject([{ occurrenceAt: startAt + 6 * hour }])
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'paused', count: 3 },
+      { outcome: 'missed', count: 2 },
+      { outcome: 'fired' },
+    ])
+  })
+
+  it('a change between the end of a pause and the next look loses nothing of what passed', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    stage().to(until + minute)
+    await stage().put({ priority: 5 })
+    await stage().fire()
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 3 }])
+    expect((await stage().view()).nextRunAt).toBe(startAt + 4 * hour)
+  })
+
+  it('resuming after a pause that nobody saw end fires what came after it', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    stage().to(startAt + 4 * hour + 10 * minute)
+    expect(await stage().store.resumeSchedule('report')).toBe('resumed')
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 3 }, { outcome: 'fired' }])
+    expect(await stage().store.resumeSchedule('report')).toBe('was-not-paused')
+  })
+
+  it('an at whose instant passes while it is paused is over', async () => {
+    await stage().put({ timing: { at: startAt + hour } })
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    stage().pass(2 * hour)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'paused' }])
+    expect(await stage().view()).toMatchObject({ nextRunAt: null, nextDecision: { source: 'none' } })
+  })
+
+  it('law 8: an overdue fixed delay runs at once when it is resumed', async () => {
+    await stage().put({ timing: { everyMs: hour } })
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    stage().pass(5 * hour)
+    await stage().store.resumeSchedule('report')
+    expect((await stage().view()).nextRunAt).toBe(startAt + 5 * hour)
+    expect((await stage().fire()).runs).toHaveLength(1)
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'fired' }])
+  })
+
+  it('law 8: resumed runs are ready again at once, and keep the instant they waited for', async () => {
+    await stage().put({ overlap: 'allow', maxLatenessMs: 9 * hour })
+    await stage().fireAt(startAt + hour)
+    await stage().end(await stage().leaseOne(), { kind: 'failed', reason: 'flaky', retryAfterMs: 20 * minute })
+    const { runs } = await stage().fireAt(startAt + 2 * hour - 50 * minute)
+    expect(runs).toEqual([])
+    await stage().store.runNow('report')
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.resumeSchedule('report')
+    expect((await stage().leaseOne()).source).toBe('run-now')
+    stage().pass(20 * minute)
+    expect((await stage().leaseOne()).occurrenceAt).toBe(startAt + hour)
+  })
+
+  it('maxLateness still applies to what was held', async () => {
+    await stage().put({ maxLatenessMs: 10 * minute })
+    const { runs } = await stage().fireAt(startAt + hour)
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    stage().pass(20 * minute)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().lease()).toEqual([])
+    expect(await stage().run(runs[0]?.id)).toMatchObject({ status: 'skipped', end: { reason: 'lateness' } })
+  })
+
+  it('held runs that may not overlap go one at a time after the resume', async () => {
+    await stage().put({ overlap: 'queue', queueMax: 3, maxLatenessMs: 9 * hour })
+    for (const hours of [1, 2, 3]) await stage().fireAt(startAt + hours * hour)
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    expect(await stage().sql('select kind from belfry.aside')).toMatchObject([
+      { kind: 'held' },
+      { kind: 'held' },
+      { kind: 'held' },
+    ])
+    await stage().store.resumeSchedule('report')
+    for (const hours of [1, 2, 3]) {
+      const lease = await stage().leaseOne()
+      expect(lease.occurrenceAt).toBe(startAt + hours * hour)
+      await stage().end(lease)
+    }
+  })
+
+  it('a held run frees its key for the next one', async () => {
+    await stage().store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+    await stage().put({ concurrencyKey: 'k' })
+    await stage().fireAt(startAt + hour)
+    const [other] = await stage().store.enqueue([{ concurrencyKey: 'k', target: { handler: 'report' }, priority: 500 }])
+    expect((await stage().run(other?.id)).waiting?.for).toBe('key')
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    expect((await stage().leaseOne()).runId).toBe(other?.id)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().lease()).toEqual([])
+  })
+
+  it('run-now of a paused schedule makes a run that is held', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    expect(await stage().store.runNow('report')).toMatchObject({ answer: 'created', kept: 'held' })
+    expect(await stage().lease()).toEqual([])
+    await stage().store.resumeSchedule('report')
+    expect((await stage().leaseOne()).source).toBe('run-now')
+  })
+
+  it('a pause with an end does not end a pause without one', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { reason: 'a person said so' })
+    await stage().store.pauseSchedule('report', { until, reason: 'a planner said so' })
+    expect((await stage().fireAt(until + hour)).schedules).toBe(0)
+    expect((await stage().view()).disabled).not.toBeNull()
+    expect(await stage().store.resumeSchedule('report')).toBe('resumed')
+    expect(await stage().view()).toMatchObject({ disabled: null, paused: null })
+  })
+
+  it('a pause that would be over already is refused', async () => {
+    await stage().put({})
+    await expect(stage().store.pauseSchedule('report', { until: startAt, reason: 'r' })).rejects.toThrow(/until is/)
+    expect(await stage().store.pauseSchedule('nobody', { reason: 'r' })).toBe('not-found')
+    expect(await stage().store.resumeSchedule('nobody')).toBe('not-found')
+    expect(await stage().store.resumeSchedule('report')).toBe('was-not-paused')
+  })
+
+  it('a run that fails while its schedule is paused is held for its retry', async () => {
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    const lease = await stage().leaseOne()
+    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().end(lease, { kind: 'failed', reason: 'flaky' })
+    expect((await stage().run(lease.runId)).status).toBe('held')
+  })
+})

@@ -1,0 +1,99 @@
+import type { Repository, Source } from './repository.ts'
+import type { Rule } from './rule.ts'
+
+const storePort = ['store/port.ts', 'store/view.ts']
+const everything = ['']
+
+/** What each layer may import besides itself: folders of src, or single files where only a face is public. */
+const directions: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  store: ['core/'],
+  targets: ['core/'],
+  planner: ['core/', ...storePort],
+  corpus: ['core/', ...storePort],
+  engine: ['core/', ...storePort, 'targets/'],
+  operations: ['core/', ...storePort, 'engine/engine.ts'],
+  config: ['operations/'],
+  doors: ['operations/', 'config/'],
+  client: ['operations/'],
+  testing: ['core/', 'store/'],
+  'core.ts': ['core/'],
+  'testing.ts': ['testing/'],
+  'client.ts': ['client/'],
+  'index.ts': everything,
+  'start.ts': everything,
+}
+
+/** Core is handed its time and its luck; of Node it may use only what computes. */
+const coreModules = ['node:assert', 'node:crypto']
+
+function breach({ path }: Source, specifier: string, packages: ReadonlySet<string>): string | undefined {
+  const layer = path.split('/')[1] ?? ''
+  const allowed = directions[layer]
+  if (allowed === undefined) return `is in no layer: give ${layer} its directions`
+  if (specifier.startsWith('.')) {
+    const target = new URL(specifier, `file:///${path}`).pathname.slice(1)
+    const inside = /^src\/(.+)$/.exec(target)?.[1]
+    if (inside === undefined) return `imports ${target}, which is outside src`
+    const isAllowed = inside.startsWith(`${layer}/`) || allowed.some((start) => inside.startsWith(start))
+    return isAllowed ? undefined : `imports ${inside}, but ${layer} may import only ${allowed.join(', ') || 'itself'}`
+  }
+  if (layer === 'core') return coreModules.includes(specifier) ? undefined : `imports ${specifier}; core is pure`
+  if (specifier.startsWith('node:')) return undefined
+  const [scope, name] = specifier.split('/')
+  const wanted = scope?.startsWith('@') ? `${scope}/${name}` : (scope ?? '')
+  return packages.has(wanted) ? undefined : `imports ${wanted}, which is not among the dependencies`
+}
+
+function packagesOf({ files }: Repository): Set<string> {
+  const { dependencies = {} } = JSON.parse(files.get('package.json') ?? '{}') as { dependencies?: object }
+  return new Set(Object.keys(dependencies))
+}
+
+export const importDirections: Rule = {
+  sentence: 'every import in src goes in the direction its layer allows, and to packages that come with an install',
+  offenders(repository) {
+    const packages = packagesOf(repository)
+    return repository.under('src').flatMap((source) =>
+      source.specifiers.flatMap((specifier) => {
+        const problem = breach(source, specifier, packages)
+        return problem === undefined ? [] : [`${source.path} ${problem}`]
+      }),
+    )
+  },
+  broken: [
+    {
+      files: { 'src/core/a.ts': `import { b } from '../store/b.ts'` },
+      says: [/src\/core\/a\.ts imports store\/b\.ts/],
+    },
+    { files: { 'src/core/a.ts': `import type { B } from '../store/b.ts'` }, says: [/store\/b\.ts/] },
+    { files: { 'src/core/a.ts': `export * from '../store/b.ts'` }, says: [/store\/b\.ts/] },
+    { files: { 'src/core/a.ts': `const b = await import('../store/b.ts')` }, says: [/store\/b\.ts/] },
+    { files: { 'src/core/a.ts': `type B = import('../store/b.ts').B` }, says: [/store\/b\.ts/] },
+    { files: { 'src/core/a.ts': `import { readFileSync } from 'node:fs'` }, says: [/node:fs; core is pure/] },
+    { files: { 'src/core/a.ts': `import 'croner'` }, says: [/croner; core is pure/] },
+    {
+      files: { 'src/engine/a.ts': `import '../store/lease.ts'\nimport '../store/port.ts'` },
+      says: [/store\/lease\.ts/],
+    },
+    { files: { 'src/doors/cli/a.ts': `import '../../core/a.ts'` }, says: [/core\/a\.ts/] },
+    { files: { 'src/store/a.ts': `import '../../test/b.ts'` }, says: [/test\/b\.ts, which is outside src/] },
+    {
+      files: { 'src/store/a.ts': `import '@a/b/c'`, 'package.json': '{ "devDependencies": { "@a/b": "1" } }' },
+      says: [/@a\/b/],
+    },
+    {
+      files: { 'src/novelty/a.ts': `import './b.ts'`, 'src/novelty.ts': `import './novelty/a.ts'` },
+      says: [/layer/, /layer/],
+    },
+  ],
+  kept: [
+    {
+      'package.json': '{ "dependencies": { "pg": "8", "@a/b": "1" } }',
+      'src/core/cron/a.ts': `import { createHash } from 'node:crypto'\nimport '../../core/b.ts'\nimport './c.ts'`,
+      'src/store/a.ts': `import 'node:fs'\nimport '../core/b.ts'\nimport 'pg'\nimport '@a/b/c'`,
+      'src/index.ts': `import './doors/cli/a.ts'\nimport './store/a.ts'`,
+      'test/a.test.ts': `import '../src/store/a.ts'\nimport 'croner'`,
+    },
+  ],
+}

@@ -1,0 +1,150 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the samples are programs, written as text.
+import { isNode, type Node, type Repository, type Source, walk } from './repository.ts'
+import type { Rule } from './rule.ts'
+
+/**
+ * Applies what the migrations hold, which are texts of the program too, but are known to it only as a list. Its own
+ * statements are still looked at by every reader of that file.
+ */
+const migrator = 'src/store/migrate.ts'
+
+/** Where statements come from; a rule that finds none beside it is blind. */
+const ground = 'src/store/statement.ts'
+
+/** A statement as the program text makes it: its name where that can be computed, and whether a request could shape it. */
+interface Made {
+  readonly place: string
+  readonly name: string | undefined
+  readonly isFixed: boolean
+}
+
+const isFunction = ({ type }: Node) => /Function/.test(type)
+
+function isMaking({ type, callee }: Node): boolean {
+  return type === 'CallExpression' && isNode(callee) && (callee.name === 'both' || callee.name === 'dialects')
+}
+
+/** The statements of one file. One that a function makes counts once for each call of that function, all at load time. */
+function madeIn(source: Source): Made[] {
+  const made: Made[] = []
+  walk(source.program, (node, above) => {
+    if (!isMaking(node)) return
+    const [name] = node.arguments as Node[]
+    const makers = above.filter(isFunction)
+    const [maker] = makers
+    if (maker === undefined) made.push({ place: source.at(node), name: evaluated(name, new Map()), isFixed: true })
+    else if (makers.length > 1) made.push({ place: source.at(node), name: undefined, isFixed: false })
+    else made.push(...madeBy(source, node, maker, above[above.indexOf(maker) + 1]))
+  })
+  return made
+}
+
+function madeBy(source: Source, node: Node, maker: Node, holder: Node | undefined): Made[] {
+  const [name] = node.arguments as Node[]
+  const calls = callsOf(source, nameOf(maker) ?? nameOf(holder))
+  if (calls.length === 0) return [{ place: source.at(node), name: undefined, isFixed: false }]
+  return calls.map(({ call, isAtLoad }) => {
+    const given = (maker.params as Node[]).map(
+      (param, index) => [String(param.name), (call.arguments as Node[])[index]] as const,
+    )
+    return { place: source.at(node), name: evaluated(name, new Map(given)), isFixed: isAtLoad }
+  })
+}
+
+/** The uses of a function by its name. Any use other than a call might call it at any time. */
+function callsOf(source: Source, name: string | undefined): { call: Node; isAtLoad: boolean }[] {
+  const calls: { call: Node; isAtLoad: boolean }[] = []
+  walk(source.program, (node, above) => {
+    const [parent] = above
+    if (node.type !== 'Identifier' || node.name !== name || parent?.id === node) return
+    const isCall = parent?.type === 'CallExpression' && parent.callee === node
+    calls.push({ call: isCall ? parent : { ...node, arguments: [] }, isAtLoad: isCall && !above.some(isFunction) })
+  })
+  return calls
+}
+
+function nameOf(node: Node | undefined): string | undefined {
+  return isNode(node?.id) ? String(node.id.name) : undefined
+}
+
+function evaluated(node: Node | undefined, given: ReadonlyMap<string, Node | undefined>): string | undefined {
+  if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined
+  if (node?.type === 'Identifier') return evaluated(given.get(String(node.name)), new Map())
+  if (node?.type !== 'TemplateLiteral') return undefined
+  const parts = (node.expressions as Node[]).map((part) => evaluated(part, given))
+  if (parts.includes(undefined)) return undefined
+  return (node.quasis as { value: { cooked: string } }[])
+    .map(({ value }, index) => value.cooked + (parts[index] ?? ''))
+    .join('')
+}
+
+function allMade(repository: Repository): Made[] {
+  return repository
+    .under('src/store')
+    .filter(({ path }) => path !== migrator)
+    .flatMap(madeIn)
+}
+
+export const fixedStatements: Rule = {
+  sentence: 'every statement is made while its module loads, so that no value of a request can be part of its text',
+  offenders: (repository) =>
+    allMade(repository)
+      .filter(({ isFixed }) => !isFixed)
+      .map(({ place }) => `${place} makes a statement at run time: pass values as $1, $2…`),
+  broken: [
+    {
+      files: { 'src/store/a.ts': 'function* a(id) { yield both("a", `select ${id}`) }' },
+      says: [/^src\/store\/a\.ts:1 makes/],
+    },
+    {
+      files: { 'src/store/a.ts': 'const of = (b) => both(`a ${b}`, `select ${b}`)\nfunction* c(d) { yield of(d) }' },
+      says: [/at run time/],
+    },
+    {
+      files: { 'src/store/a.ts': 'const of = (b) => both(`a ${b}`, b)\nexport const c = texts.map(of)' },
+      says: [/run time/],
+    },
+    { files: { 'src/store/a.ts': 'export const a = (b) => both(b, b)\nexport { a as c }' }, says: [/run time/] },
+    { files: { 'src/store/a.ts': 'class A { sql(b) { return dialects("a", { sqlite: b }) } }' }, says: [/run time/] },
+  ],
+  kept: [
+    { 'src/store/a.ts': 'const columns = "b, c"\nconst a = both("a", `select ${columns} from belfry.run`)' },
+    { 'src/store/a.ts': 'const of = (b: string) => both(`a ${b}`, `from ${b}`)\nconst all = [of("c"), of("d")]' },
+    { 'src/store/a.ts': 'const a = of("a", "b")\nfunction of(name: string, b: string) { return both(name, b) }' },
+  ],
+}
+
+export const uniqueStatements: Rule = {
+  sentence: 'every statement has a name of its own, because PostgreSQL prepares statements by their names',
+  offenders(repository) {
+    const made = allMade(repository).filter(({ isFixed }) => isFixed)
+    if (made.length === 0 && repository.files.has(ground)) return [`${ground} is there, but no statement was found`]
+    const places = new Map<string, string[]>()
+    for (const { name, place } of made) if (name !== undefined) places.set(name, [...(places.get(name) ?? []), place])
+    return [
+      ...made.filter(({ name }) => name === undefined).map(({ place }) => `${place}: the name is not plain text`),
+      ...[...places]
+        .filter(([, at]) => at.length > 1)
+        .map(([name, at]) => `${at.join(' and ')} share the name "${name}"`),
+    ]
+  },
+  broken: [
+    {
+      files: { 'src/store/a.ts': 'const a = both("a", "b")', 'src/store/b.ts': '\nconst a = dialects("a", {})' },
+      says: [/^src\/store\/a\.ts:1 and src\/store\/b\.ts:2 share the name "a"/],
+    },
+    {
+      files: { 'src/store/a.ts': 'const of = (b: string) => both("a", b)\nconst all = [of("c"), of("d")]' },
+      says: [/"a"/],
+    },
+    { files: { 'src/store/a.ts': 'const a = both(b + c, "d")' }, says: [/not plain text/] },
+    {
+      files: { 'src/store/statement.ts': '', 'src/store/a.ts': 'const a = made("a", "b")' },
+      says: [/no statement was found/],
+    },
+  ],
+  kept: [
+    { 'src/store/a.ts': 'const of = (b: string) => both(`a ${b}`, b)\nconst all = [of("c"), of("d"), both("a", "b")]' },
+    { 'src/store/a.ts': 'const a = both("a", "b")', 'test/store/a.ts': 'const a = both("a", "b")' },
+  ],
+}
