@@ -12,6 +12,8 @@ export interface Database {
   within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
   /** A number that differs whenever somebody else may have written since it was last asked for; `null` if unknown. */
   changeMark(): number | null
+  /** Shortens what the database keeps beside its data when it has grown too long. */
+  trimLog(): Promise<void>
   close(): Promise<void>
 }
 

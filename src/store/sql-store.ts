@@ -89,7 +89,11 @@ export class SqlStore implements Store {
   registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
   beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
   takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
-  prune: Method<'prune'> = (request) => this.#write(prune, request)
+  prune: Method<'prune'> = async (request) => {
+    const pruned = await this.#write(prune, request)
+    if (pruned.next === null) await this.#database.trimLog()
+    return pruned
+  }
 
   changeMark(): number | null {
     return this.#database.changeMark()

@@ -85,6 +85,10 @@ export class PostgresDatabase implements Database {
     }
   }
 
+  async trimLog(): Promise<void> {
+    // The server sees to its log itself.
+  }
+
   changeMark(): null {
     return null
   }

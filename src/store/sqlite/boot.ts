@@ -10,10 +10,10 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { BelfryError } from '../../core/error.ts'
 import type { SqliteHandle } from './driver.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+import { pragmaInThread } from './thread.ts'
 
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
 export const versionMin = '3.51.3'
@@ -160,32 +160,12 @@ function keyOf({ pid, startedAt, bootId, pidNamespace, opening }: Opening): [num
   return [pid, startedAt, bootId, pidNamespace, opening]
 }
 
-/** Reads the whole file in a thread of its own, because that takes seconds for a large one. */
 export async function checkIntegrity(file: string): Promise<void> {
-  const worker = new Worker(integritySource, {
-    eval: true,
-    workerData: { file, module: import.meta.resolve('@photostructure/sqlite') },
-  })
-  const answer = await new Promise<string>((done, fail) => {
-    worker.once('message', done)
-    worker.once('error', fail)
-  })
-  if (answer === 'ok') return
-  const problem = answer.replace('*** in database main ***', '').trim()
+  const answer = await pragmaInThread(file, 'quick_check(1)')
+  const said = 'error' in answer ? answer.error : answer.value
+  if (said === 'ok') return
+  const problem = said.replace('*** in database main ***', '').trim()
   throw new BelfryError('unavailable', `${file} is damaged: ${problem}.`, {
     hint: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
   })
 }
-
-const integritySource = `
-  const { parentPort, workerData } = require('node:worker_threads')
-  import(workerData.module).then(({ DatabaseSync }) => {
-    try {
-      const handle = new DatabaseSync(workerData.file, { readOnly: true, timeout: 5000 })
-      const row = handle.prepare('pragma quick_check(1)').get()
-      handle.close()
-      parentPort.postMessage(String(Object.values(row)[0]))
-    } catch (error) {
-      parentPort.postMessage(error.message)
-    }
-  })`

@@ -1,8 +1,10 @@
+import { existsSync, statSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database.ts'
 import { type Param, type Request, type Row, type Statement, type Step, storeClock, type Value } from '../statement.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
+import { pragmaInThread } from './thread.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement
@@ -11,6 +13,7 @@ interface Prepared {
 }
 
 const busyWaitMsMax = 8
+const logBytesMax = 64 * 1024 * 1024
 const busyGiveUpMs = 30_000
 
 /**
@@ -74,6 +77,13 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  async trimLog(): Promise<void> {
+    const log = `${this.place}-wal`
+    if (!existsSync(log) || statSync(log).size <= logBytesMax) return
+    // Not while others read what is in it; then the next round of retention tries again.
+    await pragmaInThread(this.place, 'wal_checkpoint(truncate)')
+  }
+
   changeMark(): number {
     return Number((this.#handle.prepare('pragma data_version').get() as Row).data_version)
   }
@@ -85,6 +95,9 @@ export class SqliteDatabase implements Database {
     await this.write(function* () {
       beforeClose()
     })
+    // The driver lets go of its statements only when they are collected, and SQLite keeps the log until then. Whoever
+    // copies the file after a clean close must find everything in it.
+    if (this.place !== 'memory:') this.#handle.exec('pragma wal_checkpoint(truncate)')
     this.#prepared.delete(this.#handle)
     this.#handle.close()
   }
