@@ -77,7 +77,7 @@ export class SqlStore implements Store {
 
   putSchedule: Method<'putSchedule'> = (spec, options) => this.#write(putSchedule, spec, options)
   pauseSchedule: Method<'pauseSchedule'> = (name, pause) => this.#write(pauseSchedule, name, pause)
-  resumeSchedule: Method<'resumeSchedule'> = (name) => this.#write(resumeSchedule, name)
+  resumeSchedule: Method<'resumeSchedule'> = (name, options) => this.#write(resumeSchedule, name, options)
   deleteSchedule: Method<'deleteSchedule'> = (name, options) => this.#write(deleteSchedule, name, options)
   hint: Method<'hint'> = (name, given) => this.#write(hint, name, given)
   clearHints: Method<'clearHints'> = (name, kinds) => this.#write(clearHints, name, kinds)

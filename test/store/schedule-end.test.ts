@@ -43,6 +43,17 @@ onEachStore('ends', (stage) => {
     expect((await stage().ledger()).map(({ outcome }) => outcome)).toEqual(['failed', 'cancelled', 'skipped'])
   })
 
+  it('a run-now end counts for nothing, also where a waiting hint makes us look', async () => {
+    await stage().put({})
+    const hint = { kind: 'oneshot', at: startAt + minute, expiresAt: startAt + hour, reason: 'r', author: 'a' } as const
+    await stage().store.hint('report', hint)
+    await stage().store.runNow('report')
+    const { anchorAt } = await stage().view()
+    stage().pass(10)
+    await stage().fail(await stage().leaseOne())
+    expect(await stage().view()).toMatchObject({ failureCount: 0, anchorAt })
+  })
+
   it('pauseAfterFailures pauses with a reason and holds what is ready; resumed, it may fail as often again', async () => {
     await stage().put({ pauseAfterFailures: 2, overlap: 'allow', maxLatenessMs: 9 * hour })
     await stage().runAt(startAt + hour, broken)

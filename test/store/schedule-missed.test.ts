@@ -49,6 +49,18 @@ onEachStore('late and missed', (stage) => {
     ])
   })
 
+  it('ledger: skips with another cause have a row of their own', async () => {
+    await stage().put({})
+    await stage().store.runNow('report')
+    await stage().fireAt(startAt + hour)
+    await stage().end(await stage().leaseOne())
+    await stage().store.runNow('report')
+    await stage().fireAt(startAt + 2 * hour)
+    const rows = await stage().store.read.ledger('report')
+    expect(rows).toMatchObject([{ outcome: 'overlap' }, { outcome: 'overlap' }])
+    expect(rows[0]?.causedBy).not.toBe(rows[1]?.causedBy)
+  })
+
   it('maxLateness: what is too late ends skipped, at fire and again before its first attempt', async () => {
     await stage().put({ maxLatenessMs: 10 * minute })
     await stage().fireAt(startAt + hour + 11 * minute)

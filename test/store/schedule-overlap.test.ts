@@ -67,6 +67,18 @@ onEachStore('overlap', (stage) => {
     expect((await stage().leaseOne()).runId).toBe(third.runs[0]?.id)
   })
 
+  it('queue: a run that waits for its retry is still before those behind it', async () => {
+    await stage().put({ overlap: 'queue', queueMax: 3, maxLatenessMs: 9 * hour })
+    await stage().fireAt(startAt + hour)
+    const lease = await stage().leaseOne()
+    const second = await stage().fireAt(startAt + 2 * hour)
+    const third = await stage().fireAt(startAt + 3 * hour)
+    await stage().end(lease, { kind: 'failed', reason: 'flaky', retryAfterMs: 10 * minute })
+    await stage().store.cancel(second.runs[0]?.id ?? '', 'no')
+    expect((await stage().run(third.runs[0]?.id)).waiting?.for).toBe('overlap')
+    expect(await stage().lease()).toEqual([])
+  })
+
   it('queue: a retried run keeps its turn, and those behind it wait for its last attempt', async () => {
     await stage().put({ overlap: 'queue', maxLatenessMs: 9 * hour })
     const first = await stage().fireAt(startAt + hour)

@@ -153,6 +153,7 @@ onEachStore('delete', (stage) => {
     }
     expect((await stage().run(parked.runId)).status).toBe('parked')
     expect(await stage().sql('select * from belfry.schedule_run')).toEqual([])
+    expect(await stage().store.read.schedule('report')).toBeNull()
   })
 
   it('law 11: on request leased runs are asked to end', async () => {
