@@ -30,10 +30,8 @@ export interface PlannedRun {
   /** From this instant on it must not start any more. */
   readonly deadline?: number | null | undefined
   readonly concurrencyKey?: string | null | undefined
-  /** Runs with one serial key go one at a time, whatever the policy says: a schedule's, unless overlap is `allow`. */
-  readonly serialKey?: string | null | undefined
   readonly cancelRequestedAt?: number | null | undefined
-  /** The run it replaces, while that one has not ended yet. */
+  /** The run of its schedule that must have ended before this one may go, while it has not. */
   readonly blockedBy?: string | null | undefined
   readonly target?: TargetNeed | null | undefined
 }
@@ -50,6 +48,7 @@ export type SkipReason =
   | 'backoff'
   | 'not-before'
   | 'blocked-by-cancel'
+  | 'overlap'
   | 'no-worker'
   | 'concurrency-ceiling'
   | 'rate-limit'
@@ -86,7 +85,7 @@ export interface LeasePlan {
  * Decides who goes now.
  *
  * A run that cannot go gets the first reason that fits, from what concerns it alone to what it shares with others: its
- * own state; a deadline that is over; a stop of everything, of the queue; its own instants; the run it replaces; nobody
+ * own state; a deadline that is over; a stop of everything, of the queue; its own instants; the run before it; nobody
  * who can execute it; the ceiling; the rate; its key. A run with an earlier reason therefore never uses a slot, a start
  * or its key, and does not hold up the runs behind it.
  *
@@ -101,7 +100,7 @@ export function planLeases(input: PlanInput): LeasePlan {
   const wake = new Earliest(now)
 
   for (const run of input.runs.toSorted(inQueueOrder)) {
-    const reason = ownReason(run, input) ?? sharedReason(run, lane, available - leases.length, policy)
+    const reason = ownReason(run, input, lane) ?? sharedReason(run, lane, available - leases.length, policy)
     if (reason === null) {
       take(run, lane, now)
       leases.push({ id: run.id, leaseExpiresAt: now + policy.leaseTtlMs })
@@ -133,8 +132,8 @@ export function canExecute(target: TargetNeed | null | undefined, can: Capabilit
 interface Lane {
   readonly inFlight: number
   readonly keyCounts: Map<string, number>
-  /** For each serial key in flight: whether everything that has it is asked to end. */
-  readonly serialKeys: Map<string, 'at-work' | 'asked-to-end'>
+  /** The runs that are asked to end and have not ended yet. */
+  readonly ending: Set<string>
   /** The starts inside the window of the rate, the plan's own included. */
   readonly starts: number[]
 }
@@ -144,27 +143,23 @@ function openLane({ now, runs, policy, recentStarts = [] }: PlanInput): Lane {
   const lane: Lane = {
     inFlight: runs.reduce((count, run) => (run.status === 'leased' ? count + 1 : count), 0),
     keyCounts: new Map(),
-    serialKeys: new Map(),
+    ending: new Set(runs.filter((run) => isSet(run.cancelRequestedAt)).map((run) => run.id)),
     starts: recentStarts.filter((startedAt) => startedAt > windowFrom),
   }
-  for (const run of runs) if (run.status === 'leased') occupyKeys(run, lane)
+  for (const run of runs) if (run.status === 'leased') occupyKey(run, lane)
   return lane
 }
 
 function take(run: PlannedRun, lane: Lane, now: number): void {
-  occupyKeys(run, lane)
+  occupyKey(run, lane)
   lane.starts.push(now)
 }
 
-function occupyKeys(run: PlannedRun, { keyCounts, serialKeys }: Lane): void {
-  const { concurrencyKey, serialKey } = run
+function occupyKey({ concurrencyKey }: PlannedRun, { keyCounts }: Lane): void {
   if (isSet(concurrencyKey)) keyCounts.set(concurrencyKey, (keyCounts.get(concurrencyKey) ?? 0) + 1)
-  if (!isSet(serialKey)) return
-  const isEnding = isSet(run.cancelRequestedAt) && serialKeys.get(serialKey) !== 'at-work'
-  serialKeys.set(serialKey, isEnding ? 'asked-to-end' : 'at-work')
 }
 
-function ownReason(run: PlannedRun, { now, paused, queuePaused, can }: PlanInput): SkipReason | null {
+function ownReason(run: PlannedRun, { now, paused, queuePaused, can }: PlanInput, lane: Lane): SkipReason | null {
   if (run.status === 'leased')
     return isSet(run.leaseExpiresAt) && run.leaseExpiresAt <= now ? 'lease-expired' : 'leased'
   if (run.status === 'parked' || run.status === 'held') return run.status
@@ -174,17 +169,14 @@ function ownReason(run: PlannedRun, { now, paused, queuePaused, can }: PlanInput
   if (queuePaused === true) return 'queue-paused'
   if (isSet(run.nextEligibleAt) && run.nextEligibleAt > now) return 'backoff'
   if (isSet(run.notBefore) && run.notBefore > now) return 'not-before'
-  if (isSet(run.blockedBy)) return 'blocked-by-cancel'
+  if (isSet(run.blockedBy)) return lane.ending.has(run.blockedBy) ? 'blocked-by-cancel' : 'overlap'
   if (can !== undefined && !can.some((taker) => canExecute(run.target, taker))) return 'no-worker'
   return null
 }
 
 function sharedReason(run: PlannedRun, lane: Lane, free: number, policy: PlanPolicy): SkipReason | null {
-  const serial = isSet(run.serialKey) ? lane.serialKeys.get(run.serialKey) : undefined
-  if (serial === 'asked-to-end') return 'blocked-by-cancel'
   if (free <= 0) return 'concurrency-ceiling'
   if (policy.rateLimit !== undefined && lane.starts.length >= policy.rateLimit.startsMax) return 'rate-limit'
-  if (serial === 'at-work') return 'key-ceiling'
   const { maxConcurrentPerKey } = policy
   if (maxConcurrentPerKey === undefined || !isSet(run.concurrencyKey)) return null
   return (lane.keyCounts.get(run.concurrencyKey) ?? 0) >= maxConcurrentPerKey ? 'key-ceiling' : null

@@ -30,7 +30,6 @@ const anyRuns = fc.uniqueArray(
     notBefore: instant,
     deadline: instant,
     concurrencyKey: fc.constantFrom(undefined, 'a', 'b'),
-    serialKey: fc.constantFrom(undefined, undefined, 's'),
     cancelRequestedAt: fc.constantFrom(undefined, now - 1),
     blockedBy: fc.constantFrom(undefined, undefined, 'old'),
     target: fc.constantFrom(undefined, { kind: 'http' }, { kind: 'handler', handler: 'report' }),
@@ -72,13 +71,12 @@ describe('planLeases', () => {
         const { maxConcurrent, maxConcurrentPerKey = Number.POSITIVE_INFINITY, rateLimit } = input.policy
         if (taken.size > 0) expect(flying.length).toBeLessThanOrEqual(maxConcurrent)
         expect(taken.size).toBeLessThanOrEqual(input.limit ?? Number.POSITIVE_INFINITY)
-        for (const { concurrencyKey, serialKey } of started) {
+        for (const { concurrencyKey, blockedBy } of started) {
+          expect(blockedBy).toBeUndefined()
           const alike = flying.filter(
             (other) => concurrencyKey !== undefined && other.concurrencyKey === concurrencyKey,
           )
           expect(alike.length).toBeLessThanOrEqual(maxConcurrentPerKey)
-          const serial = flying.filter((other) => serialKey !== undefined && other.serialKey === serialKey)
-          expect(serial.length).toBeLessThanOrEqual(1)
         }
         if (rateLimit !== undefined && taken.size > 0) {
           const recent = (input.recentStarts ?? []).filter((startedAt) => startedAt > now - rateLimit.perMs)
@@ -151,7 +149,7 @@ describe('planLeases', () => {
       late: 'deadline',
       backoff: 'backoff',
       'not-before': 'not-before',
-      replaces: 'blocked-by-cancel',
+      replaces: 'overlap',
       foreign: 'no-worker',
     })
     expect(answer.wakeAt, 'a run that must wait for two instants wakes us at the later').toBe(now + 8_000)
@@ -175,21 +173,13 @@ describe('planLeases', () => {
     expect(plan([run('a')], { ...limited, recentStarts: [now, now - 1, now - 2, now - 3] }).wakeAt).toBe(now + 998)
   })
 
-  it('gives a schedule that must not overlap one run at a time, and says when it waits for a cancelled one', () => {
-    const first = run('a', { serialKey: 's' })
-    const second = run('b', { serialKey: 's' })
-    expect(leasedIds(plan([first, second]))).toEqual(['a'])
-    expect(reasons(plan([first, second]))).toEqual({ b: 'key-ceiling' })
-    const ending = run('a', { serialKey: 's', status: 'leased', leaseExpiresAt: now + 1, cancelRequestedAt: now - 1 })
-    expect(reasons(plan([ending, second])).b).toBe('blocked-by-cancel')
-    const atWork = run('c', { serialKey: 's', status: 'leased', leaseExpiresAt: now + 1 })
-    const roomy = { policy: { ...policy, maxConcurrent: 9 } }
-    for (const flying of [
-      [ending, atWork],
-      [atWork, ending],
-    ]) {
-      expect(reasons(plan([...flying, second], roomy)).b, 'one of two is not asked to end').toBe('key-ceiling')
-    }
+  it('keeps a run behind the one it must not overlap, and says when that one is asked to end', () => {
+    const atWork = run('a', { status: 'leased', leaseExpiresAt: now + 1 })
+    const behind = run('b', { blockedBy: 'a' })
+    expect(reasons(plan([atWork, behind])).b).toBe('overlap')
+    const ending = { ...atWork, cancelRequestedAt: now - 1 }
+    expect(reasons(plan([ending, behind])).b).toBe('blocked-by-cancel')
+    expect(reasons(plan([behind])).b, 'the run before it is in another queue').toBe('overlap')
   })
 
   it('leases no more than the caller can start at once', () => {
