@@ -1,5 +1,5 @@
 /** `belfry/testing`: what programs that build on Belfry test with. */
 export { TestClock } from './testing/clock.ts'
 export { conformance } from './testing/conformance/all.ts'
-export type { Case, OwnTransaction, Place, Subject } from './testing/conformance/place.ts'
+export type { Case, FragileWay, OwnTransaction, Place, Subject } from './testing/conformance/place.ts'
 export { Stage } from './testing/conformance/place.ts'

@@ -41,9 +41,9 @@ export const postgres: Subject = {
     const schema = `conformance_${process.pid}_${++places}`
     const cutter = await startCutter(new URL(postgresUrl()))
     return {
-      url: cutter.url,
+      url: postgresUrl(),
       options: { schema, connectionsMax: 16 },
-      cutNextCommit: (when) => cutter.cutNextCommit(when),
+      fragile: cutter,
       async transaction() {
         const handle = new pg.Client(postgresUrl())
         await handle.connect()

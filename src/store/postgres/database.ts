@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
+import { hashOf } from '../check.ts'
 import type { Database } from '../database.ts'
 import {
   clockOr,
@@ -39,7 +40,7 @@ export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool
   readonly #schema: string
   readonly #clock: Clock | undefined
-  readonly #texts = new Map<Statement, string>()
+  readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
   #ids = { next: 1, last: 0 }
 
   constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Clock | undefined }) {
@@ -192,12 +193,13 @@ export class PostgresDatabase implements Database {
 
   async #run(connection: Connection, statement: Statement, values: unknown[]): Promise<Row[]> {
     if (statement.postgres === null) return []
-    let text = this.#texts.get(statement)
-    if (text === undefined) {
-      text = postgresText(statement.postgres, this.#schema)
-      this.#texts.set(statement, text)
+    let spelled = this.#spelled.get(statement)
+    if (spelled === undefined) {
+      const name = serverName(`belfry ${this.#schema} ${statement.name}`)
+      spelled = { name, text: postgresText(statement.postgres, this.#schema) }
+      this.#spelled.set(statement, spelled)
     }
-    return this.#query(connection, { name: `belfry ${this.#schema} ${statement.name}`, text, values })
+    return this.#query(connection, { ...spelled, values })
   }
 
   /** A broken connection before the commit is a plain "no": the server rolls back what it was never told to commit. */
@@ -237,6 +239,13 @@ const nowText = `select ${clockOr('null')} as now`
 export function postgresText(text: string, schema: string): string {
   const name = pg.escapeIdentifier(schema)
   return text.replace(/"belfry"|\bbelfry\./g, (found) => (found.endsWith('.') ? `${name}.` : name))
+}
+
+/** The server cuts longer names, and statements of long schemas would then have the same one. */
+const nameBytesMax = 63
+
+function serverName(name: string): string {
+  return Buffer.byteLength(name) <= nameBytesMax ? name : `belfry ${hashOf(name)}`
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { promisify } from 'node:util'
+import { systemClock } from '../../core/clock.ts'
 import { type OpenOptions, openStore } from '../../store/open.ts'
 import type { Lease, Store } from '../../store/port.ts'
 import { claimAll } from './claim-all.ts'
@@ -63,9 +64,9 @@ async function writeFor(store: Store, forMs: number): Promise<unknown> {
   await once(process, 'message')
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
-  const endsAt = performance.now() + forMs
+  const endsAt = systemClock.monotonic() + forMs
   let steps = 0
-  for (; performance.now() < endsAt; steps++) {
+  for (; systemClock.monotonic() < endsAt; steps++) {
     await store.enqueue(Array.from({ length: 20 }, () => noop()))
     const leases = await lease({ claimId: `write-${process.pid}-${steps}`, limit: 20, leaseMs: 30_000 })
     await succeed(store, leases)

@@ -38,7 +38,7 @@ export const claims: Case[] = [
     async run(stage) {
       const store = await stage.openWithOwnClock()
       await stage.setPolicy(store, { maxConcurrent: 7 })
-      await enqueueMany(store, 3_000, () => noop())
+      await enqueueMany(store, 1_200, () => noop())
       const claiming = { done: false }
       const working = claimEverything(stage, 5).finally(() => {
         claiming.done = true

@@ -25,7 +25,7 @@ export const commits: Case[] = [
       name: `a lease whose connection breaks off ${when} its commit: leasesOf tells all of it or nothing, and nothing is lost`,
       skip: cannotCut,
       async run(stage) {
-        const store = await stage.open()
+        const store = await stage.openFragile()
         const ids = await enqueueMany(store, 5, () => noop())
         const { workerId, lease } = await stage.lessor(store)
         const claimId = stage.claimId()
@@ -44,7 +44,7 @@ export const commits: Case[] = [
       name: `a settle whose connection breaks off ${when} its commit: asking again tells, and each end is recorded once`,
       skip: cannotCut,
       async run(stage) {
-        const store = await stage.open()
+        const store = await stage.openFragile()
         await enqueueMany(store, 4, (index) => noop(index % 2 === 0 ? {} : { dedupeKey: `d${index}` }))
         const { lease } = await stage.lessor(store)
         const ending = (await lease(4)).map((one) => ({ ...one, outcome: { kind: 'success' } as const }))
@@ -62,7 +62,7 @@ export const commits: Case[] = [
       name: `an enqueue whose connection breaks off ${when} its commit: asking again with the key gives one and the same run`,
       skip: cannotCut,
       async run(stage) {
-        const store = await stage.open()
+        const store = await stage.openFragile()
         const runs = [noop({ idempotencyKey: 'a' }), noop({ idempotencyKey: 'b', payload: 1 })]
         await breaksOff(stage, when, () => store.enqueue(runs))
         const again = await store.enqueue(runs)
@@ -84,7 +84,7 @@ export const commits: Case[] = [
       name: `a fire whose connection breaks off ${when} its commit: firing again leaves one run an occurrence`,
       skip: cannotCut,
       async run(stage) {
-        const store = await stage.open()
+        const store = await stage.openFragile()
         for (const name of ['a', 'b', 'c']) {
           const timing = { cron: '* * * * *', zone: 'UTC' }
           await store.putSchedule(
@@ -112,7 +112,7 @@ function cannotCut({ dialect }: Subject): string | undefined {
 }
 
 async function breaksOff(stage: Stage, when: Moment, step: () => Promise<unknown>): Promise<void> {
-  stage.place.cutNextCommit?.(when)
+  stage.place.fragile?.cutNextCommit(when)
   await assert.rejects(step, (error) => error instanceof BelfryError && error.code === 'commit-unknown')
 }
 

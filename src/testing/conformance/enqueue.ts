@@ -161,6 +161,10 @@ async function holdDedupeKeys(stage: Stage): Promise<void> {
       stage.clock.advance(1_000)
     }
   }
+  const comeTooLate = async () => {
+    stage.clock.advance(3_600_000)
+    assert.deepEqual(await lease(1), [])
+  }
   const ways: [string, Partial<NewRun>, (id: string) => Promise<unknown>][] = [
     ['completed', {}, endBy({ kind: 'success' })],
     ['failed', { onExhausted: 'fail' }, endBy({ kind: 'failed', reason: 'x', retryable: false })],
@@ -170,7 +174,7 @@ async function holdDedupeKeys(stage: Stage): Promise<void> {
     ['cancelled', {}, (id) => store.cancel(id, 'no')],
     ['cancelled', { notBefore: stage.clock.now() + 3_600_000 }, (id) => store.cancel(id, 'no')],
     ['skipped', {}, endBy({ kind: 'skipped', reason: 'guard' })],
-    ['skipped', { deadline: stage.clock.now() + 3_600_000 }, async () => stage.clock.advance(3_600_000) ?? lease(1)],
+    ['skipped', { deadline: stage.clock.now() + 3_600_000 }, comeTooLate],
   ]
   for (const [status, extra, end] of ways) {
     const [made] = (await store.enqueue([run(extra)])) as [Enqueued]

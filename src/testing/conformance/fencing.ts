@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Outcome } from '../../core/verdict.ts'
 import type { Lease, LeaseName, Settled, Store } from '../../store/port.ts'
 import { type Case, cannotShare, enqueueMany, noop, type Stage } from './place.ts'
-import { assertEachRunStandsOnce, inBatches, snapshot, statusOf } from './record.ts'
+import { assertEachRunStandsOnce, inBatches, snapshot, statusOf, succeed } from './record.ts'
 
 const leaseMs = 1_000
 const yearMs = 365 * 86_400_000
@@ -13,29 +13,26 @@ export const fencing: Case[] = [
     name: 'law 4: a holder whose lease was taken back can neither renew, end nor write, and changes nothing by trying',
     async run(stage) {
       const store = await stage.open()
-      await enqueueMany(store, 1, () => noop({ dedupeKey: 'd', concurrencyKey: 'k' }))
+      await store.enqueue([noop({ dedupeKey: 'd', concurrencyKey: 'k' }), noop()])
       const { lease } = await stage.lessor(store, { leaseMs })
-      const [first] = (await lease(1)) as [Lease]
+      const first = await lease(2)
       stage.clock.advance(leaseMs)
-      const [taken] = await store.reclaim({ limit: 10 })
-      assert.deepEqual(taken, {
-        runId: first.runId,
-        fence: 1,
-        status: 'ready',
-        reason: 'lease expired',
-        because: 'expired',
-      })
-      await assertShutOut(stage, store, first)
+      const taken = await store.reclaim({ limit: 10 })
+      assert.deepEqual(
+        taken.map(({ runId, status, because }) => [runId, status, because]),
+        first.map(({ runId }) => [runId, 'ready', 'expired']),
+      )
+      for (const held of first) await assertShutOut(stage, store, held)
 
       stage.clock.advance(60_000)
-      const [second] = (await lease(1)) as [Lease]
-      assert.equal(second.fence, 2)
-      for (const fence of [1, 3]) await assertShutOut(stage, store, { runId: second.runId, fence })
-      assert.deepEqual((await store.read.attempts(second.runId)).length, 1)
-
-      await store.settle([{ ...second, outcome: { kind: 'success' } }])
-      await assertShutOut(stage, store, first)
-      assert.equal(await statusOf(store, second.runId), 'completed')
+      const second = await lease(2)
+      for (const { runId, fence } of second) {
+        assert.equal(fence, 2)
+        for (const other of [1, 3]) await assertShutOut(stage, store, { runId, fence: other })
+        assert.equal((await store.read.attempts(runId)).length, 1)
+      }
+      await succeed(store, second)
+      for (const held of first) await assertShutOut(stage, store, held)
     },
   },
   {

@@ -64,6 +64,21 @@ export const namespaces: Case[] = [
     },
   },
   {
+    name: 'schemas whose long names differ in their last letter only do not meet',
+    skip: ({ dialect }) => (dialect === 'postgres' ? undefined : 'it has no schemas'),
+    async run(stage) {
+      const schemas = ['a', 'b'].map((last) => `${stage.place.options.schema}_`.padEnd(62, 'x') + last)
+      const stores = await Promise.all(schemas.map((schema) => stage.open({ schema })))
+      for (const store of stores) {
+        await store.enqueue([noop({ dedupeKey: 'd' })])
+        const { lease } = await stage.lessor(store)
+        await succeed(store, await lease(10))
+        assert.equal((await store.read.runs({ limit: 10, status: 'completed' })).runs.length, 1)
+      }
+      for (const schema of schemas) await stage.sql(`drop schema "${schema}" cascade`)
+    },
+  },
+  {
     name: 'a lease hands out runs of its own namespace only, under the ceilings of its own queue',
     skip: cannotShare,
     async run(stage) {

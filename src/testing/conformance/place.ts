@@ -11,14 +11,18 @@ import { TestClock } from '../clock.ts'
 export interface Place {
   readonly url: string
   readonly options: OpenOptions
-  /**
-   * Cuts the connection at the next commit of any store of this place, before the server has heard of the commit or
-   * after it has done it; absent where there is no connection to cut.
-   */
-  cutNextCommit?(when: 'before' | 'after'): void
+  /** A way to it that can break off; absent where there is no connection to cut. */
+  readonly fragile?: FragileWay
   /** Begins a transaction past the store, with the driver alone; absent where nobody else can open the place. */
   transaction?(): Promise<OwnTransaction>
   dispose(): Promise<void>
+}
+
+/** Another way to the same place, slower than the direct one, through something that can cut it. */
+export interface FragileWay {
+  readonly url: string
+  /** Cuts the connection at its next commit, before the server has heard of the commit or after it has done it. */
+  cutNextCommit(when: 'before' | 'after'): void
 }
 
 /** A transaction of the caller's own, which it ends itself. */
@@ -97,9 +101,14 @@ export class Stage {
     return this.#open(this.place.options)
   }
 
-  async #open(options: OpenOptions): Promise<Store> {
+  /** A connection that the place can cut. */
+  openFragile(): Promise<Store> {
+    return this.#open({ ...this.place.options, clock: this.clock }, this.place.fragile?.url)
+  }
+
+  async #open(options: OpenOptions, url = this.place.url): Promise<Store> {
     if (!this.subject.isShared && this.#shared !== undefined) return this.#shared
-    const opening = openStore(this.place.url, options)
+    const opening = openStore(url, options)
     if (!this.subject.isShared) this.#shared = opening
     const store = await opening
     this.#opened.push(store)

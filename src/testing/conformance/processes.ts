@@ -15,8 +15,8 @@ interface WriteReport {
 
 export const processes: Case[] = [
   {
-    name: 'four processes that write to one place without a pause: none blocks its own loop, and none is starved',
-    skip: cannotShare,
+    name: 'four processes that write to one file without a pause: none blocks its own loop, and none is starved',
+    skip: (subject) => cannotShare(subject) ?? (subject.dialect === 'sqlite' ? undefined : 'its writers do not wait'),
     async run(stage) {
       const store = await stage.openWithOwnClock()
       await stage.setPolicy(store, { maxConcurrent: 1_000 })
@@ -50,7 +50,7 @@ export const processes: Case[] = [
     skip: cannotShare,
     async run(stage) {
       // From the first statement over the middle to the moment before the commit, and the first steps after it.
-      const turns = [1, 2, 30, 90, 150, 164, 166, 172]
+      const turns = [1, 20, 90, 165, 173, 174, 182, 190]
       await Promise.all(
         turns.map(async (dieAt) => {
           const other = await stage.another()

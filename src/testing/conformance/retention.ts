@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { defaultPolicy } from '../../core/policy.ts'
 import type { Outcome } from '../../core/verdict.ts'
 import type { Lease, Pruned, Store } from '../../store/port.ts'
-import type { RunView } from '../../store/view.ts'
+import type { RunSummary } from '../../store/view.ts'
 import { actor, type Case, type Stage, seeded } from './place.ts'
 import { assertEachRunStandsOnce, count, snapshot } from './record.ts'
 import { put } from './schedules.ts'
@@ -20,31 +21,34 @@ export const retention: Case[] = [
     name: 'the ledger outlives its run, and an occurrence whose run was pruned is not fired again',
     async run(stage) {
       const store = await stage.open()
+      await stage.setPolicy(store, { retention: { ...defaultPolicy.retention, completedMs: 0 } })
       const { lease } = await stage.lessor(store)
-      await put(store, { name: 's', timing: { cron: '0 * * * *', zone: 'UTC' }, missed: 'skip' })
+      const firedAt = stage.clock.now() + hour
+      const specs = [
+        { name: 'cron', timing: { cron: '0 * * * *', zone: 'UTC' } },
+        { name: 'once', timing: { at: firedAt } },
+      ] as const
+      for (const spec of specs) await put(store, spec)
       stage.clock.advance(hour)
-      const [fired] = (await store.fireDue({ limit: 1 })).runs
-      const firedAt = stage.clock.now()
-      await store.settle((await lease(1)).map((one) => ({ ...one, outcome: { kind: 'success' }, result: 'kept' })))
-      stage.clock.advance(7 * day)
-      await pruneAll(store)
-      assert.equal(await store.read.run(fired?.id as string), null)
-      const entry = (await store.read.ledger('s')).find(({ from }) => from === firedAt)
-      assert.deepEqual([entry?.outcome, entry?.runId], ['completed', fired?.id])
-      assert.ok(entry?.decision?.trail.length, 'the ledger no longer tells why')
+      const { runs } = await store.fireDue({ limit: 9 })
+      await store.settle((await lease(9)).map((one) => ({ ...one, outcome: { kind: 'success' }, result: 'kept' })))
+      assert.equal((await pruneAll(store)).runs, specs.length)
+      for (const { id, schedule } of runs) {
+        assert.equal(await store.read.run(id), null)
+        const [entry] = await store.read.ledger(schedule)
+        assert.deepEqual([entry?.from, entry?.outcome, entry?.runId], [firedAt, 'completed', id])
+        assert.ok(entry?.decision?.trail.length, 'the ledger no longer tells why')
+      }
 
-      await stage.sql(
-        `update belfry.schedule set wake_at = ${firedAt}, next_run_at = ${firedAt}, next_due_at = ${firedAt}`,
-      )
-      const again = (await store.fireDue({ limit: 1 })).runs.filter(({ occurrenceAt }) => occurrenceAt === firedAt)
-      assert.deepEqual(again, [], 'an occurrence was fired again because its run was gone')
-
+      for (const spec of specs) {
+        await put(store, { ...spec, payload: 'edited' })
+        await store.pauseSchedule(spec.name, { reason: 'and resumed' })
+        await store.resumeSchedule(spec.name)
+      }
+      assert.deepEqual((await store.fireDue({ limit: 9 })).runs, [], 'fired again because its run was gone')
+      for (const { name } of specs) await store.deleteSchedule(name)
       stage.clock.advance(90 * day)
-      assert.ok((await pruneAll(store)).ledger > 0)
-      assert.equal(
-        (await store.read.ledger('s')).some(({ from }) => from === firedAt),
-        false,
-      )
+      assert.equal((await pruneAll(store)).ledger, specs.length)
     },
   },
   {
@@ -86,7 +90,7 @@ async function pruneRandomStates(stage: Stage): Promise<void> {
   await randomRuns(stage, store)
   const before = await allRuns(store)
   const attemptsBefore = await attemptsByRun(stage)
-  const isPast = ({ end }: RunView) => end !== null && end.at <= stage.clock.now() - keptMs[end.status]
+  const isPast = ({ end }: RunSummary) => end !== null && end.at <= stage.clock.now() - keptMs[end.status]
   const past = before.filter(isPast)
   const kept = before.filter((run) => !isPast(run))
   for (const status of ['ready', 'leased', 'parked', 'completed', 'failed', 'cancelled']) {
@@ -157,9 +161,8 @@ async function endSomehow(store: Store, held: Lease, random: (below: number) => 
   await store.settle([{ ...held, outcome, ...(random(2) === 0 && { result: { some: 'result' } }) }])
 }
 
-async function allRuns(store: Store): Promise<RunView[]> {
-  const { runs } = await store.read.runs({ limit: 1_000 })
-  return Promise.all(runs.map(async ({ id }) => (await store.read.run(id)) as RunView))
+async function allRuns(store: Store): Promise<RunSummary[]> {
+  return (await store.read.runs({ limit: 1_000 })).runs
 }
 
 async function attemptsByRun(stage: Stage): Promise<Map<number, number>> {

@@ -52,7 +52,7 @@ async function storm(stage: Stage): Promise<void> {
   const [first] = stores as [Store]
   await stage.setPolicy(first, { maxConcurrent: 8, maxConcurrentPerKey: 1, maxAttempts: 2 })
   for (const spec of specs) await put(first, spec)
-  const turnsMax = 50
+  const turnsMax = 40
   await Promise.all(
     actors.map(async (actor, index) => {
       const act = await actor({ stage, store: stores[index] as Store, random: seeded(900 + index) })
@@ -176,22 +176,28 @@ async function racePause(stage: Stage): Promise<void> {
   }
   const leaser = async (store: Store) => {
     const { lease } = await stage.lessor(store)
-    while (!race.over) {
+    for (let turn = 0; !race.over; turn++) {
       const pausedBefore = race.paused
       const held = await lease(3)
       race.started += held.length
       if (pausedBefore !== undefined && pausedBefore === race.paused) assert.deepEqual(held, [], 'started while paused')
-      const ending = held.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId }))
-      await store.settle(ending.map((one) => ({ ...one, outcome: { kind: 'failed', reason: 'again' } })))
+      await new Promise((resolve) => setImmediate(resolve))
+      const outcome = { kind: 'failed', reason: 'again' } as const
+      // Half of them come back without a word about the schedule they are of.
+      await store.settle(
+        held.map(({ runId, fence, scheduleId }) => ({ runId, fence, outcome, ...(turn % 2 === 0 && { scheduleId }) })),
+      )
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
   const pauser = async () => {
-    for (let turn = 0; turn < 15 && !race.over; turn++) {
+    for (let turn = 0; turn < 10 && !race.over; turn++) {
       const startedBefore = race.started
       while (race.started < startedBefore + 5 && !race.over) await new Promise((resolve) => setImmediate(resolve))
       await pausing.pauseSchedule('s', { reason: 'raced' })
       race.paused = {}
+      while (!race.over && (await count(stage, 'belfry.lease')) > 0)
+        await new Promise((resolve) => setImmediate(resolve))
       assert.equal(await count(stage, 'belfry.ready'), 0, 'a run of a paused schedule stands in line')
       assert.equal(await count(stage, `belfry.aside where kind <> 'held'`), 0)
       race.paused = undefined
