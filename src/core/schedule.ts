@@ -1,6 +1,7 @@
 import { cron } from './cron/cron.ts'
 import { CronError } from './cron/cron-error.ts'
 import { durationMsMax } from './duration.ts'
+import { jsonProblem, plainData } from './json.ts'
 import { overlapProblems } from './overlap.ts'
 import type { SpreadConfig } from './spread.ts'
 import { needOf, type Target } from './target.ts'
@@ -100,12 +101,26 @@ const text = (lengthMax: number): Rule => ({
     return value.isWellFormed() ? null : 'has half of a surrogate pair'
   },
 })
+/** What JSON would drop or replace is no part of what is stored, so it is refused instead. */
+const data: Rule = {
+  expected: plainData,
+  problem: (value) => {
+    const found = jsonProblem(value)
+    if (found === null) return null
+    return found.path === '' ? found.problem : `cannot be kept: its ${found.path} ${found.problem}`
+  },
+}
+const options: Rule = {
+  expected: `an object of ${plainData}`,
+  problem: (value) => record.problem(value) ?? data.problem(value),
+}
 const target: Rule = {
-  expected: 'an object with exactly one kind of target',
+  expected: `an object with exactly one kind of target, of ${plainData}`,
   problem: (value) => {
     if (value === null) return null
-    if (!isRecord(value)) return isShown(value)
-    const answer = needOf(value)
+    const unkept = options.problem(value)
+    if (unkept !== null) return unkept
+    const answer = needOf(value as Target)
     return 'problem' in answer ? answer.problem : null
   },
 }
@@ -132,11 +147,11 @@ const specRules: Record<keyof ScheduleSpec, Rule> = {
   queue: text(nameLengthMax),
   priority: integer(-priorityMax, priorityMax),
   concurrencyKey: text(keyLengthMax),
-  payload: anything,
+  payload: data,
   target,
   repeatable: flag,
   onExhausted: choice('park', 'fail'),
-  options: record,
+  options,
   description: text(descriptionLengthMax),
 }
 const timingRules: Record<'cron' | 'zone' | 'everyMs' | 'from' | 'at', Rule> = {

@@ -4,6 +4,7 @@ import type { TargetNeed } from './plan.ts'
 export type Target = Readonly<Record<string, unknown>>
 
 export const targetKinds = ['handler', 'command', 'http', 'agent', 'inbox'] as const
+const handlerLengthMax = 500
 export type TargetKind = (typeof targetKinds)[number]
 
 /** What the target needs of its executor, or a sentence saying why it is none. A run without a target needs a host. */
@@ -20,5 +21,15 @@ export function needOf(target: Target | null | undefined): { need: TargetNeed | 
   const { handler } = target
   if (typeof handler !== 'string' || handler === '')
     return { problem: 'names no handler; it needs a text that is not empty' }
-  return { need: { kind, handler } }
+  const wrong = wrongInName(handler)
+  return wrong === null ? { need: { kind, handler } } : { problem: `names a handler ${wrong}` }
+}
+
+/** A handler's name is a key in both databases: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+function wrongInName(handler: string): string | null {
+  if (handler.length > handlerLengthMax) {
+    return `of ${handler.length} characters; it needs at most ${handlerLengthMax}`
+  }
+  if (handler.includes('\0')) return `with a NUL character at position ${handler.indexOf('\0')}; it needs one without`
+  return handler.isWellFormed() ? null : 'with half of a surrogate pair; it needs well-formed Unicode'
 }

@@ -137,7 +137,9 @@ function spent({
     return exhausted(run, policy, `${reason} (attempt ${attempts}/${policy.maxAttempts})`)
   }
   const backedOffAt = now + backoffMs({ attempts, policy, runId: run.id })
-  return { ...counts(run), attempts, status: 'ready', reason, nextEligibleAt: Math.max(backedOffAt, notBefore) }
+  // An executor may have computed its instant; both databases keep whole ones only.
+  const nextEligibleAt = Math.ceil(Math.max(backedOffAt, notBefore))
+  return { ...counts(run), attempts, status: 'ready', reason, nextEligibleAt }
 }
 
 function exhausted(run: JudgedRun, policy: VerdictPolicy, reason: string): Verdict {

@@ -1,14 +1,13 @@
-import { BelfryError } from '../core/error.ts'
 import { checkText } from './check.ts'
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
-import { regate } from './gate.ts'
+import { type Gate, lockGates } from './gate.ts'
 import type { CancelAnswer } from './port.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
 import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
 import { runIdOf } from './settle.ts'
 import { takeFromAside, takeFromLine } from './standing.ts'
-import { both, clockNow, one, type Step } from './statement.ts'
+import { both, clockNow, one, type Step, StepAgain } from './statement.ts'
 
 const request = both(
   'cancel request',
@@ -19,11 +18,10 @@ const findLease = both('cancel find lease', 'select run_id from belfry.lease whe
 const findEnd = both('cancel find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
 
 export const reasonLengthMax = 2_000
-const looksMax = 10
 
 /**
- * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. While we
- * look for it a run may move from place to place under others' hands, so we look until we have met it.
+ * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. A run that
+ * moved from place to place under others' hands while we looked is looked for again.
  */
 export function* cancel(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
   const id = runIdOf({ runId })
@@ -31,23 +29,20 @@ export function* cancel(context: StoreContext, runId: string, reason: string): S
   const place = (yield* placesOf(context, [id])).get(id)
   if (place === undefined) return 'not-found'
   const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
-  yield* lockGateOf(place)
   const now = yield* clockNow()
-  for (let looks = 1; looks <= looksMax; looks++) {
-    const withdrawn = yield* withdraw(place)
-    if (withdrawn !== null) return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
-    if ((yield* one(request, id, now, reason)) !== undefined) return 'cancel-requested'
-    if ((yield* one(findLease, id)) !== undefined) return 'already-requested'
-    if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
-  }
-  throw new BelfryError('conflict', `Run ${runId} moved ${looksMax} times while it was to be cancelled.`, {
-    hint: 'Ask again.',
-  })
+  if ((yield* one(request, id, now, reason)) !== undefined) return 'cancel-requested'
+  if ((yield* one(findLease, id)) !== undefined) return 'already-requested'
+  if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
+  // The gate comes before the run, as for everybody who moves runs of a key, and after the lease, which a settle has
+  // locked when it wants the gate.
+  yield* lockGates(gatesOf(place))
+  const withdrawn = yield* withdraw(place)
+  if (withdrawn === null) throw new StepAgain(`Run ${runId} moved while it was to be cancelled.`)
+  return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
 }
 
-/** Whoever works at a gate has locked it and wants its runs next; one who takes the run first would wait in a circle. */
-function* lockGateOf({ ns, queueId, key, keyLimit }: RunPlace): Step<void> {
-  if (key !== null && keyLimit !== null) yield* regate({ ns, queueId, key, limit: keyLimit })
+function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {
+  return key === null || keyLimit === null ? [] : [{ ns, queueId, key, limit: keyLimit }]
 }
 
 function* withdraw(place: RunPlace): Step<{ wasParked: boolean } | null> {

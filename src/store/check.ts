@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { BelfryError } from '../core/error.ts'
+import { jsonProblem, plainData } from '../core/json.ts'
 
 export const nameLengthMax = 200
 export const keyLengthMax = 500
@@ -37,15 +38,41 @@ export function checkInstant(value: unknown, where: string): number {
   return checkInteger(value, where, 0, 8.64e15)
 }
 
-/** The JSON text of a value. What JSON cannot say is refused instead of being dropped. */
-export function jsonText(value: unknown, where: string, bytesMax = Number.POSITIVE_INFINITY): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch (error) {
-    throw invalid(where, `cannot be written as JSON: ${(error as Error).message}`, 'plain data')
+/** Refuses what is no object, and by name what is no field of it: a misspelt wish must not be taken for none. */
+export function checkFields(value: unknown, where: string, fields: ReadonlySet<string>): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(where, `is ${value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value}`, 'an object')
   }
-  if (text === undefined) throw invalid(where, `is ${typeof value}`, 'plain data that JSON can say')
+  for (const name of Object.keys(value)) {
+    if (!fields.has(name)) throw invalid(`${where}.${name}`, 'is not known', `one of ${[...fields].join(', ')}`)
+  }
+}
+
+/** Refuses anything but the given words. */
+export function checkChoice<Word extends string>(value: unknown, where: string, words: readonly Word[]): Word {
+  if (!words.includes(value as Word)) {
+    const is = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+    throw invalid(where, `is ${is}`, `one of ${words.join(', ')}`)
+  }
+  return value as Word
+}
+
+const actorFields: ReadonlySet<string> = new Set(['name', 'door'])
+
+/** Nothing changes without somebody who changed it. */
+export function checkActor(actor: unknown): void {
+  if (actor === undefined) throw invalid('actor', 'is missing', 'an object with a name and a door')
+  checkFields(actor, 'actor', actorFields)
+  const { name, door } = actor as Record<string, unknown>
+  checkText(name, 'actor.name', nameLengthMax)
+  checkText(door, 'actor.door', nameLengthMax)
+}
+
+/** The JSON text of a value. What JSON cannot say is refused, with its place, instead of being dropped. */
+export function jsonText(value: unknown, where: string, bytesMax = Number.POSITIVE_INFINITY): string {
+  const found = jsonProblem(value)
+  if (found !== null) throw invalid(where + found.path, found.problem, plainData)
+  const text = JSON.stringify(value)
   const bytes = text.length > bytesMax ? text.length : Buffer.byteLength(text)
   if (bytes > bytesMax) throw invalid(where, `has ${bytes} bytes as JSON`, `at most ${bytesMax}`)
   return text

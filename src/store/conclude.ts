@@ -1,7 +1,7 @@
 import type { Outcome, Verdict } from '../core/verdict.ts'
 import { admit, gateName, regateAll } from './admit.ts'
 import { keepableText } from './check.ts'
-import type { Gate } from './gate.ts'
+import { type Gate, lockGates } from './gate.ts'
 import { occurrencesEnded } from './occurrence-end.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, type ScheduleRow } from './schedule-row.ts'
@@ -60,18 +60,19 @@ export function* conclude(
   endings: readonly Ending[],
   schedules: ReadonlyMap<number, ScheduleRow>,
 ): Step<void> {
+  const notable = endings.filter(isNotable)
+  const keyLimits = yield* keyLimitsOf(notable)
+  const gates = gatesOf(notable, keyLimits)
+  yield* lockGates(gates.values())
   yield* each(
     insertAttempts,
     endings.map((ending) => attemptTuple(now, ending)),
   )
-  const notable = endings.filter(isNotable)
   if (notable.length === 0) return
-
-  const keyLimits = yield* keyLimitsOf(notable)
   yield* returnToQueue(now, notable, schedules, keyLimits)
   const over = notable.filter(({ verdict }) => verdict.status !== 'ready')
   yield* freeDedupeKeys(over)
-  yield* regateAll(gatesOf(notable, keyLimits))
+  yield* regateAll(gates)
   yield* occurrencesEnded(
     now,
     schedules,

@@ -4,4 +4,6 @@ export interface StoreContext {
   readonly namespace: string
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent: number
+  /** The step takes part in a caller's own transaction, which may stay open for long and must hold nobody up. */
+  readonly isLent?: boolean
 }

@@ -1,8 +1,11 @@
 import { BelfryError } from '../core/error.ts'
 import { formatId } from '../core/id.ts'
+import type { TargetNeed } from '../core/plan.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
 import {
+  checkChoice,
+  checkFields,
   checkInstant,
   checkInteger,
   checkText,
@@ -10,6 +13,7 @@ import {
   invalid,
   jsonText,
   keyLengthMax,
+  nameLengthMax,
   payloadBytesMax,
   priorityMax,
 } from './check.ts'
@@ -56,7 +60,8 @@ interface Candidate {
 
 /** Takes work in: an accepted run is in the store, once, whatever happens to whoever sent it. */
 export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
-  const needs = inputs.map(checkRun)
+  const checked = inputs.map(checkRun)
+  const needs = checked.map(({ need }) => need)
   const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
   const needIds = yield* ensureNeeds(context, needs)
   const now = yield* clockNow()
@@ -76,15 +81,23 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
     if (answers.has(id)) continue
     const queue = queues.get(queueName(input)) as QueueRow
     const needId = needIds.get(needName(needs[index] ?? null)) as number
-    accepted.push({ queue, row: rowOf(context, { id, input, queue, needId, now }) })
+    accepted.push({
+      queue,
+      row: rowOf(context, { id, input, texts: (checked[index] as Checked).texts, queue, needId, now }),
+    })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
   yield* writeRuns(accepted.map(({ row }) => row))
   yield* admit(
     now,
-    accepted.map(({ row, queue }) => ({ ...arrivalOf(row), keyLimit: queue.policy?.maxConcurrentPerKey ?? null })),
+    accepted.map(({ row, queue }) => ({ ...arrivalOf(row), keyLimit: keyLimitOf(context, queue) })),
   )
   return ids.map((id) => answers.get(id) as Enqueued)
+}
+
+/** In a caller's own transaction no gate is locked: its runs stand in line, and the lease that meets them decides. */
+function keyLimitOf(context: StoreContext, queue: QueueRow): number | null {
+  return context.isLent === true ? null : (queue.policy?.maxConcurrentPerKey ?? null)
 }
 
 /** A fresh run as it comes to its place: nothing counted yet. */
@@ -106,15 +119,55 @@ export function arrivalOf(row: RunRow) {
   return { standing, eligible, kept: null }
 }
 
-function queueName(input: NewRun): string {
-  return input.queue ?? defaultQueue
+function queueName({ queue = defaultQueue }: NewRun): string {
+  return queue
 }
 
-function checkRun(input: NewRun, index: number) {
+const runFields: ReadonlySet<string> = new Set<keyof NewRun>([
+  'queue',
+  'target',
+  'payload',
+  'priority',
+  'notBefore',
+  'deadline',
+  'concurrencyKey',
+  'idempotencyKey',
+  'dedupeKey',
+  'repeatable',
+  'onExhausted',
+  'options',
+])
+
+/** What a run needs of its executor, and its free parts as they will be stored. */
+interface Checked {
+  readonly need: TargetNeed | null
+  readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
+}
+
+function checkRun(input: NewRun, index: number): Checked {
   const where = (field: string) => `runs[${index}].${field}`
-  const answer = needOf(input.target)
+  checkFields(input, `runs[${index}]`, runFields)
+  const { target = null, payload, options } = input
+  const texts = {
+    target: target === null ? null : recordText(target, where('target')),
+    payload: payload === undefined ? null : jsonText(payload, where('payload'), payloadBytesMax),
+    options: options === undefined ? null : recordText(options, where('options')),
+  }
+  const answer = needOf(target)
   if ('problem' in answer) throw new BelfryError('invalid', `${where('target')} ${answer.problem}.`)
-  if (answer.need?.handler !== undefined) checkText(answer.need.handler, where('target.handler'), keyLengthMax)
+  checkParts(input, where)
+  return { need: answer.need, texts }
+}
+
+function recordText(value: unknown, where: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(where, `is ${value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value}`, 'an object')
+  }
+  return jsonText(value, where, payloadBytesMax)
+}
+
+function checkParts(input: NewRun, where: (field: string) => string): void {
+  if (input.queue !== undefined) checkText(input.queue, where('queue'), nameLengthMax)
   if (input.priority !== undefined) checkInteger(input.priority, where('priority'), -priorityMax, priorityMax)
   for (const field of ['notBefore', 'deadline'] as const) {
     if (input[field] !== undefined) checkInstant(input[field], where(field))
@@ -125,7 +178,14 @@ function checkRun(input: NewRun, index: number) {
   if (input.notBefore !== undefined && input.deadline !== undefined && input.deadline <= input.notBefore) {
     throw invalid(where('deadline'), `is ${input.deadline}`, `after notBefore, which is ${input.notBefore}`)
   }
-  return answer.need
+  if (input.repeatable !== undefined && typeof input.repeatable !== 'boolean') {
+    throw invalid(
+      where('repeatable'),
+      `is ${input.repeatable === null ? 'null' : typeof input.repeatable}`,
+      'true or false',
+    )
+  }
+  if (input.onExhausted !== undefined) checkChoice(input.onExhausted, where('onExhausted'), ['park', 'fail'])
 }
 
 /** The first run with a key answers for the key, also when two callers come with it at the same moment. */
@@ -199,10 +259,13 @@ function* claimDedupe(
   })
 }
 
-function rowOf(
-  context: StoreContext,
-  { id, input, queue, needId, now }: { id: number; input: NewRun; queue: QueueRow; needId: number; now: number },
-): RunRow {
+interface Accepted extends Candidate, Pick<Checked, 'texts'> {
+  readonly queue: QueueRow
+  readonly needId: number
+  readonly now: number
+}
+
+function rowOf(context: StoreContext, { id, input, texts, queue, needId, now }: Accepted): RunRow {
   return {
     id,
     ns: context.ns,
@@ -225,9 +288,7 @@ function rowOf(
     repeatable: input.repeatable ?? true,
     onExhausted: input.onExhausted ?? null,
     policyVersion: queue.policyVersion,
-    target: input.target == null ? null : jsonText(input.target, 'target'),
-    payload: input.payload === undefined ? null : jsonText(input.payload, 'payload', payloadBytesMax),
-    options: input.options === undefined ? null : jsonText(input.options, 'options'),
+    ...texts,
     decision: null,
   }
 }

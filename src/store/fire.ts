@@ -13,7 +13,7 @@ import { planned, unplanned } from './plan-schedule.ts'
 import type { Fired } from './port.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 import { lockSchedules, type ScheduleRow, saveSchedules, scheduleRowOf } from './schedule-row.ts'
-import { all, clockNow, dialects, freshIds, type Step } from './statement.ts'
+import { all, clockNow, dialects, each, freshIds, type Row, type Step } from './statement.ts'
 import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
 
 const lockDue = dialects('fire lock due', {
@@ -28,6 +28,12 @@ const lockDue = dialects('fire lock due', {
 const runsMax = 2_000
 const brokenAgainMs = 60_000
 
+const postponeUnread = dialects('fire postpone unread', {
+  sqlite: 'update belfry.schedule set wake_at = $2 where id = $1',
+  postgres: `update belfry.schedule s set wake_at = i.wake_at from unnest($1::bigint[], $2::bigint[]) as i (id, wake_at)
+    where s.id = i.id`,
+})
+
 /**
  * Makes runs of the occurrences that are due and asks the governor what follows, of many schedules in one step. What
  * somebody else is changing is left for the next step.
@@ -35,11 +41,32 @@ const brokenAgainMs = 60_000
 export function* fireDue(context: StoreContext, { limit }: { limit: number }): Step<Fired> {
   checkInteger(limit, 'limit', 1, 100_000)
   const now = yield* clockNow()
-  const due = (yield* all(lockDue, now, limit)).map(scheduleRowOf)
-  if (due.length === 0) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+  const found = yield* all(lockDue, now, limit)
+  if (found.length === 0) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+  const { due, unread } = readRows(found)
+  yield* each(
+    postponeUnread,
+    unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
+  )
   const { fired, after } = yield* fireSchedules(context, now, due)
-  const more = due.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
-  return { ...fired, schedules: after.size, more }
+  const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
+  const own = unread.filter(({ row }) => row.ns === context.ns)
+  const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
+  return { ...fired, broken, schedules: after.size + unread.length, more }
+}
+
+/** A row that cannot even be read is set apart like one that cannot be worked out. */
+function readRows(rows: readonly Row[]): { due: ScheduleRow[]; unread: { row: Row; error: Error }[] } {
+  const due: ScheduleRow[] = []
+  const unread: { row: Row; error: Error }[] = []
+  for (const row of rows) {
+    try {
+      due.push(scheduleRowOf(row))
+    } catch (error) {
+      unread.push({ row, error: error as Error })
+    }
+  }
+  return { due, unread }
 }
 
 function isDue({ wakeAt }: ScheduleRow, now: number): boolean {
@@ -77,8 +104,10 @@ export function* fireSchedules(context: StoreContext, now: number, rows: readonl
     ...broken.map(({ row }) => ({ ...row, wakeAt: now + brokenAgainMs })),
   ]
   yield* saveSchedules(after)
-  const sentences = broken.map(({ row, error }) => ({ schedule: row.name, error }))
-  const fired = { ...reportOf(turns, batches, written), broken: sentences }
+  // A step fires for everybody who shares the database, and tells each of his own.
+  const isOwn = ({ row }: { row: ScheduleRow }) => row.ns === context.ns
+  const sentences = broken.filter(isOwn).map(({ row, error }) => ({ schedule: row.name, error }))
+  const fired = { ...reportOf(turns.filter(isOwn), batches, written), broken: sentences }
   return { fired, after: new Map(after.map((row) => [row.id, row])) }
 }
 
@@ -98,7 +127,10 @@ function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow
   }
   const fresh = yield* lockSchedules([...replaced], { wait: true })
   const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]))
-  return { taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken], broken }
+  return {
+    taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
+    broken: [...broken, ...again.broken],
+  }
 }
 
 /** A schedule that this machine cannot work out, say for want of its time zone, must not keep all others from firing. */
@@ -200,8 +232,8 @@ function reportOf(
     })
   })
   const skipped = turns.flatMap(({ row, passed, skips }) => {
-    return [...passed, ...skips].map(({ from, count, outcome }) => {
-      return { schedule: row.name, from, count, reason: outcome }
+    return [...passed, ...skips].map(({ from, count, countIsAtLeast, outcome }) => {
+      return { schedule: row.name, from, count, ...(countIsAtLeast && { countIsAtLeast }), reason: outcome }
     })
   })
   return { runs, skipped }

@@ -1,5 +1,5 @@
-import { byPlace, putInLine, setAside, standingOf, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, dialects, one, type Step } from './statement.ts'
+import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
+import { all, both, dialects, inList, one, type Step } from './statement.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {
@@ -17,7 +17,7 @@ const lockGate = dialects('gate lock', {
   sqlite: null,
   postgres: `select pg_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`,
 })
-const tryLockGate = dialects('gate try lock', {
+const tryLock = dialects('gate try lock', {
   sqlite: 'select 1 as got where $1 = $1 and $2 = $2',
   postgres: `select 1 as got where pg_try_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`,
 })
@@ -46,31 +46,45 @@ const behind = both(
     order by priority, enqueued_at, run_id limit $4`,
 )
 
+const takeGated = dialects('gate take gated', {
+  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and kind = 'key' returning *`,
+  postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and kind = 'key' returning *`,
+})
+
 const movesMax = 500
+
+/**
+ * Waits for the locks of gates, in one order for everybody. Only those wait who have already taken a run of the key from
+ * its place or are about to: they must be sure that whoever is next is let through.
+ */
+export function* lockGates(gates: Iterable<Gate>): Step<void> {
+  for (const { queueId, key } of [...gates].sort(byName)) yield* one(lockGate, queueId, key)
+}
+
+/** Answers at once; whoever leases, makes or finds work never waits at a gate. */
+export function* tryLockGate(gate: Pick<Gate, 'queueId' | 'key'>): Step<boolean> {
+  return (yield* one(tryLock, gate.queueId, gate.key)) !== undefined
+}
+
+/** Does what `regateLocked` does unless somebody else is at this gate; answers how many runs were moved. */
+export function* tryRegate(gate: Gate): Step<number> {
+  return (yield* tryLockGate(gate)) ? yield* regateLocked(gate) : 0
+}
 
 /**
  * Brings the line into agreement with the room a key has: in each lane the best-ranked runs stand in line, as many as
  * could go now, and all others stand behind the gate. So the line never holds more than a few runs of any key, and a
- * lease never wades through those that cannot go.
+ * lease never wades through those that cannot go. The caller has locked the gate.
  *
  * Lanes are apart because a worker that can do one kind of work must not wait for a run that only another can do.
  */
-export function* regate(gate: Gate): Step<void> {
-  yield* one(lockGate, gate.queueId, gate.key)
-  yield* regateLocked(gate)
-}
-
-/** Does the same unless somebody else is at this gate; a lease never waits for anybody. */
-export function* tryRegate(gate: Gate): Step<void> {
-  if ((yield* one(tryLockGate, gate.queueId, gate.key)) === undefined) return
-  yield* regateLocked(gate)
-}
-
-function* regateLocked(gate: Gate): Step<void> {
+export function* regateLocked(gate: Gate): Step<number> {
   const room = yield* roomOf(gate)
+  let moves = 0
   for (const { need_id: needId } of yield* all<{ need_id: number }>(lanesOfKey, gate.ns, gate.queueId, gate.key)) {
-    yield* regateLane(gate, needId, room)
+    moves += yield* regateLane(gate, needId, room)
   }
+  return moves
 }
 
 function* roomOf({ queueId, key, limit }: Gate): Step<number> {
@@ -79,7 +93,7 @@ function* roomOf({ queueId, key, limit }: Gate): Step<number> {
   return Math.max(0, limit - (row?.in_flight ?? 0))
 }
 
-function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step<void> {
+function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step<number> {
   const line = (yield* all(inLine, queueId, key, needId, movesMax)).map(standingOf)
   const gated = (yield* all(behind, queueId, key, needId, Math.min(room, movesMax))).map(standingOf)
   const best = [...line, ...gated].sort(byPlace).slice(0, room)
@@ -90,6 +104,12 @@ function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step
   const left = new Set(yield* takeFromLine(leaving))
   const moved = leaving.filter((run) => left.has(run.runId))
   yield* setAside(moved.map((standing) => ({ standing, kind: 'key', at: standing.enqueuedAt, reason: key })))
-  const entered = yield* takeFromAside(entering.map((run) => run.runId))
-  yield* putInLine(entered.map((aside) => aside.standing))
+  if (entering.length === 0) return moved.length
+  const entered = yield* all(takeGated, JSON.stringify(entering.map((run) => run.runId)))
+  yield* putInLine(entered.map(standingOf))
+  return moved.length + entered.length
+}
+
+function byName(a: Gate, b: Gate): number {
+  return a.queueId - b.queueId || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }

@@ -106,8 +106,7 @@ function gatesOf(rows: readonly Row[]): Map<string, Gate> {
   const gates = new Map<string, Gate>()
   for (const row of rows) {
     const gate = { ns: row.ns as number, queueId: row.queue_id as number, key: row.concurrency_key as string }
-    const limit = keyLimitOf(row)
-    if (limit !== null) gates.set(gateName(gate), { ...gate, limit })
+    gates.set(gateName(gate), { ...gate, limit: keyLimitOf(row) })
   }
   return gates
 }

@@ -1,10 +1,11 @@
+import { durationMsMax } from '../core/duration.ts'
 import { formatId, parseId } from '../core/id.ts'
 import type { Policy } from '../core/policy.ts'
 import { admit } from './admit.ts'
-import { canBeName, checkText, invalid, keyLengthMax } from './check.ts'
+import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './check.ts'
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
-import { tryRegate } from './gate.ts'
+import { tryLockGate, tryRegate } from './gate.ts'
 import { definitionColumns, leaseOf } from './lease-row.ts'
 import { capabilityLists } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
@@ -78,7 +79,7 @@ const leaveLine = dialects('lease leave line', {
 })
 const recentStarts = both(
   'lease recent starts',
-  'select at, starts from belfry.start where queue_id = $1 and at > $2 order by at',
+  'select coalesce(sum(starts), 0) as starts from belfry.start where queue_id = $1 and at > $2',
 )
 const recordStarts = both(
   'lease record starts',
@@ -111,6 +112,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   if (workerId === null)
     throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
   checkText(request.claimId, 'claimId', keyLengthMax)
+  checkInteger(request.limit, 'limit', 0, 1_000_000)
+  if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
   const { kinds, handlers } = capabilityLists(request.can)
   const queue = yield* one(lockQueue, context.ns, request.queue, kinds, handlers)
@@ -157,8 +160,8 @@ function* promote({ queueId, policy, now }: Lane): Step<number> {
 
 function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<number> {
   if (rateLimit === undefined) return Number.POSITIVE_INFINITY
-  const rows = yield* all<{ starts: number }>(recentStarts, queueId, now - rateLimit.perMs)
-  return Math.max(0, rateLimit.startsMax - rows.reduce((sum, row) => sum + row.starts, 0))
+  const recent = yield* one<{ starts: number }>(recentStarts, queueId, now - rateLimit.perMs)
+  return Math.max(0, rateLimit.startsMax - Number(recent?.starts ?? 0))
 }
 
 type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'more'>
@@ -222,10 +225,10 @@ function sorted(head: readonly Row[], room: number, { policy, now }: Lane, inFli
   return found
 }
 
-/** Lateness is judged before the first attempt only: a retry is late because of what happened, not because of us. */
+/** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
 function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
   if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
-  if (row.late_after !== null && (row.late_after as number) < now && row.attempts === 0) return 'lateness'
+  if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0) return 'lateness'
   return null
 }
 
@@ -255,12 +258,17 @@ function* grant({ context, request, workerId, queueId, policy, now }: Lane, goin
   })
 }
 
-/** Ends runs that came too late. One whose schedule somebody else is changing stays in line until the next look. */
-function* endLate({ context, now }: Lane, late: readonly Row[]): Step<LeaseAnswer['skipped']> {
+/** Ends runs that came too late. One whose schedule or gate somebody else is at stays in line until the next look. */
+function* endLate({ context, now, queueId }: Lane, late: readonly Row[]): Step<LeaseAnswer['skipped']> {
   if (late.length === 0) return []
   const scheduleIds = late.flatMap((row) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
   const schedules = yield* lockSchedules(scheduleIds, { wait: false })
-  const endable = late.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number))
+  const endable: Row[] = []
+  for (const row of late) {
+    const key = row.concurrency_key as string | null
+    const isFree = row.schedule_id === null || schedules.has(row.schedule_id as number)
+    if (isFree && (key === null || (yield* tryLockGate({ queueId, key })))) endable.push(row)
+  }
   yield* takeFromLine(endable.map(standingOf))
   yield* conclude(
     now,

@@ -8,6 +8,8 @@ export interface LedgerEntry {
   readonly from: number
   readonly to: number
   readonly count: number
+  /** The count stopped early. Once it did, the row's count stays a lower bound. */
+  readonly countIsAtLeast?: boolean
   readonly outcome: string
   readonly runId: number | null
   /** The run that stood in the way. */
@@ -22,20 +24,21 @@ const findNewest = dialects('ledger find newest', {
 })
 const insertEntries = dialects('ledger insert', {
   sqlite: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
-      recorded_at, ended_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (schedule_id, from_at) do nothing`,
+      recorded_at, ended_at, at_least)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (schedule_id, from_at) do nothing`,
   postgres: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
-      recorded_at, ended_at)
+      recorded_at, ended_at, at_least)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
-      $8::bigint[], $9::text[], $10::bigint[], $11::bigint[])
+      $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::smallint[])
     on conflict (schedule_id, from_at) do nothing`,
 })
 const extendEntries = dialects('ledger extend', {
-  sqlite: `update belfry.ledger set to_at = $3, count = count + $4, ended_at = $5
+  sqlite: `update belfry.ledger set to_at = $3, count = count + $4, ended_at = $5, at_least = max(at_least, $6)
     where schedule_id = $1 and from_at = $2`,
-  postgres: `update belfry.ledger l set to_at = i.to_at, count = l.count + i.count, ended_at = i.ended_at
-    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-      as i (schedule_id, from_at, to_at, count, ended_at)
+  postgres: `update belfry.ledger l set to_at = i.to_at, count = l.count + i.count, ended_at = i.ended_at,
+      at_least = greatest(l.at_least, i.at_least)
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::smallint[])
+      as i (schedule_id, from_at, to_at, count, ended_at, at_least)
     where l.schedule_id = i.schedule_id and l.from_at = i.from_at`,
 })
 /** An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. */
@@ -67,8 +70,8 @@ export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step
   const extending = new Set(candidates.filter((entry) => continues(newest.get(entry.scheduleId), entry)))
   yield* each(
     extendEntries,
-    [...extending].map(({ scheduleId, to, count }) => {
-      return [scheduleId, newest.get(scheduleId)?.from_at as number, to, count, now]
+    [...extending].map(({ scheduleId, to, count, countIsAtLeast }) => {
+      return [scheduleId, newest.get(scheduleId)?.from_at as number, to, count, now, countIsAtLeast ? 1 : 0]
     }),
   )
   yield* each(
@@ -94,10 +97,17 @@ function neighboursMerged(entries: readonly LedgerEntry[]): LedgerEntry[] {
   for (const entry of entries) {
     const last = merged.at(-1)
     if (last !== undefined && isExtensible(last) && isExtensible(entry) && isAlike(last, entry)) {
-      merged[merged.length - 1] = { ...last, to: entry.to, count: last.count + entry.count }
+      merged[merged.length - 1] = { ...last, to: entry.to, ...summed(last, entry) }
     } else merged.push(entry)
   }
   return merged
+}
+
+type Counted = Pick<LedgerEntry, 'count' | 'countIsAtLeast'>
+
+/** A sum of which one part is a lower bound is one itself. */
+export function summed(a: Counted, b: Counted): Required<Counted> {
+  return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
 }
 
 function isAlike(a: LedgerEntry, b: LedgerEntry): boolean {
@@ -126,6 +136,7 @@ function tupleOf(now: number, entry: LedgerEntry): Value[] {
     entry.decision === null ? null : decisionText(entry.decision),
     now,
     entry.runId === null ? now : null,
+    entry.countIsAtLeast ? 1 : 0,
   ]
 }
 

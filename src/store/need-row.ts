@@ -44,8 +44,12 @@ function* find(context: StoreContext, names: readonly string[]): Step<Map<string
   return new Map(rows.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
 }
 
-/** What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. */
+/**
+ * What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. The lane of runs
+ * without a target is no kind that could be named: only a host has it.
+ */
 export function capabilityLists({ kinds, handlers = [], host }: Capabilities): { kinds: string; handlers: string } {
-  const whole = host === true ? [...kinds, hostKind] : kinds
-  return { kinds: JSON.stringify(whole.filter(canBeName)), handlers: JSON.stringify(handlers.filter(canBeName)) }
+  const named = kinds.filter((kind) => kind !== hostKind && canBeName(kind))
+  const whole = host === true ? [...named, hostKind] : named
+  return { kinds: JSON.stringify(whole), handlers: JSON.stringify(handlers.filter(canBeName)) }
 }

@@ -43,7 +43,8 @@ export function* workOf(context: StoreContext, schedules: readonly ScheduleRow[]
   return work
 }
 
-function needFor({ name, target }: ScheduleSpec): TargetNeed | null {
+/** A target that this program takes for none is told apart before anything is written: see `takeTurn`. */
+export function needFor({ name, target }: ScheduleSpec): TargetNeed | null {
   const answer = needOf(target)
   if ('problem' in answer) throw new BelfryError('failure', `The target of schedule ${name} ${answer.problem}.`)
   return answer.need

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
-import { checkInteger, checkText, nameLengthMax } from './check.ts'
+import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { Store } from './port.ts'
@@ -30,7 +30,7 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
   const namespace = checkText(options.namespace ?? 'default', 'namespace', nameLengthMax)
   const defaultMaxConcurrent = checkInteger(options.defaultMaxConcurrent ?? 5, 'defaultMaxConcurrent', 1, 1_000_000)
   const database = await openDatabase(url, {
-    schema: checkText(options.schema ?? 'belfry', 'schema', 63),
+    schema: checkSchema(options.schema ?? 'belfry'),
     connectionsMax: checkInteger(options.connectionsMax ?? 10, 'connectionsMax', 1, 1_000),
     allowNonDurable: options.allowNonDurable ?? false,
     clock: options.clock,
@@ -43,6 +43,13 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
     await database.close()
     throw error
   }
+}
+
+/** A name that PostgreSQL, its tools and its backups take for the same thing with and without quotes around it. */
+function checkSchema(schema: unknown): string {
+  if (typeof schema === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) return schema
+  const is = typeof schema === 'string' ? JSON.stringify(schema.slice(0, 80)) : typeof schema
+  throw invalid('schema', `is ${is}`, 'a letter or underscore, then at most 62 letters, digits and underscores')
 }
 
 async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {

@@ -159,9 +159,10 @@ export interface PassedBy {
 export function passedBy(row: ScheduleRow, { by, now, outcome }: PassedByInput): PassedBy {
   const range = rangeUpTo(row, by)
   if (range === null) return { row, entries: [] }
-  const { from, to, count } = range
+  const { from, to, count, countIsAtLeast } = range
   const decision = row.nextRunAt === null ? null : row.nextDecision
-  const entry = { ns: row.ns, scheduleId: row.id, from, to, count, outcome, runId: null, causedBy: null, decision }
+  const { ns, id: scheduleId } = row
+  const entry = { ns, scheduleId, from, to, count, countIsAtLeast, outcome, runId: null, causedBy: null, decision }
   return { row: { ...unplanned(row), lastPlannedAt: to, anchorAt: now }, entries: [entry] }
 }
 
@@ -171,13 +172,13 @@ export interface PassedByInput {
   readonly outcome: 'paused' | 'edited' | 'schedule-deleted'
 }
 
-function rangeUpTo(row: ScheduleRow, by: number): Pick<CountedRange, 'from' | 'to' | 'count'> | null {
+function rangeUpTo(row: ScheduleRow, by: number): CountedRange | null {
   const firstAt = row.nextRunAt ?? row.nextDecision?.passingAt
   if (firstAt === undefined || firstAt > by || !isWorkable(row.spec)) return null
   const state = { ...lateState(row), nextRunAt: firstAt }
   const { listed, before } = occurrences({ now: by, schedule: governed(row.spec), state, listMax: 0 })
   const [alone] = listed
-  return before ?? (alone === undefined ? null : { from: alone, to: alone, count: 1 })
+  return before ?? (alone === undefined ? null : { from: alone, to: alone, count: 1, countIsAtLeast: false })
 }
 
 /** A schedule whose time zone this machine does not know can be edited and deleted, but not counted. */

@@ -262,6 +262,8 @@ export interface Fired {
     readonly schedule: string
     readonly from: number
     readonly count: number
+    /** The calendar was too long to be counted to its end. */
+    readonly countIsAtLeast?: true
     readonly reason: string
   }[]
   /** Schedules that this process cannot work out; they are looked at again in a minute. */

@@ -2,7 +2,16 @@ import { BelfryError } from '../core/error.ts'
 import { type ScheduleSpec, scheduleProblems } from '../core/schedule.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
-import { canonicalJson, checkText, jsonText, nameLengthMax, payloadBytesMax } from './check.ts'
+import {
+  canonicalJson,
+  checkActor,
+  checkChoice,
+  checkFields,
+  checkInteger,
+  checkText,
+  jsonText,
+  payloadBytesMax,
+} from './check.ts'
 import type { StoreContext } from './context.ts'
 import { fireSchedules } from './fire.ts'
 import { writeLedger } from './ledger.ts'
@@ -43,6 +52,7 @@ interface Put {
 
 /** Creates a schedule or changes the one that has its name; a bad one is refused whole, with all that is wrong. */
 export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options: PutOptions): Step<PutAnswer> {
+  checkOptions(options)
   refuseBad(spec, yield* clockNow(), spec)
   for (let races = 1; races <= racesMax; races++) {
     const found = yield* lockNamedSchedule(context, spec.name)
@@ -55,11 +65,25 @@ export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options:
   throw new BelfryError('conflict', `Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
 }
 
-/** The spec as it will be read back. Nothing of it is dropped: what JSON cannot say is refused. */
+const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>(['mode', 'actor', 'reason', 'ifVersion'])
+
+function checkOptions(options: PutOptions): void {
+  checkFields(options, 'options', optionFields)
+  checkChoice(options.mode, 'mode', ['create', 'put'])
+  checkActor(options.actor)
+  if (options.reason !== undefined) checkText(options.reason, 'reason', reasonLengthMax)
+  if (options.ifVersion !== undefined) checkInteger(options.ifVersion, 'ifVersion', 1, Number.MAX_SAFE_INTEGER)
+}
+
+/** The spec as it will be read back. Nothing of it is dropped: what JSON cannot say is refused, and the rest is judged. */
 function checked(spec: ScheduleSpec, now: number, found: ScheduleRow | null): ScheduleSpec {
   refuseBad(spec, now, found?.spec)
-  if (spec.payload !== undefined) jsonText(spec.payload, 'payload', payloadBytesMax)
-  return JSON.parse(jsonText(spec, 'schedule'))
+  for (const field of ['payload', 'target', 'options'] as const) {
+    if (spec[field] !== undefined) jsonText(spec[field], field, payloadBytesMax)
+  }
+  const stored: ScheduleSpec = JSON.parse(jsonText(spec, 'schedule'))
+  refuseBad(stored, now, found?.spec)
+  return stored
 }
 
 function refuseBad(spec: ScheduleSpec, now: number, before: ScheduleSpec | undefined): void {
@@ -177,9 +201,7 @@ function* queueOf({ context, spec: { queue = defaultQueue } }: Put): Step<QueueR
 
 function* record({ context, spec, options, now }: Put, row: ScheduleRow, verb: string, changed?: string[]): Step<void> {
   const { actor, reason } = options
-  if (reason !== undefined) checkText(reason, 'reason', reasonLengthMax)
-  const by = checkText(actor.name, 'actor.name', nameLengthMax)
-  yield* one(insertVersion, row.ns, row.id, row.version, JSON.stringify(spec), now, by, reason ?? null)
+  yield* one(insertVersion, row.ns, row.id, row.version, JSON.stringify(spec), now, actor.name, reason ?? null)
   const detail = { version: row.version, ...(changed && { changed }), ...(reason !== undefined && { reason }) }
   yield* writeAudit(context, { actor, verb, subject: `schedule ${row.name}`, detail }, now)
 }

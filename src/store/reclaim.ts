@@ -1,6 +1,9 @@
 import { formatId, parseId } from '../core/id.ts'
 import type { Verdict } from '../core/verdict.ts'
+import { checkInteger } from './check.ts'
 import { conclude } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import { tryLockGate } from './gate.ts'
 import type { Reclaimed } from './port.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { endingOf, judge } from './settle.ts'
@@ -8,22 +11,22 @@ import { all, both, clockNow, dialects, inList, type Row, type Step } from './st
 
 const findReclaimable = both(
   'reclaim find',
-  `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
+  `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where expires_at <= $1 order by expires_at, run_id limit $2`,
 )
 const findOfWorkers = dialects('reclaim find of workers', {
-  sqlite: `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
-    where worker_id in (select value from json_each($1)) order by run_id limit $2`,
-  postgres: `select run_id, fence, schedule_id, worker_id, expires_at from belfry.lease
-    where worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
+  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where ns = $3 and worker_id in (select value from json_each($1)) order by run_id limit $2`,
+  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where ns = $3 and worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
 })
 /** Repeats what was read: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
-    and (expires_at <= $2 or worker_id ${inList.numbers('$3').sqlite}) returning *`,
+    and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning *`,
   postgres: `delete from belfry.lease where run_id = any (array(
       select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres}
-        and (expires_at <= $2 or worker_id ${inList.numbers('$3').postgres})
+        and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})
       order by run_id for update skip locked)) returning *`,
 })
 
@@ -31,24 +34,25 @@ const takeBack = dialects('reclaim take back', {
  * Takes back the leases that have expired and those whose holders are proven dead, and judges their runs. Until this has
  * happened such a lease keeps its slot, and its holder may still end it.
  */
-export function* reclaim({
-  deadWorkers = [],
-  limit,
-}: {
-  deadWorkers?: readonly string[]
-  limit: number
-}): Step<Reclaimed[]> {
+export function* reclaim(
+  context: StoreContext,
+  { deadWorkers = [], limit }: { deadWorkers?: readonly string[]; limit: number },
+): Step<Reclaimed[]> {
+  checkInteger(limit, 'limit', 1, 100_000)
   const now = yield* clockNow()
   const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
+  const deadList = JSON.stringify([...dead])
   const expired = yield* all(findReclaimable, now, limit)
-  const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, JSON.stringify([...dead]), limit)
+  const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, deadList, limit, context.ns)
   const found = [...new Map([...expired, ...orphaned].map((row) => [row.run_id as number, row])).values()]
   if (found.length === 0) return []
 
   const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
-  const free = found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number))
-  const taken = yield* all(takeBack, JSON.stringify(free.map((row) => row.run_id)), now, JSON.stringify([...dead]))
-  const isDead = (row: Row) => dead.has(row.worker_id as number)
+  const free = yield* withFreeGates(
+    found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number)),
+  )
+  const taken = yield* all(takeBack, JSON.stringify(free.map((row) => row.run_id)), now, deadList, context.ns)
+  const isDead = (row: Row) => row.ns === context.ns && dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
   const verdicts = yield* judge(now, lost, schedules)
   const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
@@ -64,6 +68,16 @@ export function* reclaim({
     reason: verdictOf(lease).reason,
     because: isDead(lease) ? 'holder-dead' : 'expired',
   }))
+}
+
+/** What somebody else is at is left to the next round. */
+function* withFreeGates(rows: readonly Row[]): Step<Row[]> {
+  const free: Row[] = []
+  for (const row of rows) {
+    const key = row.concurrency_key as string | null
+    if (key === null || (yield* tryLockGate({ queueId: row.queue_id as number, key }))) free.push(row)
+  }
+  return free
 }
 
 function scheduleOf(row: Row): number[] {

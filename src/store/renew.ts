@@ -1,7 +1,9 @@
+import { durationMsMax } from '../core/duration.ts'
 import { formatId } from '../core/id.ts'
+import { checkInteger } from './check.ts'
 import type { StoreContext } from './context.ts'
 import type { LeaseName, Renewal } from './port.ts'
-import { runIdOf } from './settle.ts'
+import { fenceMax, lockLeases, runIdOf } from './settle.ts'
 import { all, clockNow, dialects, inList, type Step } from './statement.ts'
 
 /** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */
@@ -20,9 +22,13 @@ interface RenewedRow {
 
 /** Makes all the caller's leases last `leaseMs` from now, and tells which of their runs are to be cancelled. */
 export function* renew(context: StoreContext, leases: readonly LeaseName[], leaseMs: number): Step<Renewal[]> {
+  checkInteger(leaseMs, 'leaseMs', 1, durationMsMax)
+  for (const { fence } of leases) checkInteger(fence, 'fence', 1, fenceMax)
+  const fences = new Set(leases.map((lease) => lease.fence))
+  if (fences.size > 1) yield* lockLeases(leases.map(runIdOf))
   const now = yield* clockNow()
   const rows = new Map<string, RenewedRow>()
-  for (const fence of new Set(leases.map((lease) => lease.fence))) {
+  for (const fence of fences) {
     const runIds = leases.filter((lease) => lease.fence === fence).map(runIdOf)
     const found = yield* all<RenewedRow>(renewLeases, JSON.stringify(runIds), fence, context.ns, now + leaseMs)
     for (const row of found) rows.set(`${formatId('run', row.run_id)} ${row.fence}`, row)

@@ -1,7 +1,7 @@
 import { formatId } from '../core/id.ts'
 import { checkInteger } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { regate } from './gate.ts'
+import { tryRegate } from './gate.ts'
 import { liveRunsOf, openOverlapGates } from './live-run.ts'
 import { planned } from './plan-schedule.ts'
 import type { Repaired } from './port.ts'
@@ -114,7 +114,7 @@ function* mendGates(limit: number): Step<Repaired[]> {
     const gate = { ns: row.ns as number, queueId: row.queue_id as number, key: row.concurrency_key as string }
     const keyLimit = readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
     if (keyLimit !== null && (row.in_flight as number) >= keyLimit) continue
-    yield* regate({ ...gate, limit: keyLimit })
+    yield* tryRegate({ ...gate, limit: keyLimit })
     if ((yield* one(findInLine, gate.queueId, gate.key)) === undefined) continue
     mended.push({ what: 'key-gate', subject: row.name as string, sentence: gateSentence(row) })
   }

@@ -1,3 +1,4 @@
+import { type JsonProblem, jsonProblem } from '../core/json.ts'
 import { keepableText } from './check.ts'
 import { dialects, each, type Step } from './statement.ts'
 
@@ -18,16 +19,25 @@ export interface NewResult {
   readonly result: unknown
 }
 
-/** Keeps what runs answered, of each run the newest. Too long a text is cut at a character and marked. */
+/**
+ * Keeps what runs answered, of each run the newest. Too long a text is cut at a character and marked. What JSON cannot
+ * say is not kept, and the mark says why: the work is done, and its end must not be refused for its answer.
+ */
 export function* writeResults(results: readonly NewResult[]): Step<void> {
   yield* each(
     insertResults,
     results.map(({ runId, ns, fence, result }) => {
-      const text = JSON.stringify(result) ?? 'null'
+      const unkept = jsonProblem(result)
+      if (unkept !== null) return [runId, ns, fence, JSON.stringify(`[not kept: ${whyOf(unkept)}]`), 1]
+      const text = JSON.stringify(result)
       if (Buffer.byteLength(text) <= resultBytesMax) return [runId, ns, fence, text, 0]
       return [runId, ns, fence, JSON.stringify(cut(text, resultBytesMax)), 1]
     }),
   )
+}
+
+function whyOf({ path, problem }: JsonProblem): string {
+  return keepableText(`result${path} ${problem}`)
 }
 
 /** The longest beginning of a text that fits, without half a character at its end. */

@@ -1,3 +1,4 @@
+import { BelfryError } from '../core/error.ts'
 import type { GovernedSchedule, GovernorState, Hints } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import type { LateSchedule, LateState } from '../core/missed.ts'
@@ -165,14 +166,14 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     id: row.id as number,
     ns: row.ns as number,
     name: row.name as string,
-    spec: JSON.parse(row.spec as string),
+    spec: storedJson(row, 'spec'),
     version: row.version as number,
     queueId: row.queue_id as number,
     disabledAt: row.disabled_at as number | null,
     disabledReason: row.disabled_reason as string | null,
     pausedUntil: row.paused_until as number | null,
     pausedReason: row.paused_reason as string | null,
-    hints: JSON.parse(row.hints as string),
+    hints: storedJson(row, 'hints'),
     failureCount: row.failure_count as number,
     runsCount: row.runs_count as number,
     lastPlannedAt: row.last_planned_at as number | null,
@@ -180,11 +181,19 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     gridAnchorAt: row.grid_anchor_at as number,
     nextRunAt: row.next_run_at as number | null,
     nextDueAt: row.next_due_at as number | null,
-    nextDecision: row.next_decision === null ? null : JSON.parse(row.next_decision as string),
+    nextDecision: row.next_decision === null ? null : storedJson(row, 'next_decision'),
     waitsFor: row.waits_for as number | null,
     wakeAt: row.wake_at as number | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     deletedAt: row.deleted_at as number | null,
+  }
+}
+
+function storedJson<Stored>(row: Row, column: 'spec' | 'hints' | 'next_decision'): Stored {
+  try {
+    return JSON.parse(row[column] as string)
+  } catch (cause) {
+    throw new BelfryError('failure', `What is stored as ${column} of schedule ${row.name} cannot be read.`, { cause })
   }
 }

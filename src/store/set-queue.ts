@@ -2,9 +2,9 @@ import { BelfryError } from '../core/error.ts'
 import { type Policy, policyProblems } from '../core/policy.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
-import { canonicalJson, checkInteger, checkText, nameLengthMax } from './check.ts'
+import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { regate } from './gate.ts'
+import { tryRegate } from './gate.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from './port.ts'
 import { firstPolicy, readPolicy } from './queue-row.ts'
 import { queue as readQueue } from './reads/queue.ts'
@@ -35,21 +35,39 @@ const nextGatedKey = both(
     order by concurrency_key limit 1`,
 )
 
-/** As many moves as one step may make; a gate moves at most 500 runs of a lane at once. */
+/** As many runs as one step may move, and as many gates as it may look at. */
 const movesMax = 2_000
-const gateMovesMax = 500
-const gatesMax = 200
+const gatesMax = 1_000
+
+const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>(['policy', 'paused', 'actor', 'ifVersion'])
+const pauseFields: ReadonlySet<string> = new Set(['reason'])
 
 /** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
 export function* setQueue(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer> {
   checkText(name, 'queue', nameLengthMax)
-  if (change.paused) checkText(change.paused.reason, 'paused.reason', reasonLengthMax)
-  if (change.ifVersion !== undefined) checkInteger(change.ifVersion, 'ifVersion', 0, Number.MAX_SAFE_INTEGER)
+  checkChange(change)
   const found = yield* one(lockQueue, context.ns, name)
   if (found !== undefined) return yield* update(context, found, change)
   const created = yield* create(context, name, change)
   // Somebody made the queue between the two statements, so this is a change of it after all.
   return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
+}
+
+function checkChange(change: QueueChange): void {
+  checkFields(change, 'change', changeFields)
+  const { policy, paused, actor, ifVersion } = change
+  checkActor(actor)
+  if (policy !== undefined && !isRecord(policy)) throw invalid('policy', `is ${shown(policy)}`, 'an object')
+  if (paused !== undefined && paused !== false) {
+    if (!isRecord(paused)) throw invalid('paused', `is ${shown(paused)}`, 'false, or an object with a reason')
+    checkFields(paused, 'paused', pauseFields)
+    checkText(paused.reason, 'paused.reason', reasonLengthMax)
+  }
+  if (ifVersion !== undefined) checkInteger(ifVersion, 'ifVersion', 0, Number.MAX_SAFE_INTEGER)
+}
+
+function shown(value: unknown): string {
+  return value === null || typeof value === 'boolean' ? String(value) : Array.isArray(value) ? 'a list' : typeof value
 }
 
 function* create(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer | null> {
@@ -81,11 +99,11 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   }
   const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
   const newVersion = isNewPolicy ? version + 1 : version
-  const gain = isNewPolicy ? gainOf(stored, policy) : 0
+  const isWider = isNewPolicy && isWiderThan(stored, policy)
   yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
   if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name)
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
-  if (gain > 0) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null, gain)
+  if (isWider) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null)
   return { answer: 'updated', queue: yield* viewOf(context, name) }
 }
 
@@ -122,24 +140,23 @@ function pausedAfter(found: Row, { paused }: QueueChange, now: number) {
   return { at: (found.paused_at as number | null) ?? now, reason: paused.reason }
 }
 
-/** By how many more runs of each key may go than before. */
-function gainOf(before: Policy | null, after: Policy): number {
+/** Whether more runs of each key may go than before. */
+function isWiderThan(before: Policy | null, after: Policy): boolean {
   const was = before === null ? 0 : (before.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
-  const is = after.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY
-  return is > was ? is - was : 0
+  return (after.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY) > was
 }
 
 /**
- * Lets through those who need not wait any longer. The work is bounded; a key that is not reached has a run in line or in
- * flight, whose end opens its gate with the new ceiling, and the queue is marked for `repair`, which does not wait for it.
+ * Lets through those who need not wait any longer. The work is bounded, and nobody is waited for; a key that is not
+ * reached has a run in line or in flight, whose end opens its gate with the new ceiling, and `repair` finds it otherwise.
  */
-function* openGates(context: StoreContext, queueId: number, limit: number | null, gain: number): Step<void> {
-  const gates = Math.min(gatesMax, Math.max(1, Math.floor(movesMax / Math.min(gain, gateMovesMax))))
+function* openGates(context: StoreContext, queueId: number, limit: number | null): Step<void> {
   let after = ''
-  for (let opened = 0; opened < gates; opened++) {
+  let moves = 0
+  for (let gates = 0; gates < gatesMax && moves < movesMax; gates++) {
     const next = yield* one<{ key: string }>(nextGatedKey, queueId, after)
     if (next === undefined) return
-    yield* regate({ ns: context.ns, queueId, key: next.key, limit })
+    moves += yield* tryRegate({ ns: context.ns, queueId, key: next.key, limit })
     after = next.key
   }
 }

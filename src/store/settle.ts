@@ -3,6 +3,7 @@ import { parseId } from '../core/id.ts'
 import type { Policy } from '../core/policy.ts'
 import { type Outcome, type Verdict, verdict } from '../core/verdict.ts'
 import { invalid } from './check.ts'
+import { checkEnd } from './check-end.ts'
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import type { AttemptEnd, LeaseName, Settled } from './port.ts'
@@ -48,9 +49,36 @@ const findListed = dialects('settle find listed', {
     join belfry.schedule_run s on s.schedule_id = i.schedule_id and s.run_id = i.run_id`,
 })
 
+/** What both databases can hold. */
+export const fenceMax = 2 ** 31 - 1
+
 interface NumberedEnd {
   readonly runId: number
   readonly end: AttemptEnd
+}
+
+/** Locks leases by id, for a step that touches them with more than one statement; all others do so in that order too. */
+const lockInOrder = dialects('settle lock in order', {
+  sqlite: null,
+  postgres: `select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres} order by run_id for update`,
+})
+
+export function* lockLeases(runIds: readonly number[]): Step<void> {
+  yield* one(lockInOrder, JSON.stringify(runIds))
+}
+
+/**
+ * Settles the plain successes. The others follow in another transaction: whoever renews all these leases at the same
+ * moment locks them in the order of their ids, and one who held some and then wanted others would wait in a circle.
+ */
+export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
+  const plain = yield* settlePlainly(context, ends.map(numbered))
+  return new Map(
+    [...plain].map(({ end }) => {
+      const { runId, fence } = end
+      return [end, { runId, fence, answer: 'written', status: 'completed', reason: 'success' }]
+    }),
+  )
 }
 
 /**
@@ -58,25 +86,29 @@ interface NumberedEnd {
  * of the lease meanwhile.
  */
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
-  const numbered = ends.map((end) => ({ runId: runIdOf(end), end }))
+  const all = ends.map(numbered)
   const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
-  const plain = yield* settlePlainly(context, numbered)
-  const rest = numbered.filter((one) => !plain.has(one))
-  const verdicts = rest.length === 0 ? new Map() : yield* settleFully(context, rest, locked)
-  const known = yield* recordedBefore(numbered.filter((one) => !plain.has(one) && !verdicts.has(one)))
-  return numbered.map((one) => {
-    const { runId, fence } = one.end
-    if (plain.has(one)) return { runId, fence, answer: 'written', status: 'completed', reason: 'success' }
+  const verdicts = yield* settleFully(context, all, locked)
+  const known = yield* recordedBefore(all.filter((one) => !verdicts.has(one)))
+  return all.map((one) => {
     const given = verdicts.get(one)
-    return given === undefined ? { runId, fence, answer: notWritten(known.get(nameOf(one))) } : written(one.end, given)
+    if (given !== undefined) return written(one.end, given)
+    return { runId: one.end.runId, fence: one.end.fence, answer: notWritten(known.get(nameOf(one))) }
   })
+}
+
+export function mayBePlain({ outcome, result, scheduleId }: AttemptEnd): boolean {
+  return outcome.kind === 'success' && result === undefined && !scheduleId
+}
+
+function numbered(end: AttemptEnd): NumberedEnd {
+  checkEnd(end)
+  return { runId: runIdOf(end), end }
 }
 
 function* settlePlainly(context: StoreContext, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
   const plain = new Set<NumberedEnd>()
-  const hopeful = ends.filter(
-    ({ end }) => end.outcome.kind === 'success' && end.result === undefined && !end.scheduleId,
-  )
+  const hopeful = ends.filter(({ end }) => mayBePlain(end))
   for (const [fence, byRun] of byFence(hopeful)) {
     const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
     if (rows.length === 0) continue
@@ -107,8 +139,10 @@ function* settleFully(
   locked: Map<number, ScheduleRow>,
 ): Step<Map<NumberedEnd, Verdict>> {
   const now = yield* clockNow()
+  const fences = byFence(ends)
+  if (fences.size > 1) yield* lockLeases(ends.map(({ runId }) => runId))
   const rows: Row[] = []
-  for (const [fence, byRun] of byFence(ends)) {
+  for (const [fence, byRun] of fences) {
     rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns)))
   }
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))

@@ -21,7 +21,7 @@ import { reset } from './reset.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
-import { settle } from './settle.ts'
+import { mayBePlain, settle, settlePlain } from './settle.ts'
 import type { Step } from './statement.ts'
 import { beat, registerWorker } from './worker.ts'
 
@@ -58,18 +58,34 @@ export class SqlStore implements Store {
   }
 
   enqueue(runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) {
-    const verb = () => enqueue(this.#context, runs)
-    return transaction === undefined ? this.#database.write(verb) : this.#database.within(transaction, verb)
+    if (transaction === undefined) return this.#write(enqueue, runs)
+    const lent = { ...this.#context, isLent: true }
+    return this.#database.within(transaction, () => enqueue(lent, runs))
   }
 
-  settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
-    return this.#settleOrHalve(ends)
+  async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
+    const answers = await this.#settlePlain(ends.filter(mayBePlain))
+    const rest = ends.filter((end) => !answers.has(end))
+    const settled = rest.length === 0 ? [] : await this.#settleOrHalve(rest)
+    for (const [index, end] of rest.entries()) answers.set(end, settled[index] as Settled)
+    return ends.map((end) => answers.get(end) as Settled)
+  }
+
+  /** What cannot be settled plainly, or fails, is left to the long way. */
+  async #settlePlain(ends: readonly AttemptEnd[]): Promise<Map<AttemptEnd, Settled>> {
+    if (ends.length === 0) return new Map()
+    try {
+      return new Map(await this.#write(settlePlain, ends))
+    } catch (error) {
+      if (error instanceof BelfryError && error.code !== 'invalid') throw error
+      return new Map()
+    }
   }
 
   lease: Method<'lease'> = (request) => this.#write(lease, request)
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
   renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
-  reclaim: Method<'reclaim'> = (request) => this.#database.write(() => reclaim(request))
+  reclaim: Method<'reclaim'> = (request) => this.#write(reclaim, request)
   appendOutput: Method<'appendOutput'> = (name, chunk) => this.#write(appendOutput, name, chunk)
   cancel: Method<'cancel'> = (runId, reason) => this.#write(cancel, runId, reason)
   reset: Method<'reset'> = (runId) => this.#write(reset, runId)

@@ -36,7 +36,7 @@ const insertReady = dialects('standing insert ready', {
   postgres: `insert into belfry.ready
     (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths, concurrency_key)
     select * from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[],
-      $8::smallint[], $9::smallint[], $10::smallint[], $11::text[])`,
+      $8::int[], $9::int[], $10::int[], $11::text[])`,
 })
 
 const inLaneBetween = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, run_id) >= ($3, $4, $5)
@@ -53,7 +53,7 @@ const insertAside = dialects('standing insert aside', {
   postgres: `insert into belfry.aside (run_id, ns, queue_id, need_id, priority, enqueued_at, concurrency_key,
       fence, attempts, releases, deaths, kind, at, reason)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::text[],
-      $8::int[], $9::smallint[], $10::smallint[], $11::smallint[], $12::text[], $13::bigint[], $14::text[])`,
+      $8::int[], $9::int[], $10::int[], $11::int[], $12::text[], $13::bigint[], $14::text[])`,
 })
 
 const deleteAside = dialects('standing delete aside', {

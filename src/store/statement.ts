@@ -83,3 +83,10 @@ export function* freshIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count }).map((row) => row.id as number)
 }
+
+/** Thrown by a verb that met others at work: the database rolls the step back and asks it again, a few times. */
+export class StepAgain extends Error {
+  override readonly name = 'StepAgain'
+}
+
+export const stepTriesMax = 10

@@ -2,9 +2,9 @@ import { cron } from '../core/cron/cron.ts'
 import { type LateOccurrence, type LateSchedule, maxLatenessMs, missed } from '../core/missed.ts'
 import { type LiveRun, overlapDecision } from '../core/overlap.ts'
 import { type EndedHint, expiredKinds, hintKinds, without } from './hint-row.ts'
-import type { LedgerEntry } from './ledger.ts'
+import { type LedgerEntry, summed } from './ledger.ts'
 import type { LiveRunRow } from './live-run.ts'
-import { standsBehind } from './occurrence-run.ts'
+import { needFor, standsBehind } from './occurrence-run.ts'
 import { passedBy, periodMs, planned } from './plan-schedule.ts'
 import { isPaused, lateSchedule, lateState, type ScheduleRow } from './schedule-row.ts'
 import type { NextDecisionView } from './view.ts'
@@ -73,6 +73,7 @@ export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRo
 
 /** Throws where the caller can still set this one schedule apart: a machine may lack the time zone of another. */
 function refuseUnworkable({ spec }: ScheduleRow): void {
+  needFor(spec)
   const { timing } = spec
   if (timing.cron !== undefined) cron(timing.cron, timing.zone)
 }
@@ -200,18 +201,20 @@ function nameOf(id: string): LiveName {
   return id.startsWith('fire ') ? { fire: Number(id.slice(5)) } : { runId: Number(id) }
 }
 
-type Stretch = Pick<LedgerEntry, 'from' | 'to' | 'count'>
+type Stretch = Pick<LedgerEntry, 'from' | 'to' | 'count' | 'countIsAtLeast'>
 
 /** What ends for the same reason as the one before it ends with it: a look back may find a hundred of them. */
-function skip(deciding: Deciding, { from, to, count }: Stretch, outcome: string, causedBy: LiveName | null): void {
+function skip(deciding: Deciding, stretch: Stretch, outcome: string, causedBy: LiveName | null): void {
+  const { from, to, count, countIsAtLeast = false } = stretch
   const { row, skips, fires } = deciding
   const last = skips.at(-1)
   const isAlike = last?.outcome === outcome && outcome !== 'asked' && last.causedBy === null && causedBy === null
   if (isAlike && (fires.at(-1)?.plannedAt ?? 0) < last.from) {
-    skips[skips.length - 1] = { ...last, to, count: last.count + count }
+    skips[skips.length - 1] = { ...last, to, ...summed(last, stretch) }
   } else {
     const decision = from === row.nextRunAt ? row.nextDecision : null
-    skips.push({ ns: row.ns, scheduleId: row.id, from, to, count, outcome, runId: null, causedBy, decision })
+    const { ns, id: scheduleId } = row
+    skips.push({ ns, scheduleId, from, to, count, countIsAtLeast, outcome, runId: null, causedBy, decision })
   }
   deciding.lastPlannedAt = to
 }

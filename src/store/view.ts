@@ -148,6 +148,8 @@ export interface LedgerView {
   readonly from: number
   readonly to: number
   readonly count: number
+  /** The calendar was too long to be counted to its end. */
+  readonly countIsAtLeast: boolean
   readonly outcome: string
   readonly runId: string | null
   readonly causedBy: string | null

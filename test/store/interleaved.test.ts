@@ -81,7 +81,7 @@ test('output that arrives while its lease is being taken back is not written', a
   const held = await scene.leaseOf(id)
   clock.now += 600_000
   const answer = await interleave(
-    () => reclaim({ limit: 10 }),
+    () => reclaim(scene.context, { limit: 10 }),
     () => scene.write((context) => appendOutput(context, held, 'late')),
   )
   expect(answer).toBe('lease-lost')

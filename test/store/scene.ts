@@ -129,7 +129,7 @@ export class Scene {
   }
 
   reclaim() {
-    return this.#database.write(() => reclaim({ limit: 100 }))
+    return this.write((context) => reclaim(context, { limit: 100 }))
   }
 
   /** A schedule's row as fire and the governor would leave it, without their help. */

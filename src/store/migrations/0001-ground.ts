@@ -132,6 +132,7 @@ export const ground: Migration = {
       from_at bigint not null,
       to_at bigint not null,
       count bigint not null,
+      at_least smallint not null default 0,
       outcome {text} not null,
       run_id bigint,
       caused_by bigint,
@@ -178,9 +179,9 @@ export const ground: Migration = {
       run_id bigint not null,
       ns bigint not null,
       fence integer not null,
-      attempts smallint not null,
-      releases smallint not null,
-      deaths smallint not null,
+      attempts integer not null,
+      releases integer not null,
+      deaths integer not null,
       concurrency_key {text},
       primary key (queue_id, need_id, priority, enqueued_at, run_id)
     ) {clustered} {hot table}`,
@@ -199,9 +200,9 @@ export const ground: Migration = {
       at bigint not null,
       reason {text},
       fence integer not null,
-      attempts smallint not null,
-      releases smallint not null,
-      deaths smallint not null
+      attempts integer not null,
+      releases integer not null,
+      deaths integer not null
     ) {hot table}`,
     `create index aside_waiting on belfry.aside (queue_id, at, run_id) where kind = 'waiting'`,
     `create index aside_key on belfry.aside (queue_id, concurrency_key, need_id, priority, enqueued_at, run_id)
@@ -221,9 +222,9 @@ export const ground: Migration = {
       cancel_requested_at bigint,
       cancel_reason {text},
       fence integer not null,
-      attempts smallint not null,
-      releases smallint not null,
-      deaths smallint not null
+      attempts integer not null,
+      releases integer not null,
+      deaths integer not null
     ) {hot table}`,
     'create index lease_queue on belfry.lease (queue_id)',
     'create index lease_key on belfry.lease (queue_id, concurrency_key) where concurrency_key is not null',

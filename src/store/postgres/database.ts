@@ -10,6 +10,8 @@ import {
   type Row,
   type Statement,
   type Step,
+  StepAgain,
+  stepTriesMax,
   storeClock,
   type Value,
 } from '../statement.ts'
@@ -26,7 +28,6 @@ interface Query {
 }
 
 const idsInBlock = 1_000
-const conflictRetriesMax = 10
 const int8 = 20
 
 const serializationFailure = '40001'
@@ -41,6 +42,8 @@ export class PostgresDatabase implements Database {
   readonly #schema: string
   readonly #clock: Clock | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
+  /** Callers' own connections, with the last step that was asked of each. */
+  readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   #ids = { next: 1, last: 0 }
 
   constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Clock | undefined }) {
@@ -57,8 +60,9 @@ export class PostgresDatabase implements Database {
       try {
         return await this.#transaction('begin isolation level read committed', verb)
       } catch (error) {
-        // The database has rolled the whole step back, and a step is made to be asked again.
-        if (!isConflict(error) || tries >= conflictRetriesMax) throw error
+        // The whole step has been rolled back, and a step is made to be asked again.
+        if (tries >= stepTriesMax) throw error instanceof StepAgain ? stillMoving(error) : error
+        if (!isConflict(error) && !(error instanceof StepAgain)) throw error
       }
     }
   }
@@ -74,7 +78,15 @@ export class PostgresDatabase implements Database {
         hint: "Pass the client on which you called query('begin').",
       })
     }
-    // A step happens wholly or not at all, also when the caller goes on after it was refused.
+    // Two steps at once would share one savepoint, and the one that is refused would undo the other.
+    const before = this.#lent.get(connection) ?? Promise.resolve()
+    const step = before.then(() => this.#stepWithin(connection, verb))
+    this.#lent.set(connection, step.catch(ignored))
+    return step
+  }
+
+  /** A step happens wholly or not at all, also when the caller goes on after it was refused. */
+  async #stepWithin<Result>(connection: Connection, verb: () => Step<Result>): Promise<Result> {
     await this.#beginStep(connection)
     try {
       const result = await this.#drive(connection, verb())
@@ -207,7 +219,7 @@ export class PostgresDatabase implements Database {
     try {
       return (await connection.query({ ...query, types: typeParsers })).rows
     } catch (error) {
-      if (isRefusal(error)) throw error
+      if (isRefusal(error)) throw isBusyServer(error) ? busyServer(this.place, error as Error) : error
       throw new BelfryError(
         'unavailable',
         `${this.place} broke off: ${(error as Error).message}; nothing was written.`,
@@ -226,7 +238,10 @@ export class PostgresDatabase implements Database {
       if (this.#ids.next > this.#ids.last) {
         const text = postgresText(`select nextval('belfry.id_block') as block`, this.#schema)
         const block = Number((await this.#query(connection, { text }))[0]?.block)
-        this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
+        // Of two answers that overtook each other the larger block counts, or ids would not ascend.
+        if (block * idsInBlock > this.#ids.last) {
+          this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
+        }
       }
       rows.push({ id: this.#ids.next++ })
     }
@@ -291,4 +306,21 @@ function isConflict(error: unknown): boolean {
 function isRefusal(error: unknown): boolean {
   const code = codeOf(error)
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('08') && !code.startsWith('57P')
+}
+
+/** The server could not do it now: a lock or statement timeout, no memory, no connection, or a read-only moment. */
+function isBusyServer(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  return code === '55P03' || code === '57014' || code === '25006' || code.startsWith('53')
+}
+
+function busyServer(place: string, error: Error): BelfryError {
+  return new BelfryError('unavailable', `${place} could not do it now: ${error.message}; nothing was written.`, {
+    hint: 'Try again; if it lasts, look at the server’s locks, memory and timeouts.',
+    cause: error,
+  })
+}
+
+function stillMoving(error: StepAgain): BelfryError {
+  return new BelfryError('conflict', error.message, { hint: 'Ask again.' })
 }

@@ -1,3 +1,4 @@
+import { checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { tailFrom } from '../output.ts'
 import { runIdOf } from '../settle.ts'
@@ -13,6 +14,8 @@ const findRows = both(
   'select seq, dropped_bytes, body from belfry.output where run_id = $1 and fence = $2 and ns = $3 order by seq',
 )
 
+const fenceMax = 2 ** 31 - 1
+
 interface OutputRow {
   readonly seq: number
   readonly dropped_bytes: number
@@ -22,6 +25,7 @@ interface OutputRow {
 /** What an attempt wrote, of the newest that wrote anything unless one is named; `null` when nothing was written. */
 export function* output(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
   const id = runIdOf({ runId })
+  if (fence !== undefined) checkInteger(fence, 'fence', 0, fenceMax)
   const named = fence ?? (yield* one<{ fence: number | null }>(findNewest, id, context.ns))?.fence ?? null
   if (named === null) return null
   const rows = yield* all<OutputRow>(findRows, id, named, context.ns)

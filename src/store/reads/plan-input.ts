@@ -22,7 +22,7 @@ const findNeeds = both('plan find needs', 'select id, kind, name from belfry.nee
 const definition = 'd.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
 const findLeased = both(
   'plan find leased',
-  `select l.run_id, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
+  `select l.run_id, l.fence, l.expires_at, l.cancel_requested_at, ${definition}
     from belfry.lease l join belfry.run d on d.id = l.run_id where l.queue_id = $1`,
 )
 /** One statement a kind, because each kind has an index of its own. */
@@ -36,7 +36,7 @@ const findParked = asides('plan find parked', `kind = 'parked' and queue_id = $1
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
 const findKept = both(
   'plan find kept',
-  `select a.run_id, a.kind, a.at, a.reason, a.attempts, ${definition} from belfry.schedule_run s
+  `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition} from belfry.schedule_run s
     join belfry.aside a on a.run_id = s.run_id join belfry.run d on d.id = a.run_id
     where a.queue_id = $1 and a.kind in ('held', 'overlap') order by s.schedule_id, s.run_id limit $2`,
 )
@@ -48,8 +48,8 @@ const findStarts = both(
 function asides(name: string, where: string, order: string): Statement {
   return both(
     name,
-    `select a.run_id, a.kind, a.at, a.reason, a.attempts, ${definition}
-      from (select run_id, kind, at, reason, attempts from belfry.aside where ${where} order by ${order} limit $2) a
+    `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition}
+      from (select run_id, kind, at, reason, fence from belfry.aside where ${where} order by ${order} limit $2) a
       join belfry.run d on d.id = a.run_id`,
   )
 }
@@ -136,10 +136,10 @@ function instantsOf(row: Row): Pick<PlannedRun, 'nextEligibleAt' | 'notBefore'> 
   return row.reason === 'backoff' ? { nextEligibleAt: row.at as number } : { notBefore: row.at as number }
 }
 
-/** From this instant on it must not start: its deadline, or what lateness allows before the first attempt. */
+/** From this instant on it must not start: its deadline, or what lateness allows until it is leased for the first time. */
 function deadlineOf(row: Row): number | null {
   const deadlines = [row.deadline as number | null]
-  if (row.late_after !== null && row.attempts === 0) deadlines.push((row.late_after as number) + 1)
+  if (row.late_after !== null && row.fence === 0) deadlines.push((row.late_after as number) + 1)
   const known = deadlines.filter((deadline) => deadline !== null)
   return known.length === 0 ? null : Math.min(...known)
 }

@@ -1,7 +1,7 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { inQueueOrder } from '../../core/plan.ts'
 import type { EndedStatus } from '../../core/run-state.ts'
-import { invalid } from '../check.ts'
+import { invalid, priorityMax } from '../check.ts'
 import { all, both, dialects, each, one, type Row, type Statement, type Step } from '../statement.ts'
 
 /** A run that a list may show, with the place from which the page after it goes on. */
@@ -86,17 +86,17 @@ const findParked = dialects('list parked runs', {
 const findNeeds = both('list needs', 'select id from belfry.need where ns = $1')
 /** The first runs of each lane after a place, in queue order. */
 export const headOfLanes = dialects('list head of lanes', {
-  sqlite: `select r.run_id, r.attempts, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
+  sqlite: `select r.run_id, r.fence, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
       d.concurrency_key
-    from (select run_id, attempts from belfry.ready where queue_id = $1 and need_id = $2
+    from (select run_id, fence from belfry.ready where queue_id = $1 and need_id = $2
       and (priority, enqueued_at, run_id) > ($3, $4, $5) order by priority, enqueued_at, run_id limit $6) r
     join belfry.run d on d.id = r.run_id`,
-  postgres: `select r.run_id, r.attempts, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
+  postgres: `select r.run_id, r.fence, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
       d.concurrency_key
     from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
       as lane (queue_id, need_id, priority, enqueued_at, run_id, most)
     cross join lateral (
-      select run_id, attempts from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
+      select run_id, fence from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
         and (priority, enqueued_at, run_id) > (lane.priority, lane.enqueued_at, lane.run_id)
       order by priority, enqueued_at, run_id limit lane.most) r
     join belfry.run d on d.id = r.run_id`,
@@ -218,13 +218,15 @@ function instantIn(look: Look): { at: number; id: number } {
 
 function lanePlaceIn(look: Look): readonly [number, number, number] {
   const [priority, enqueuedAt, id] = look.before?.split('/') ?? []
-  return [integerIn(priority, look), integerIn(enqueuedAt, look), runIn(id ?? '', look)]
+  const rank = integerIn(priority, look)
+  return [Math.abs(rank) <= priorityMax ? rank : misplaced(look), integerIn(enqueuedAt, look), runIn(id ?? '', look)]
 }
 
 function integerIn(text: string | undefined, look: Look): number {
-  return text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : misplaced(look)
+  const value = text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : misplaced(look)
 }
 
-function misplaced({ before }: Look): never {
+export function misplaced({ before }: Pick<Look, 'before'>): never {
   throw invalid('before', `is ${JSON.stringify(before)}`, 'the `next` of a page with the same filter')
 }

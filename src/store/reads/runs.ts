@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
-import { isLive } from '../../core/run-state.ts'
-import { checkInteger } from '../check.ts'
+import { isLive, moves, type RunStatus } from '../../core/run-state.ts'
+import { checkChoice, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { RunFilter, RunPage, RunSummary } from '../view.ts'
@@ -15,6 +15,7 @@ import {
   type Look,
   leasedSource,
   madeBySource,
+  misplaced,
   parkedSource,
   readySource,
   scheduleSource,
@@ -31,6 +32,8 @@ const looksMax = 500
 export function* runs(context: StoreContext, filter: RunFilter): Step<RunPage> {
   const { limit, before, queue } = filter
   checkInteger(limit, 'limit', 1, limitMax)
+  if (before !== undefined && typeof before !== 'string') misplaced({ before })
+  if (filter.status !== undefined) checkChoice(filter.status, 'status', Object.keys(moves) as RunStatus[])
   const queueIds = yield* queuesOf(context, queue)
   const scheduleId = yield* scheduleOf(context, filter.schedule)
   const look: Look = {

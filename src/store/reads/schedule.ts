@@ -1,6 +1,6 @@
 import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
-import { canBeName, checkInteger } from '../check.ts'
+import { canBeName, checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import type { HintKind } from '../port.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedule-row.ts'
@@ -56,9 +56,20 @@ export function* schedules(
 ): Step<ScheduleView[]> {
   checkInteger(limit, 'limit', 1, pageMax)
   const rows = deleted
-    ? yield* all(findDeleted, context.ns, after === undefined ? 0 : (parseId('schedule', after) ?? 0), limit)
-    : yield* all(findLive, context.ns, after ?? '', limit)
+    ? yield* all(findDeleted, context.ns, after === undefined ? 0 : deletedAfter(after), limit)
+    : yield* all(findLive, context.ns, after === undefined ? '' : nameAfter(after), limit)
   return rows.map((row) => scheduleViewOf(scheduleRowOf(row)))
+}
+
+function nameAfter(after: unknown): string {
+  if (canBeName(after)) return after
+  throw invalid('after', `is ${JSON.stringify(after)}`, 'the name of a schedule')
+}
+
+function deletedAfter(after: unknown): number {
+  const id = typeof after === 'string' ? parseId('schedule', after) : null
+  if (id === null) throw invalid('after', `is ${JSON.stringify(after)}`, 'the id of a deleted schedule')
+  return id
 }
 
 /** What a schedule said and who said so, newest first. */
@@ -99,6 +110,7 @@ export function* ledger(
   { before = Number.MAX_SAFE_INTEGER, limit = pageDefault }: { before?: number; limit?: number } = {},
 ): Step<LedgerView[]> {
   checkInteger(limit, 'limit', 1, pageMax)
+  checkInteger(before, 'before', 0, Number.MAX_SAFE_INTEGER)
   const found = yield* findSchedule(context, name)
   return found === null ? [] : (yield* all(findLedger, found.id, before, limit)).map(ledgerViewOf)
 }
@@ -108,6 +120,7 @@ function ledgerViewOf(row: Row): LedgerView {
     from: row.from_at as number,
     to: row.to_at as number,
     count: row.count as number,
+    countIsAtLeast: row.at_least === 1,
     outcome: row.outcome as string,
     runId: runTextOf(row.run_id),
     causedBy: runTextOf(row.caused_by),

@@ -2,7 +2,16 @@ import { existsSync, statSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database.ts'
-import { type Param, type Request, type Row, type Statement, type Step, storeClock, type Value } from '../statement.ts'
+import {
+  type Param,
+  type Request,
+  type Row,
+  type Statement,
+  type Step,
+  StepAgain,
+  storeClock,
+  type Value,
+} from '../statement.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
 import { pragmaInThread } from './thread.ts'
 
@@ -255,6 +264,6 @@ function explained(error: unknown, place: string): unknown {
         cause: error,
       })
     default:
-      return error
+      return error instanceof StepAgain ? new BelfryError('conflict', error.message, { hint: 'Ask again.' }) : error
   }
 }

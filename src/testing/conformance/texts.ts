@@ -148,7 +148,7 @@ async function refuseNames(stage: Parameters<Case['run']>[0]): Promise<void> {
       ['runs[1].concurrencyKey', runWith({ concurrencyKey: bad })],
       ['runs[1].idempotencyKey', runWith({ idempotencyKey: bad })],
       ['runs[1].dedupeKey', runWith({ dedupeKey: bad })],
-      ['runs[1].target.handler', runWith({ target: { handler: bad } })],
+      ['runs[1].target', runWith({ target: { handler: bad } })],
       ['name', () => put(store, { name: bad, timing })],
       ['queue', () => put(store, { name: 'x', timing, queue: bad })],
       ['concurrencyKey', () => put(store, { name: 'x', timing, concurrencyKey: bad })],

@@ -1,0 +1,91 @@
+export interface JsonProblem {
+  /** Where it is inside the value, as one would write it: `.items[2]`. Empty for the value itself. */
+  readonly path: string
+  /** What is wrong there, as a clause after its name. */
+  readonly problem: string
+}
+
+/** What would be right wherever there is a problem. */
+export const plainData = 'plain data that JSON can say'
+
+/** No sound data are nested as deep; a value that contains itself always is. */
+const levelsMax = 500
+const pathLengthMax = 200
+
+/**
+ * The first thing in a value that JSON would drop, replace or refuse; `null` when it says all of it. Properties that are
+ * undefined count as absent, and what has a `toJSON` is judged by what that answers.
+ */
+export function jsonProblem(value: unknown): JsonProblem | null {
+  const found = looked(value)
+  if (found === null || found.path.length <= pathLengthMax) return found
+  return { ...found, path: `${found.path.slice(0, pathLengthMax)}…` }
+}
+
+/** A getter or a `toJSON` may throw whatever it likes. */
+function looked(value: unknown): JsonProblem | null {
+  try {
+    return problemOf(value, 0)
+  } catch (error) {
+    return here(`cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function problemOf(value: unknown, level: number): JsonProblem | null {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return null
+    case 'number':
+      return Number.isFinite(value) ? null : here(`is ${value}`)
+    case 'object':
+      return value === null ? null : insideOf(value, level)
+    case 'undefined':
+      return here('is undefined')
+    default:
+      return here(`is a ${typeof value}`)
+  }
+}
+
+function insideOf(value: object, level: number): JsonProblem | null {
+  if (level > levelsMax) return here(`is nested over ${levelsMax} levels deep, or contains itself`)
+  if (Array.isArray(value)) return amongItems(value, level)
+  if (value instanceof Date && Number.isNaN(value.getTime())) return here('is a date that is none')
+  const { toJSON } = value as { toJSON?: unknown }
+  if (typeof toJSON === 'function') return problemOf(toJSON.call(value, ''), level + 1)
+  if (!isPlain(value)) return here(`is ${classOf(value)}`)
+  for (const key of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[key]
+    const found = inner === undefined ? null : problemOf(inner, level + 1)
+    if (found !== null) return { path: nameOf(key) + found.path, problem: found.problem }
+  }
+  return null
+}
+
+function amongItems(items: readonly unknown[], level: number): JsonProblem | null {
+  for (let index = 0; index < items.length; index++) {
+    const found = problemOf(items[index], level + 1)
+    if (found !== null) return { path: `[${index}]${found.path}`, problem: found.problem }
+  }
+  return null
+}
+
+/** Also when it comes from another realm, whose `Object.prototype` is not ours. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+function classOf(value: object): string {
+  const made: unknown = value.constructor
+  const name = typeof made === 'function' && made !== Object ? made.name : ''
+  return name === '' ? 'an object with a prototype of its own' : `an instance of ${name}`
+}
+
+function nameOf(key: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}
+
+function here(problem: string): JsonProblem {
+  return { path: '', problem }
+}
