@@ -14,7 +14,8 @@ const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   skipped: 'required',
 }
 const kinds = Object.keys(reasons) as Outcome['kind'][]
-const fenceMax = 2 ** 31 - 1
+/** What both databases can hold. */
+export const fenceMax = 2 ** 31 - 1
 
 /** Refuses an end that would be misread: an outcome nobody knows is no success, and an instant that is none no backoff. */
 export function checkEnd({ fence, outcome }: AttemptEnd): void {

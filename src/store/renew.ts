@@ -1,9 +1,10 @@
 import { durationMsMax } from '../core/duration.ts'
 import { formatId } from '../core/id.ts'
 import { checkInteger } from './check.ts'
+import { fenceMax } from './check-end.ts'
 import type { StoreContext } from './context.ts'
 import type { LeaseName, Renewal } from './port.ts'
-import { fenceMax, lockLeases, runIdOf } from './settle.ts'
+import { lockLeases, runIdOf } from './settle.ts'
 import { all, clockNow, dialects, inList, type Step } from './statement.ts'
 
 /** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */

@@ -49,9 +49,6 @@ const findListed = dialects('settle find listed', {
     join belfry.schedule_run s on s.schedule_id = i.schedule_id and s.run_id = i.run_id`,
 })
 
-/** What both databases can hold. */
-export const fenceMax = 2 ** 31 - 1
-
 interface NumberedEnd {
   readonly runId: number
   readonly end: AttemptEnd
@@ -109,7 +106,9 @@ function numbered(end: AttemptEnd): NumberedEnd {
 function* settlePlainly(context: StoreContext, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
   const plain = new Set<NumberedEnd>()
   const hopeful = ends.filter(({ end }) => mayBePlain(end))
-  for (const [fence, byRun] of byFence(hopeful)) {
+  const fences = byFence(hopeful)
+  if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
+  for (const [fence, byRun] of fences) {
     const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
     if (rows.length === 0) continue
     yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))

@@ -138,6 +138,21 @@ describe('scheduleProblems', () => {
     expect(refused({ overlap: 'queue', queueMax: 0 })).toEqual(['queueMax'])
   })
 
+  it('refuses what JSON would drop or replace, because that is not what would be stored', () => {
+    const odd = [() => 1, 1n, Number.NaN, new Map(), [undefined], Symbol('a')]
+    for (const value of odd) {
+      expect(refused({ payload: { a: value } })).toEqual(['payload'])
+      expect(refused({ options: { a: value } })).toEqual(['options'])
+      expect(refused({ target: { http: { a: value } } })).toEqual(['target'])
+      expect(refused({ spread: { ...promptSpread, recurringCapMs: value } })).toEqual(['spread.recurringCapMs'])
+    }
+    expect(refused({ payload: { a: undefined }, options: { a: undefined } })).toEqual([])
+    expect(refused({ target: { handler: 'a\0' } })).toEqual(['target'])
+    expect(problems({ payload: { a: [1n] } })).toEqual([
+      { field: 'payload', problem: 'cannot be kept: its .a[0] is a bigint', expected: 'plain data that JSON can say' },
+    ])
+  })
+
   it('refuses a target of no kind or of two', () => {
     expect(refused({ target: {} })).toEqual(['target'])
     expect(refused({ target: { handler: 'a', command: 'b' } })).toEqual(['target'])

@@ -183,6 +183,12 @@ describe('verdict', () => {
     expect(nextAt({ retryAt: now + 10 * hourMs })).toBe(now + hourMs)
   })
 
+  it('names a whole ms whatever instant an executor computed, and never one before it', () => {
+    expect(judge({}, { ...exit1, retryAfterMs: 1_500.25 }).nextEligibleAt).toBe(now + 1_501)
+    expect(judge({}, { ...exit1, retryAt: now + 2_000.5 }).nextEligibleAt).toBe(now + 2_001)
+    expect(judge({}, exit1, { backoffBaseMs: 0.5, backoffCapMs: 0.5 }).nextEligibleAt).toBe(now + 1)
+  })
+
   it('counts no attempt for a run that a guard refused', () => {
     const refused = judge({ attempts: 1 }, { kind: 'skipped', reason: 'maintenance' })
     expect(refused).toMatchObject({ status: 'skipped', attempts: 1, reason: 'maintenance' })

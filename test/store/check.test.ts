@@ -59,15 +59,22 @@ describe('an integer', () => {
 describe('JSON text', () => {
   it.each([[undefined], [() => 1], [Symbol('a')]])('of %s is refused instead of being dropped', (value) => {
     expect(refusal(() => jsonText(value, 'payload')).message).toMatch(
-      /^payload is \w+; it must be plain data that JSON can say/,
+      /^payload is (a )?\w+; it must be plain data that JSON can say/,
     )
+  })
+
+  it('of what holds such a thing is refused with its place', () => {
+    expect(refusal(() => jsonText({ a: [new Map()] }, 'payload'))).toEqual({
+      message: 'payload.a[0] is an instance of Map; it must be plain data that JSON can say.',
+      field: 'payload.a[0]',
+    })
   })
 
   it('of what cannot be written is refused with the reason', () => {
     const circle: Record<string, unknown> = {}
     circle.circle = circle
-    expect(refusal(() => jsonText(circle, 'payload')).message).toMatch(/^payload cannot be written as JSON: .*circular/)
-    expect(refusal(() => jsonText({ big: 1n }, 'payload')).message).toMatch(/BigInt/)
+    expect(refusal(() => jsonText(circle, 'payload')).message).toMatch(/^payload\.circle.* contains itself/)
+    expect(refusal(() => jsonText({ big: 1n }, 'payload')).message).toMatch(/^payload\.big is a bigint/)
   })
 
   it('is measured in bytes, not in characters', () => {

@@ -57,7 +57,10 @@ describe('a setting that makes no sense is refused before anything is opened', (
   it.each([
     [{ namespace: '' }, 'namespace is empty; it must be a text of 1 to 200 characters.'],
     [{ namespace: 'a\0' }, 'namespace has a NUL character at position 1; it must be a text without it.'],
-    [{ schema: 'x'.repeat(64) }, 'schema has 64 characters; it must be at most 63.'],
+    ...['x'.repeat(64), "it's", 'a b', '', '1st', 'a.b'].map((schema): [object, string] => [
+      { schema },
+      `schema is ${JSON.stringify(schema)}; it must be a letter or underscore, then at most 62 letters, digits and underscores.`,
+    ]),
     [{ connectionsMax: 0 }, 'connectionsMax is 0; it must be an integer from 1 to 1000.'],
     [{ defaultMaxConcurrent: 1.5 }, 'defaultMaxConcurrent is 1.5; it must be an integer from 1 to 1000000.'],
   ])('%j', async (options, message) => {

@@ -121,6 +121,13 @@ onEachDatabase('planInput', (scene) => {
     expect(window).toMatchObject({ now: startAt, queuePaused: false, paused: false, recentStarts: [] })
   })
 
+  test('a run that was leased once is never too late for its next attempt, also when that first one came to nothing', async () => {
+    const late = await scene().occurrence(await scene().schedule(), startAt)
+    await scene().sql('update belfry.run set late_after = $2 where id = $1', numberOf(late), startAt + 5)
+    await scene().end(await scene().leaseOf(late), { kind: 'released' })
+    expect((await planOf(scene())).runs).toMatchObject([{ id: late, status: 'ready', deadline: null }])
+  })
+
   test('a run behind a run of its schedule names it, and one of a paused schedule is held', async () => {
     const scheduleId = await scene().schedule()
     const ended = await scene().occurrence(scheduleId, startAt)

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
 import { cancel } from '../../src/store/cancel.ts'
+import type { StoreContext } from '../../src/store/context.ts'
 import { attempts } from '../../src/store/reads/attempts.ts'
 import { nextInstants } from '../../src/store/reads/next-instants.ts'
+import { output } from '../../src/store/reads/output.ts'
+import { runs } from '../../src/store/reads/runs.ts'
 import { hints, ledger, schedule, schedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import type { Step } from '../../src/store/statement.ts'
 import { onEachDatabase, startAt } from './scene.ts'
 
 onEachDatabase('reads', (scene) => {
@@ -173,6 +177,7 @@ onEachDatabase('reads', (scene) => {
         from: 2,
         to: 2,
         count: 1,
+        countIsAtLeast: false,
         outcome: 'fired',
         runId: 'r-11',
         causedBy: null,
@@ -183,5 +188,27 @@ onEachDatabase('reads', (scene) => {
     ])
     expect(await scene().read((context) => ledger(context, 'a'))).toHaveLength(3)
     expect(await scene().read((context) => ledger(context, 'nobody'))).toEqual([])
+  })
+
+  test('a question that makes no sense is refused alike by both databases, never by a database', async () => {
+    await scene().schedule({ name: 'a' })
+    const id = await scene().enqueue()
+    const ask = <Result>(read: (context: StoreContext) => Step<Result>) => scene().read(read)
+    const odd: (() => Promise<unknown>)[] = [
+      () => ask((context) => schedules(context, { after: 'a\0' })),
+      () => ask((context) => schedules(context, { after: 5 as never })),
+      () => ask((context) => schedules(context, { after: 'nobody', deleted: true })),
+      () => ask((context) => ledger(context, 'a', { before: 1.5 })),
+      () => ask((context) => ledger(context, 'a', { before: 2 ** 64 })),
+      () => ask((context) => output(context, id, 2 ** 40)),
+      () => ask((context) => output(context, id, 1.5)),
+      () => ask((context) => runs(context, { limit: 1, status: 'ready', before: '9999999999/0/r-11' })),
+      () => ask((context) => runs(context, { limit: 1, status: 'ready', before: '1/9999999999999999/r-11' })),
+      () => ask((context) => runs(context, { limit: 1, status: 'completed', before: '9999999999999999/r-11' })),
+      () => ask((context) => runs(context, { limit: 1, status: 'completed', before: 'a\0' })),
+      () => ask((context) => runs(context, { limit: 1, before: 5 as never })),
+      () => ask((context) => runs(context, { limit: 1, status: 'a\0' as never })),
+    ]
+    for (const question of odd) await expect(question()).rejects.toMatchObject({ name: 'BelfryError', code: 'invalid' })
   })
 })

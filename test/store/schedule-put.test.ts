@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
+import type { PutOptions } from '../../src/store/port.ts'
 import { actor, hour, hourly, minute, onEachStore, startAt } from './schedule-stage.ts'
+
+/** An object that is one thing to whoever looks at it and another when it is written. */
+function dressed(shown: object, written: object): object {
+  return Object.defineProperty({ ...shown }, 'toJSON', { value: () => written, enumerable: false })
+}
 
 onEachStore('put', (stage) => {
   it('creates, then answers what changed, and changes nothing when nothing differs', async () => {
@@ -41,6 +47,36 @@ onEachStore('put', (stage) => {
     })
     await expect(stage().put({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })).rejects.toThrow(/never comes/)
     await expect(stage().put({ name: 'a\0b' })).rejects.toThrow(/NUL/)
+    expect(await stage().store.read.schedules()).toEqual([])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['a payload with a hole', { payload: { a: [() => 1] } }, /payload cannot be kept: its \.a\[0\] is a function/],
+    ['a payload of another class', { payload: new Map([[1, 2]]) }, /payload is an instance of Map/],
+    ['a number that is none', { options: { tags: [Number.NaN] } }, /options cannot be kept: its \.tags\[0\] is NaN/],
+    [
+      'a target that is a program',
+      { target: { command: () => 1 } },
+      /target cannot be kept: its \.command is a function/,
+    ],
+    ['a handler that is no key', { target: { handler: 'a\0' } }, /target names a handler with a NUL character/],
+    ['a target that says another', { target: { handler: 'a', toJSON: () => ({}) } }, /target has none of handler/],
+    ['a timing that says another', { timing: dressed({ everyMs: 5_000 }, { everyMs: 1 }) }, /timing\.everyMs is 1/],
+  ])('%s is refused, because it would not be stored as it is judged', async (_, spec, message) => {
+    await expect(stage().put(spec)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
+    expect(await stage().store.read.schedules()).toEqual([])
+  })
+
+  it.each<[object, RegExp]>([
+    [{ mode: 'creat' }, /mode is "creat"; it must be one of create, put/],
+    [{ mode: undefined }, /mode is undefined/],
+    [{ actor: undefined }, /actor is missing/],
+    [{ actor: { name: 'x', door: '' } }, /actor\.door is empty/],
+    [{ ifVersion: '2' }, /ifVersion is 2/],
+    [{ ifversion: 2 }, /options\.ifversion is not known; it must be one of mode, actor, reason, ifVersion/],
+  ])('options that would be misread are refused: %j', async (options, message) => {
+    const put = stage().put({}, options as Partial<PutOptions>)
+    await expect(put).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
     expect(await stage().store.read.schedules()).toEqual([])
   })
 

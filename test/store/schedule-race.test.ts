@@ -106,7 +106,7 @@ describe('several processes on PostgreSQL', () => {
 
   it('law 1: of all who fire at once only one makes the run of an occurrence', async () => {
     fleet = new Fleet()
-    await fleet.open('race fire')
+    await fleet.open('race_fire')
     const { first, stores } = fleet
     const due = Array.from({ length: 60 }, (_, index) => `s${index}`)
     for (const name of due) await first.putSchedule({ name, timing: hourly }, { mode: 'put', actor })
@@ -120,7 +120,7 @@ describe('several processes on PostgreSQL', () => {
 
   it('of all who create the same name at once one creates it, and the others find it', async () => {
     fleet = new Fleet()
-    await fleet.open('race create')
+    await fleet.open('race_create')
     const spec = { name: 'report', timing: hourly }
     const answers = await Promise.all(fleet.stores.map((store) => store.putSchedule(spec, { mode: 'create', actor })))
     expect(answers.map(({ answer }) => answer).toSorted()).toEqual(['created', 'unchanged', 'unchanged', 'unchanged'])
@@ -128,7 +128,7 @@ describe('several processes on PostgreSQL', () => {
 
   it.each([1, 2, 3])('laws 1, 2 and 11 hold while everybody changes the same schedules (seed %i)', async (seed) => {
     fleet = new Fleet()
-    await fleet.open(`race storm ${seed}`)
+    await fleet.open(`race_storm_${seed}`)
     const roll = dice(seed)
     await fleet.first.setQueue('default', { policy: { maxConcurrentPerKey: 2 }, actor })
     for (const name of names) await fleet.put(fleet.first, name, roll)

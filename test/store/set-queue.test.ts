@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { defaultPolicy } from '../../src/core/policy.ts'
+import { enqueue } from '../../src/store/enqueue.ts'
+import type { QueueChange } from '../../src/store/port.ts'
 import { audit } from '../../src/store/reads/audit.ts'
 import { queue, queues } from '../../src/store/reads/queue.ts'
-import { onEachDatabase, type Scene, startAt } from './scene.ts'
+import { setQueue } from '../../src/store/set-queue.ts'
+import { actor, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const shown = (scene: Scene, name: string) => scene.read((context) => queue(context, name))
 const versions = (scene: Scene) =>
@@ -112,17 +115,40 @@ onEachDatabase('setQueue', (scene) => {
   })
 
   test('raising the ceiling of more keys than one step opens lets no key starve', async () => {
-    await scene().setQueue('default', { policy: { maxConcurrent: 1_000, maxConcurrentPerKey: 1 } })
-    for (let key = 0; key < 220; key++) {
-      await scene().enqueue({ concurrencyKey: `key ${key}` })
-      await scene().enqueue({ concurrencyKey: `key ${key}` })
-    }
+    await scene().setQueue('default', { policy: { maxConcurrent: 10_000, maxConcurrentPerKey: 1 } })
+    const ofKey = (key: number) => Array.from({ length: 501 }, () => ({ concurrencyKey: `key ${key}` }))
+    await scene().write((context) => enqueue(context, [0, 1, 2, 3, 4].flatMap(ofKey)))
     const first = await scene().lease({ limit: 1_000 })
-    expect(first).toHaveLength(220)
-    await scene().setQueue('default', { policy: { maxConcurrentPerKey: 2 } })
-    expect(await scene().lease({ limit: 1_000 })).toHaveLength(200)
+    expect(first).toHaveLength(5)
+    await scene().setQueue('default', { policy: { maxConcurrentPerKey: null } })
+    const inLine = () => scene().sql('select run_id from belfry.ready where ns = $1', scene().context.ns)
+    expect(await inLine()).toHaveLength(2_000)
     for (const held of first) await scene().end(held)
-    expect(await scene().lease({ limit: 1_000 })).toHaveLength(20)
+    expect(await inLine()).toHaveLength(2_500)
+  })
+
+  test('raising the ceiling of a thousand keys opens each of them in one step', async () => {
+    await scene().setQueue('default', { policy: { maxConcurrent: 10_000, maxConcurrentPerKey: 1 } })
+    const keys = Array.from({ length: 900 }, (_, key) => ({ concurrencyKey: `key ${key}` }))
+    await scene().write((context) => enqueue(context, [...keys, ...keys]))
+    expect(await scene().lease({ limit: 1_000 })).toHaveLength(900)
+    await scene().setQueue('default', { policy: { maxConcurrentPerKey: 2 } })
+    expect(await scene().lease({ limit: 1_000 })).toHaveLength(900)
+  })
+
+  test.each<[object, RegExp]>([
+    [{ polcy: { maxConcurrent: 1 } }, /change\.polcy is not known; it must be one of policy, paused, actor, ifVersion/],
+    [{ paused: null }, /paused is null; it must be false, or an object with a reason/],
+    [{ paused: true }, /paused is true/],
+    [{ paused: { reason: 'x', til: 5 } }, /paused\.til is not known/],
+    [{ policy: null }, /policy is null; it must be an object/],
+    [{ actor: undefined }, /actor is missing; it must be an object with a name and a door/],
+    [{ actor: { name: 'x' } }, /actor\.door is undefined/],
+    [{ ifVersion: '1' }, /ifVersion is 1/],
+  ])('a change that would be misread is refused: %j', async (change, message) => {
+    const set = scene().write((context) => setQueue(context, 'mail', { actor, ...change } as QueueChange))
+    await expect(set).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
+    expect(await shown(scene(), 'mail')).toBeNull()
   })
 
   test('a policy that cannot be read is shown as such, and setting it anew opens the queue', async () => {

@@ -1,3 +1,4 @@
+import { circles } from './circles.ts'
 import { claims } from './claims.ts'
 import { commits } from './commits.ts'
 import { ends } from './ends.ts'
@@ -19,6 +20,7 @@ export const cases: readonly Case[] = [
   ...claims,
   ...keys,
   ...plans,
+  ...circles,
   ...fencing,
   ...ends,
   ...results,

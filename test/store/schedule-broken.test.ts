@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
+
+onEachStore('fire what can be fired', (stage) => {
+  it.each([
+    ['of a target without a kind', '{"name":"odd","timing":{"everyMs":3600000},"target":{}}'],
+    ['of a handler that is no key', '{"name":"odd","timing":{"everyMs":3600000},"target":{"handler":"a\\u0000"}}'],
+    ['that is no JSON', '{"name":'],
+    ['that is no object', 'null'],
+  ])('a stored schedule %s is told and looked at again, and keeps no other from firing', async (_, spec) => {
+    for (const name of ['a', 'odd', 'z']) await stage().put({ name, timing: { everyMs: hour } })
+    await stage().sql(`update belfry.schedule set spec = $1 where name = 'odd'`, spec)
+
+    const fired = await stage().fireAt(startAt + hour)
+    expect(fired.runs.map(({ schedule }) => schedule)).toEqual(['a', 'z'])
+    expect(fired).toMatchObject({ broken: [{ schedule: 'odd' }], schedules: 3, more: false })
+    expect((await stage().fire()).broken).toEqual([])
+    stage().pass(minute)
+    expect((await stage().fire()).broken).toMatchObject([{ schedule: 'odd', error: { message: expect.any(String) } }])
+  })
+
+  it('a stored row that cannot be read is told by its name, and mended by hand it goes on', async () => {
+    await stage().put({ timing: { everyMs: hour } })
+    await stage().sql(`update belfry.schedule set hints = '{'`)
+    const [broken] = (await stage().fireAt(startAt + hour)).broken
+    expect(broken?.error).toMatchObject({
+      code: 'failure',
+      message: 'What is stored as hints of schedule report cannot be read.',
+    })
+    await stage().sql(`update belfry.schedule set hints = '{}'`)
+    stage().pass(minute)
+    expect((await stage().fire()).runs).toHaveLength(1)
+  })
+
+  it('schedules of another namespace are fired with the rest, and not told to a stranger', async () => {
+    for (const name of ['own', 'secret', 'secret and odd']) await stage().put({ name, timing: { everyMs: hour } })
+    await stage().sql(`insert into belfry.namespace (id, name, created_at) values (2, 'other', 0)`)
+    await stage().sql(`update belfry.schedule set ns = 2 where name <> 'own'`)
+    await stage().sql(`update belfry.schedule set spec = '{' where name = 'secret and odd'`)
+    const fired = await stage().fireAt(startAt + hour)
+    expect(fired.schedules).toBe(3)
+    expect(fired.runs.map(({ schedule }) => schedule)).toEqual(['own'])
+    expect(JSON.stringify(fired)).not.toContain('secret')
+    expect(await stage().sql('select ns from belfry.run order by ns')).toEqual([{ ns: 1 }, { ns: 2 }])
+  })
+
+  it('a calendar too long to be counted says that its count is a lower bound, also once the row grew', async () => {
+    await stage().put({ timing: { cron: '* * * * *', zone: 'UTC' }, missed: 'skip' })
+    const years = 3 * 365 * 24 * hour
+    const { skipped } = await stage().fireAt(startAt + years)
+    expect(skipped).toMatchObject([{ countIsAtLeast: true, reason: 'missed' }])
+    await stage().fireAt(startAt + years + 10 * minute)
+    const ledger = await stage().store.read.ledger('report')
+    expect(ledger.filter(({ outcome }) => outcome === 'missed').at(-1)).toMatchObject({ countIsAtLeast: true })
+    expect(ledger.filter(({ runId }) => runId !== null).every(({ countIsAtLeast }) => !countIsAtLeast)).toBe(true)
+  })
+
+  it('a pause that passed more than can be counted says so, and what is counted to its end does not', async () => {
+    await stage().put({ timing: { cron: '* * * * *', zone: 'UTC' } })
+    await stage().store.pauseSchedule('report', { reason: 'long' })
+    stage().pass(hour)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().store.read.ledger('report')).toMatchObject([{ count: 60, countIsAtLeast: false }])
+    await stage().store.pauseSchedule('report', { reason: 'longer' })
+    stage().pass(365 * 24 * hour)
+    await stage().store.resumeSchedule('report')
+    const [grown, ...older] = await stage().store.read.ledger('report')
+    expect(grown).toMatchObject({ countIsAtLeast: true, outcome: 'paused' })
+    expect(older).toEqual([])
+    await stage().store.pauseSchedule('report', { reason: 'short' })
+    stage().pass(hour)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().store.read.ledger('report')).toMatchObject([{ countIsAtLeast: true }])
+  })
+})
