@@ -10,7 +10,7 @@ export const plainData = 'plain data that JSON can say'
 
 /** No sound data are nested as deep; a value that contains itself always is. */
 const levelsMax = 500
-const pathLengthMax = 200
+const pathLengthMax = 80
 
 /**
  * The first thing in a value that JSON would drop, replace or refuse; `null` when it says all of it. Properties that are

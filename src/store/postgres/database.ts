@@ -33,6 +33,8 @@ const int8 = 20
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
 const noTransaction = '25P01'
+const noTable = '42P01'
+const abortedTransaction = '25P02'
 
 /** A pool of connections to one schema. Each transaction has a connection for itself. */
 export class PostgresDatabase implements Database {
@@ -94,7 +96,7 @@ export class PostgresDatabase implements Database {
       return result
     } catch (error) {
       await connection.query({ text: 'rollback to savepoint belfry_step', types: typeParsers }).catch(ignored)
-      throw error
+      throw codeOf(error) === noTable ? otherDatabase(this.place, error) : error
     }
   }
 
@@ -114,6 +116,7 @@ export class PostgresDatabase implements Database {
     try {
       await this.#query(connection, { text: 'savepoint belfry_step' })
     } catch (error) {
+      if (codeOf(error) === abortedTransaction) throw alreadyAborted(error)
       if (codeOf(error) !== noTransaction) throw error
       throw new BelfryError('invalid', 'The transaction is a pg client without an open transaction.', {
         hint: "Call query('begin') on the client first, and commit it yourself afterwards.",
@@ -323,4 +326,22 @@ function busyServer(place: string, error: Error): BelfryError {
 
 function stillMoving(error: StepAgain): BelfryError {
   return new BelfryError('conflict', error.message, { hint: 'Ask again.' })
+}
+
+function otherDatabase(place: string, error: unknown): BelfryError {
+  return new BelfryError(
+    'invalid',
+    `The transaction's client is connected to a database without the tables of ${place}.`,
+    {
+      hint: 'Connect the client to the database that this store uses.',
+      cause: error,
+    },
+  )
+}
+
+function alreadyAborted(error: unknown): BelfryError {
+  return new BelfryError('invalid', 'The transaction has failed before and can only be rolled back.', {
+    hint: "Call query('rollback') on the client and begin anew.",
+    cause: error,
+  })
 }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database.ts'
@@ -72,6 +72,12 @@ export class SqliteDatabase implements Database {
     if (typeof handle?.prepare !== 'function' || handle.isTransaction !== true) {
       throw new BelfryError('invalid', 'The transaction is not a SQLite handle with an open transaction.', {
         hint: "Call exec('begin immediate') on the handle first, and commit it yourself afterwards.",
+      })
+    }
+    const file = handle.location?.() ?? null
+    if (file !== null && realpathSync(file) !== realpathSync(this.place)) {
+      throw new BelfryError('invalid', `The transaction is on ${file}, and this store is ${this.place}.`, {
+        hint: 'Open the handle on the file of this store.',
       })
     }
     // A step happens wholly or not at all, also when the caller goes on after it was refused.
@@ -245,6 +251,12 @@ function explained(error: unknown, place: string): unknown {
     case primaryCode.full:
       return new BelfryError('unavailable', `The disk of ${place} is full; nothing was written.`, {
         hint: 'Free some space; work goes on by itself.',
+        cause: error,
+      })
+    case primaryCode.busy:
+    case primaryCode.locked:
+      return new BelfryError('unavailable', `${place} is being written to by somebody else; nothing was written.`, {
+        hint: "Begin your own transactions with 'begin immediate', or try again.",
         cause: error,
       })
     case primaryCode.readOnly:
