@@ -95,6 +95,8 @@ const leasesOfClaim = both(
 
 const promotedMax = 1_000
 const looksMax = 8
+const looksFurther = 100
+const looksFurtherMax = 1_000
 
 interface Lane {
   readonly context: StoreContext
@@ -176,13 +178,16 @@ function* take(lane: Lane, room: number): Step<Taken> {
   const skipped: LeaseAnswer['skipped'] = []
   const inFlight = yield* countKeys(lane)
   let inTheWay = 0
+  // Where one run is too late its neighbours are likely to be, so each look after one that met any goes much further.
+  let further = 0
   for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
     if (looks > looksMax) return { leases, skipped, more: true }
     const left = room - leases.length
-    const head = yield* look(lane, left + inTheWay)
+    const head = yield* look(lane, left + inTheWay + further)
     const late = head.filter((row) => tooLateReason(row, lane.now) !== null)
     const ended = yield* endLate(lane, late)
     skipped.push(...ended)
+    further = late.length === 0 ? 0 : Math.min(looksFurtherMax, looksFurther + 4 * further)
     if (ended.length > 0) continue
     const { going, gated } = sorted(head, left, lane, inFlight)
     leases.push(...(yield* grant(lane, going)))

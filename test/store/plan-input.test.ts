@@ -45,6 +45,18 @@ const lateBeforeItsKey = {
   waitMs: 1_000,
 } as const
 
+/** A long row of runs that came too late does not hide the one behind them, whatever little room there is. */
+const manyLate = {
+  policy: { maxConcurrent: 1 },
+  before: [],
+  outcomes: [],
+  after: [
+    ...Array.from({ length: 12 }, () => ({ priority: 0, deadline: startAt + 3, onExhausted: 'park' })),
+    { onExhausted: 'park' },
+  ],
+  waitMs: 1_000,
+} as const
+
 /** A run that came too late must not keep a better one of its key behind the gate while a worse one goes. */
 const lateAheadOfItsKey = {
   policy: { maxConcurrent: 1, maxConcurrentPerKey: 1 },
@@ -75,7 +87,9 @@ onEachDatabase('planInput', (scene) => {
       after: fc.array(input, { maxLength: 6 }),
       waitMs: fc.constantFrom(0, 1, 2, 4, 1_000, 400_000),
     })
-    const examples = [lateBeforeItsKey, lateAheadOfItsKey].map((one) => [structuredClone(one) as never] as [never])
+    const examples = [lateBeforeItsKey, lateAheadOfItsKey, manyLate].map(
+      (one) => [structuredClone(one) as never] as [never],
+    )
     await fc.assert(
       fc.asyncProperty(world, async ({ policy, before, outcomes, after, waitMs }) => {
         await scene().begin()
