@@ -7,19 +7,17 @@ import { planned } from './plan-schedule.ts'
 import type { Repaired } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { all, both, clockNow, dialects, one, type Row, type Step } from './statement.ts'
+import { all, both, clockNow, one, type Row, type Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
 /** Nobody will wake these: they have no instant, wait for no live run, and the governor did not say that they are done. */
-const broken = (source: string) => `select s.id from belfry.schedule s
-  where s.wake_at is null and s.deleted_at is null and s.disabled_at is null
-    and (s.next_decision is null or ${source} <> 'none')
-    and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for)
-  order by s.id limit $1`
-const findBroken = dialects('repair find broken', {
-  sqlite: broken(`json_extract(s.next_decision, '$.source')`),
-  postgres: broken(`(s.next_decision::json ->> 'source')`),
-})
+const findBroken = both(
+  'repair find broken',
+  `select s.id from belfry.schedule s
+    where s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
+      and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for)
+    order by s.id limit $1`,
+)
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
 const findGates = both(
   'repair find gates',

@@ -49,16 +49,17 @@ const lockNamed = dialects('schedule lock named', {
   postgres: `select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
 })
 const stateColumns = `disabled_at, disabled_reason, paused_until, paused_reason, hints, failure_count, runs_count,
-  last_planned_at, anchor_at, grid_anchor_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, deleted_at`
+  last_planned_at, anchor_at, grid_anchor_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, deleted_at,
+  is_done`
 const updateState = dialects('schedule update state', {
   sqlite: `update belfry.schedule set (${stateColumns})
-    = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) where id = $1`,
+    = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) where id = $1`,
   postgres: `update belfry.schedule s set (${stateColumns}) = (i.disabled_at, i.disabled_reason, i.paused_until,
       i.paused_reason, i.hints, i.failure_count, i.runs_count, i.last_planned_at, i.anchor_at, i.grid_anchor_at,
-      i.next_run_at, i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.deleted_at)
+      i.next_run_at, i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.deleted_at, i.is_done)
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::bigint[],
       $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],
-      $16::bigint[], $17::bigint[]) as i (id, ${stateColumns})
+      $16::bigint[], $17::bigint[], $18::smallint[]) as i (id, ${stateColumns})
     where s.id = i.id`,
 })
 
@@ -98,6 +99,7 @@ export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
       row.waitsFor,
       row.wakeAt,
       row.deletedAt,
+      row.nextDecision?.source === 'none' ? 1 : 0,
     ]),
   )
 }

@@ -87,6 +87,7 @@ export const ground: Migration = {
       next_decision {text},
       waits_for bigint,
       wake_at bigint,
+      is_done smallint not null default 0,
       created_at bigint not null,
       updated_at bigint not null,
       deleted_at bigint
@@ -95,7 +96,7 @@ export const ground: Migration = {
     'create index schedule_wake on belfry.schedule (wake_at, id) where wake_at is not null',
     'create index schedule_wake_of_namespace on belfry.schedule (ns, wake_at) where wake_at is not null',
     `create index schedule_asleep on belfry.schedule (id)
-      where wake_at is null and deleted_at is null and disabled_at is null`,
+      where wake_at is null and deleted_at is null and disabled_at is null and is_done = 0`,
     `create table belfry.schedule_version (
       ns bigint not null,
       schedule_id bigint not null,
