@@ -67,7 +67,18 @@ const updateState = dialects('schedule update state', {
 export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
   const wanted = [...new Set(ids)].sort((a, b) => a - b).map((id) => [id])
   const rows = yield* each(wait ? lockAndWait : lockFree, wanted)
-  return new Map(rows.map((row) => [row.id as number, scheduleRowOf(row)]))
+  const readable = wait ? rows : rows.filter(isReadable)
+  return new Map(readable.map((row) => [row.id as number, scheduleRowOf(row)]))
+}
+
+/** Whoever does not wait does not stumble either: a row that somebody has damaged must not keep all others from going on. */
+function isReadable(row: Row): boolean {
+  try {
+    scheduleRowOf(row)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Locks the schedule that has this name now; one that was deleted no longer has it. */

@@ -77,7 +77,7 @@ export class SqlStore implements Store {
     try {
       return new Map(await this.#write(settlePlain, ends))
     } catch (error) {
-      if (error instanceof BelfryError && error.code !== 'invalid') throw error
+      if (concernsAll(error)) throw error
       return new Map()
     }
   }
@@ -131,7 +131,7 @@ export class SqlStore implements Store {
     try {
       return await this.#write(settle, ends)
     } catch (error) {
-      if (error instanceof BelfryError && error.code !== 'invalid') throw error
+      if (concernsAll(error)) throw error
       const [end] = ends
       if (end === undefined) throw error
       if (ends.length === 1) {
@@ -141,4 +141,9 @@ export class SqlStore implements Store {
       return [...(await this.#settleOrHalve(ends.slice(0, half))), ...(await this.#settleOrHalve(ends.slice(half)))]
     }
   }
+}
+
+/** The database did not answer, or not in time to know; asking again with fewer rows would tell nothing. */
+function concernsAll(error: unknown): boolean {
+  return error instanceof BelfryError && (error.code === 'unavailable' || error.code === 'commit-unknown')
 }

@@ -32,6 +32,20 @@ onEachStore('fire what can be fired', (stage) => {
     expect((await stage().fire()).runs).toHaveLength(1)
   })
 
+  it('the damaged row of one schedule keeps neither the ends of other runs nor their reclaim from being written', async () => {
+    for (const name of ['a', 'odd', 'z']) await stage().put({ name, timing: { everyMs: hour } })
+    await stage().fireAt(startAt + hour)
+    const leases = await stage().lease()
+    await stage().sql(`update belfry.schedule set spec = '{' where name = 'odd'`)
+    const ends = leases.slice(0, 2).map((lease) => ({ ...lease, outcome: { kind: 'success' } as const }))
+    const answers = await stage().store.settle(ends)
+    expect(answers.map(({ answer }) => answer).sort()).toEqual(['refused', 'written'])
+
+    stage().pass(11 * hour)
+    const reclaimed = await stage().store.reclaim({ limit: 10 })
+    expect(reclaimed.map(({ runId }) => runId)).toEqual([leases[2]?.runId])
+  })
+
   it('schedules of another namespace are fired with the rest, and not told to a stranger', async () => {
     for (const name of ['own', 'secret', 'secret and odd']) await stage().put({ name, timing: { everyMs: hour } })
     await stage().sql(`insert into belfry.namespace (id, name, created_at) values (2, 'other', 0)`)
