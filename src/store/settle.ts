@@ -64,18 +64,31 @@ export function* lockLeases(runIds: readonly number[]): Step<void> {
   yield* one(lockInOrder, JSON.stringify(runIds))
 }
 
+/** Whether nothing but a line of history may follow; the lease itself decides. */
+export function mayBePlain({ outcome, result, scheduleId }: AttemptEnd): boolean {
+  return outcome?.kind === 'success' && result === undefined && !scheduleId
+}
+
 /**
- * Settles the plain successes. The others follow in another transaction: whoever renews all these leases at the same
- * moment locks them in the order of their ids, and one who held some and then wanted others would wait in a circle.
+ * Settles those of such ends that are plain. The others follow in another transaction: whoever renews all these leases at
+ * the same moment locks them in the order of their ids, and one who held some and then wanted others would wait in a
+ * circle.
  */
 export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
-  const plain = yield* settlePlainly(context, ends.map(numbered))
-  return new Map(
-    [...plain].map(({ end }) => {
-      const { runId, fence } = end
-      return [end, { runId, fence, answer: 'written', status: 'completed', reason: 'success' }]
-    }),
-  )
+  const settled = new Map<AttemptEnd, Settled>()
+  const hopeful = ends.map(numbered)
+  const fences = byFence(hopeful)
+  if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
+  for (const [fence, byRun] of fences) {
+    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
+    if (rows.length === 0) continue
+    yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
+    for (const row of rows) {
+      const { end } = byRun.get(row.run_id) as NumberedEnd
+      settled.set(end, { runId: end.runId, fence, answer: 'written', status: 'completed', reason: 'success' })
+    }
+  }
+  return settled
 }
 
 /**
@@ -83,38 +96,21 @@ export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[])
  * of the lease meanwhile.
  */
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
-  const all = ends.map(numbered)
+  const named = ends.map(numbered)
   const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
-  const verdicts = yield* settleFully(context, all, locked)
-  const known = yield* recordedBefore(all.filter((one) => !verdicts.has(one)))
-  return all.map((one) => {
-    const given = verdicts.get(one)
-    if (given !== undefined) return written(one.end, given)
-    return { runId: one.end.runId, fence: one.end.fence, answer: notWritten(known.get(nameOf(one))) }
+  const verdicts = yield* settleFully(context, named, locked)
+  const known = yield* recordedBefore(named.filter((end) => !verdicts.has(end)))
+  return named.map((numberedEnd) => {
+    const { end } = numberedEnd
+    const given = verdicts.get(numberedEnd)
+    if (given !== undefined) return written(end, given)
+    return { runId: end.runId, fence: end.fence, answer: notWritten(known.get(nameOf(numberedEnd))) }
   })
-}
-
-export function mayBePlain({ outcome, result, scheduleId }: AttemptEnd): boolean {
-  return outcome.kind === 'success' && result === undefined && !scheduleId
 }
 
 function numbered(end: AttemptEnd): NumberedEnd {
   checkEnd(end)
   return { runId: runIdOf(end), end }
-}
-
-function* settlePlainly(context: StoreContext, ends: readonly NumberedEnd[]): Step<Set<NumberedEnd>> {
-  const plain = new Set<NumberedEnd>()
-  const hopeful = ends.filter(({ end }) => mayBePlain(end))
-  const fences = byFence(hopeful)
-  if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
-  for (const [fence, byRun] of fences) {
-    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
-    if (rows.length === 0) continue
-    yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
-    for (const row of rows) plain.add(byRun.get(row.run_id) as NumberedEnd)
-  }
-  return plain
 }
 
 /** Ends by fence and run. Nearly all runs have the same fence, so this is one statement where pairs would need a join. */
