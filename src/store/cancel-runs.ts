@@ -4,12 +4,13 @@ import type { StoreContext } from './context.ts'
 import { withdrawRuns } from './hold.ts'
 import { placesOf } from './run-place.ts'
 import type { ScheduleRow } from './schedule-row.ts'
-import { both, one, type Step } from './statement.ts'
+import { all, both, type Step } from './statement.ts'
 
-const requestCancels = both(
+export const requestCancels = both(
   'cancel runs request',
   `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
-    where run_id in (select run_id from belfry.schedule_run where schedule_id = $1) and cancel_requested_at is null`,
+    where run_id in (select run_id from belfry.schedule_run where schedule_id = $1) and cancel_requested_at is null
+    returning run_id`,
 )
 
 /**
@@ -23,7 +24,7 @@ export function* cancelRuns(
   { reason, leased }: { reason: string; leased: boolean },
 ): Step<void> {
   const { asides } = yield* withdrawRuns(schedule)
-  if (leased) yield* one(requestCancels, schedule.id, now, reason)
+  if (leased) yield* all(requestCancels, schedule.id, now, reason)
   const places = yield* placesOf(
     { ...context, ns: schedule.ns },
     asides.map(({ standing }) => standing.runId),

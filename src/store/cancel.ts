@@ -9,7 +9,7 @@ import { runIdOf } from './settle.ts'
 import { takeFromAside, takeFromLine } from './standing.ts'
 import { both, clockNow, one, type Step, StepAgain } from './statement.ts'
 
-const request = both(
+export const requestCancel = both(
   'cancel request',
   `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
     where run_id = $1 and cancel_requested_at is null returning run_id`,
@@ -30,7 +30,7 @@ export function* cancel(context: StoreContext, runId: string, reason: string): S
   if (place === undefined) return 'not-found'
   const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
   const now = yield* clockNow()
-  if ((yield* one(request, id, now, reason)) !== undefined) return 'cancel-requested'
+  if ((yield* one(requestCancel, id, now, reason)) !== undefined) return 'cancel-requested'
   if ((yield* one(findLease, id)) !== undefined) return 'already-requested'
   if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
   // The gate comes before the run, as for everybody who moves runs of a key, and after the lease, which a settle has

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import type { Dials } from '../core/clock.ts'
 import type { Step } from './statement.ts'
 
 /** What the verbs need of a database. Each call is one transaction, whole or not at all. */
@@ -12,14 +12,20 @@ export interface Database {
   within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
   /** A number that differs whenever somebody else may have written since it was last asked for; `null` if unknown. */
   changeMark(): number | null
+  /** Calls back when somebody else may have written, until the answer is called. */
+  listen(heard: () => void): () => void
+  /** Whether it is known that what somebody else writes is heard of. */
+  hears(): boolean
+  /** Tells whoever listens elsewhere that there may be something for him: soon, and not once for every call. */
+  wakeOthers(): void
   /** Shortens what the database keeps beside its data when it has grown too long. */
   trimLog(): Promise<void>
   close(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Replaces the store's own clock; for tests and simulation only. */
-  readonly clock?: Clock | undefined
+  /** Replaces the store's own clock, and nothing then happens by itself; for tests and simulation only. */
+  readonly clock?: Dials | undefined
   readonly schema: string
   readonly connectionsMax: number
   /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */

@@ -132,7 +132,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   const promoted = isDue(seen.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
   const taken = yield* take(lane, Math.min(available, yield* startsLeft(lane)))
-  return { ...taken, inFlight, available, more: taken.more || promoted === promotedMax }
+  const full = inFlight + taken.leases.length >= policy.maxConcurrent
+  return { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
 }
 
 export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
@@ -141,7 +142,7 @@ export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]>
 }
 
 function nothing(stopped: NonNullable<LeaseAnswer['stopped']>): LeaseAnswer {
-  return { leases: [], skipped: [], inFlight: 0, available: 0, more: false, stopped }
+  return { leases: [], skipped: [], inFlight: 0, available: 0, full: false, more: false, stopped }
 }
 
 function isDue(at: Row[string] | undefined, now: number): boolean {

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
@@ -14,7 +14,7 @@ export interface OpenOptions {
   /** The PostgreSQL schema that holds Belfry's tables. */
   readonly schema?: string
   /** Replaces the store's own clock; for tests and simulation only. */
-  readonly clock?: Clock
+  readonly clock?: Dials
   /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
   readonly allowNonDurable?: boolean
   readonly connectionsMax?: number

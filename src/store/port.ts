@@ -65,17 +65,36 @@ export interface Store {
 
   setQueue(name: string, change: QueueChange): Promise<QueueAnswer>
   registerWorker(worker: NewWorker): Promise<string>
-  /** Says that workers are alive, or have stopped. Answers those that the store does not know. */
-  beat(workerIds: readonly string[], options?: { stopped?: boolean }): Promise<{ unknown: string[] }>
+  /** Says that workers are alive, or have stopped, or what they can do by now. Answers those the store does not know. */
+  beat(
+    workerIds: readonly string[],
+    options?: { stopped?: boolean; can?: Capabilities },
+  ): Promise<{ unknown: string[] }>
   /** The right to do a singleton duty until it expires; whoever has it may take it again. */
   takeDuty(duty: { name: string; workerId: string; forMs: number }): Promise<boolean>
   /** Removes what retention no longer keeps, in one small step. Its answer says where the next step goes on. */
   prune(request: PruneRequest): Promise<Pruned>
 
   readonly read: StoreReads
-  /** Differs whenever somebody else may have written; `null` where the database tells in another way. */
-  changeMark(): number | null
+  /**
+   * Calls back when something may start sooner than a sleeper knows: after this store's own writes at once, after
+   * another process's soon. A wake-up may be lost, doubled or for nothing; whoever hears it looks for himself. The
+   * answer ends it.
+   */
+  listen(heard: (wake: Wake) => void): () => void
+  /** Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. */
+  hears(): boolean
+  /** Tells other processes that there may be room in a queue that was full. */
+  wakeOthers(): void
   close(): Promise<void>
+}
+
+export interface Wake {
+  readonly from: 'here' | 'elsewhere'
+  /** What may have changed: runs in line, instants of schedules, or requests to cancel. Anything, from elsewhere. */
+  readonly what: 'work' | 'schedules' | 'cancels' | 'anything'
+  /** The queues it is about, where that is known. */
+  readonly queues?: readonly string[]
 }
 
 export interface StoreReads {
@@ -95,8 +114,22 @@ export interface StoreReads {
   audit(subject: string): Promise<AuditView[]>
   /** The whole queue as `planLeases` takes it, at most `limit` runs; for plans that are shown and for tests. */
   planInput(queue: string, limit: number): Promise<PlanWindow>
-  /** The earliest instant at which time alone makes something happen, of each kind. */
-  nextInstants(): Promise<{ scheduleAt: number | null; runAt: number | null; leaseExpiresAt: number | null }>
+  /** The earliest instant at which time alone makes something happen, of each kind, and the store's own `now`. */
+  nextInstants(): Promise<NextInstants>
+  /** The queues that are not paused and have a run in line, or one whose waiting is over. */
+  queuesWithWork(): Promise<string[]>
+  /** The worker's leases whose runs are to be cancelled. */
+  cancelRequests(workerId: string): Promise<LeaseName[]>
+  leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
+  /** Schedules that should have been looked at this long ago or longer, the most overdue first. */
+  overdueSchedules(page: { lateMs: number; limit: number }): Promise<ScheduleView[]>
+}
+
+export interface NextInstants {
+  readonly now: number
+  readonly scheduleAt: number | null
+  readonly runAt: number | null
+  readonly leaseExpiresAt: number | null
 }
 
 /** Who did it, for the audit and for versions. */
@@ -149,6 +182,8 @@ export interface LeaseAnswer {
   readonly skipped: { readonly id: string; readonly reason: 'lateness' | 'deadline' }[]
   readonly inFlight: number
   readonly available: number
+  /** With these leases the queue is at its ceiling: nobody gets another before one of its runs has ended. */
+  readonly full: boolean
   /** There may be more that can go now: ask again without waiting. */
   readonly more: boolean
   /** Why nothing can go, whatever is waiting. */
@@ -177,6 +212,12 @@ export interface Lease extends LeaseName {
   readonly payload: unknown
   readonly options: Readonly<Record<string, unknown>>
   readonly repeatable: boolean
+}
+
+export interface HeldLease extends LeaseName {
+  readonly workerId: string
+  readonly claimId: string
+  readonly leasedAt: number
 }
 
 export type RunSource = Source | 'enqueued' | 'run-now' | 'retry'

@@ -139,6 +139,7 @@ function freshRow({ context, spec, now }: Put, id: number, queueId: number): Sch
     nextDecision: null,
     waitsFor: null,
     wakeAt: null,
+    knownWakeAt: null,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,

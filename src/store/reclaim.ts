@@ -21,7 +21,7 @@ const findOfWorkers = dialects('reclaim find of workers', {
     where ns = $3 and worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
 })
 /** Repeats what was read: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
-const takeBack = dialects('reclaim take back', {
+export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
     and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning *`,
   postgres: `delete from belfry.lease where run_id = any (array(

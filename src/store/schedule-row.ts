@@ -31,6 +31,8 @@ export interface ScheduleRow {
   readonly nextDecision: NextDecisionView | null
   readonly waitsFor: number | null
   readonly wakeAt: number | null
+  /** Its `wakeAt` as it was read; sleepers know of nothing sooner. */
+  readonly knownWakeAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt: number | null
@@ -51,7 +53,7 @@ const lockNamed = dialects('schedule lock named', {
 const stateColumns = `disabled_at, disabled_reason, paused_until, paused_reason, hints, failure_count, runs_count,
   last_planned_at, anchor_at, grid_anchor_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, deleted_at,
   is_done`
-const updateState = dialects('schedule update state', {
+const stateTexts = {
   sqlite: `update belfry.schedule set (${stateColumns})
     = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) where id = $1`,
   postgres: `update belfry.schedule s set (${stateColumns}) = (i.disabled_at, i.disabled_reason, i.paused_until,
@@ -61,7 +63,10 @@ const updateState = dialects('schedule update state', {
       $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],
       $16::bigint[], $17::bigint[], $18::smallint[]) as i (id, ${stateColumns})
     where s.id = i.id`,
-})
+}
+const save = dialects('schedule save', stateTexts)
+/** Schedules that are to be looked at sooner than before are apart, because somebody may have to wake for them. */
+export const saveSooner = dialects('schedule save sooner', stateTexts)
 
 /** Locks schedules by id, as everybody does who changes them; without `wait` those that are locked are left out. */
 export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
@@ -90,29 +95,35 @@ export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<Sch
 
 /** Writes all that is remembered of locked schedules; spec and version are written by whoever edits them. */
 export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
-  yield* each(
-    updateState,
-    rows.map((row) => [
-      row.id,
-      row.disabledAt,
-      row.disabledReason,
-      row.pausedUntil,
-      row.pausedReason,
-      JSON.stringify(row.hints),
-      row.failureCount,
-      row.runsCount,
-      row.lastPlannedAt,
-      row.anchorAt,
-      row.gridAnchorAt,
-      row.nextRunAt,
-      row.nextDueAt,
-      row.nextDecision === null ? null : JSON.stringify(row.nextDecision),
-      row.waitsFor,
-      row.wakeAt,
-      row.deletedAt,
-      row.nextDecision?.source === 'none' ? 1 : 0,
-    ]),
-  )
+  yield* each(saveSooner, rows.filter(isSooner).map(stateTuple))
+  yield* each(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
+}
+
+function isSooner({ wakeAt, knownWakeAt }: ScheduleRow): boolean {
+  return wakeAt !== null && (knownWakeAt === null || wakeAt < knownWakeAt)
+}
+
+function stateTuple(row: ScheduleRow) {
+  return [
+    row.id,
+    row.disabledAt,
+    row.disabledReason,
+    row.pausedUntil,
+    row.pausedReason,
+    JSON.stringify(row.hints),
+    row.failureCount,
+    row.runsCount,
+    row.lastPlannedAt,
+    row.anchorAt,
+    row.gridAnchorAt,
+    row.nextRunAt,
+    row.nextDueAt,
+    row.nextDecision === null ? null : JSON.stringify(row.nextDecision),
+    row.waitsFor,
+    row.wakeAt,
+    row.deletedAt,
+    row.nextDecision?.source === 'none' ? 1 : 0,
+  ]
 }
 
 /** While it is paused or disabled, nothing of a schedule starts. A deleted one is not paused: what is at work may finish. */
@@ -197,6 +208,7 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     nextDecision: row.next_decision === null ? null : storedJson(row, 'next_decision'),
     waitsFor: row.waits_for as number | null,
     wakeAt: row.wake_at as number | null,
+    knownWakeAt: row.wake_at as number | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     deletedAt: row.deleted_at as number | null,

@@ -20,7 +20,7 @@ const insertQueue = both(
   `insert into belfry.queue (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at)
     values ($1, $2, $3, $4, 1, $5, $6, $7) on conflict (ns, name) do nothing returning id`,
 )
-const updateQueue = both(
+export const updateQueue = both(
   'set queue update',
   `update belfry.queue set policy = $2, policy_version = $3, paused_at = $4, paused_reason = $5 where id = $1`,
 )

@@ -177,6 +177,12 @@ interface EndedAttempt {
   readonly outcome: Outcome
 }
 
+/** A holder that obeyed a request to cancel need not say why: whoever asked has said it. */
+function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
+  if (outcome.kind !== 'cancelled' || outcome.reason !== undefined || lease.cancel_reason === null) return outcome
+  return { kind: 'cancelled', reason: lease.cancel_reason as string }
+}
+
 /** What becomes of each leased run; the budget is judged by the policy of this moment. */
 export function* judge(
   now: number,
@@ -224,7 +230,7 @@ function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undef
     repeatable: facts?.repeatable !== 0,
     onExhausted: onExhaustedOf(lease, facts),
   }
-  return verdict({ now, run, outcome, policy: policyOf(facts) })
+  return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy: policyOf(facts) })
 }
 
 /** Enqueued work is parked for a person when its budget is spent; an occurrence fails, because another one follows. */

@@ -8,9 +8,10 @@ import { enqueue } from './enqueue.ts'
 import { fireDue } from './fire.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
+import { Listeners } from './listeners.ts'
 import { appendOutput } from './output.ts'
 import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
-import type { AttemptEnd, EnqueueOptions, NewRun, Settled, Store, StoreReads } from './port.ts'
+import type { AttemptEnd, EnqueueOptions, NewRun, Settled, Store, StoreReads, Wake } from './port.ts'
 import { prune } from './prune.ts'
 import { putSchedule } from './put-schedule.ts'
 import { storeReads } from './reads/all.ts'
@@ -23,8 +24,10 @@ import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain } from './settle.ts'
 import type { Step } from './statement.ts'
+import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
 
+type Verb<Args extends unknown[], Result> = (context: StoreContext, ...args: Args) => Step<Result>
 type Method<Name extends keyof Store> = Store[Name]
 
 const databases = new WeakMap<Store, Database>()
@@ -41,6 +44,9 @@ export class SqlStore implements Store {
   readonly read: StoreReads
   readonly #database: Database
   readonly #context: StoreContext
+  readonly #listeners = new Listeners()
+  #stopListening: (() => void) | undefined
+  #isClosed = false
 
   constructor(database: Database, context: StoreContext) {
     this.#database = database
@@ -58,9 +64,11 @@ export class SqlStore implements Store {
   }
 
   enqueue(runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) {
-    if (transaction === undefined) return this.#write(enqueue, runs)
+    if (transaction === undefined) {
+      return this.#written(enqueue, [runs], (answers) => ({ queues: queuesOf(runs, answers) }))
+    }
     const lent = { ...this.#context, isLent: true }
-    return this.#database.within(transaction, () => enqueue(lent, runs))
+    return this.#database.within(transaction, () => wakingOthers(enqueue(lent, runs)))
   }
 
   async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
@@ -75,14 +83,18 @@ export class SqlStore implements Store {
   async #settlePlain(ends: readonly AttemptEnd[]): Promise<Map<AttemptEnd, Settled>> {
     if (ends.length === 0) return new Map()
     try {
-      return new Map(await this.#write(settlePlain, ends))
+      // Nobody can start sooner for it, so nobody is told.
+      return new Map(await this.#database.write(() => settlePlain(this.#context, ends)))
     } catch (error) {
       if (concernsAll(error)) throw error
       return new Map()
     }
   }
 
-  lease: Method<'lease'> = (request) => this.#write(lease, request)
+  /** What comes into line is taken by the lease itself; only the ends of those that came too late may let others go. */
+  lease: Method<'lease'> = (request) => {
+    return this.#written(lease, [request], ({ skipped }) => (skipped.length > 0 ? {} : null))
+  }
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
   renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
   reclaim: Method<'reclaim'> = (request) => this.#write(reclaim, request)
@@ -101,7 +113,9 @@ export class SqlStore implements Store {
   fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
   repair: Method<'repair'> = (request) => this.#write(repair, request)
 
-  setQueue: Method<'setQueue'> = (name, change) => this.#write(setQueue, name, change)
+  setQueue: Method<'setQueue'> = (name, change) => {
+    return this.#written(setQueue, [name, change], () => ({ queues: [name] }))
+  }
   registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
   beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
   takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
@@ -111,19 +125,58 @@ export class SqlStore implements Store {
     return pruned
   }
 
-  changeMark(): number | null {
-    return this.#database.changeMark()
+  listen(heard: (wake: Wake) => void): () => void {
+    const listener = (wake: Wake) => heard(wake)
+    this.#listeners.add(listener)
+    if (!this.#isClosed) {
+      this.#stopListening ??= this.#database.listen(() => this.#listeners.tell({ from: 'elsewhere', what: 'anything' }))
+    }
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.isEmpty) this.#stopHearing()
+    }
+  }
+
+  #stopHearing(): void {
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+
+  hears(): boolean {
+    return this.#database.hears()
+  }
+
+  wakeOthers(): void {
+    this.#database.wakeOthers()
   }
 
   close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopHearing()
     return this.#database.close()
   }
 
-  #write<Args extends unknown[], Result>(
-    verb: (context: StoreContext, ...args: Args) => Step<Result>,
-    ...args: Args
+  #write<Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result> {
+    return this.#written(verb, args, () => ({}))
+  }
+
+  /** Writes, then tells whoever sleeps what may start sooner for it, unless `about` finds that nobody need know. */
+  async #written<Args extends unknown[], Result>(
+    verb: Verb<Args, Result>,
+    args: Args,
+    about: (result: Result) => Pick<Wake, 'queues'> | null,
   ): Promise<Result> {
-    return this.#database.write(() => verb(this.#context, ...args))
+    let news: News = new Set()
+    const result = await this.#database.write(() => {
+      // A step that met others at work is done again from its beginning.
+      news = new Set()
+      return noting(verb(this.#context, ...args), news)
+    })
+    const told = news.size === 0 ? null : about(result)
+    if (told === null) return result
+    for (const what of news) this.#listeners.tell({ from: 'here', what, ...told })
+    this.#database.wakeOthers()
+    return result
   }
 
   /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */

@@ -29,7 +29,7 @@ export interface Aside {
   readonly reason: string | null
 }
 
-const insertReady = dialects('standing insert ready', {
+export const insertReady = dialects('standing insert ready', {
   sqlite: `insert into belfry.ready
     (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths, concurrency_key)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -46,7 +46,7 @@ const deleteFromLane = dialects('standing delete from lane', {
   postgres: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').postgres} returning run_id`,
 })
 
-const insertAside = dialects('standing insert aside', {
+const asideTexts = {
   sqlite: `insert into belfry.aside (run_id, ns, queue_id, need_id, priority, enqueued_at, concurrency_key,
       fence, attempts, releases, deaths, kind, at, reason)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
@@ -54,7 +54,10 @@ const insertAside = dialects('standing insert aside', {
       fence, attempts, releases, deaths, kind, at, reason)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::text[],
       $8::int[], $9::int[], $10::int[], $11::int[], $12::text[], $13::bigint[], $14::text[])`,
-})
+}
+/** Those who wait for an instant are apart from all others, because somebody may have to wake sooner for them. */
+export const insertWaiting = dialects('standing insert waiting', asideTexts)
+const insertAside = dialects('standing insert aside', asideTexts)
 
 const deleteAside = dialects('standing delete aside', {
   sqlite: 'delete from belfry.aside where run_id = $1 returning *',
@@ -122,25 +125,28 @@ export function byPlace(a: LinePlace, b: LinePlace): number {
 }
 
 export function* setAside(asides: readonly Aside[]): Step<void> {
-  yield* each(
-    insertAside,
-    asides.map(({ standing: run, kind, at, reason }) => [
-      run.runId,
-      run.ns,
-      run.queueId,
-      run.needId,
-      run.priority,
-      run.enqueuedAt,
-      run.key,
-      run.fence,
-      run.attempts,
-      run.releases,
-      run.deaths,
-      kind,
-      at,
-      reason,
-    ]),
-  )
+  const isWaiting = ({ kind }: Aside) => kind === 'waiting'
+  yield* each(insertWaiting, asides.filter(isWaiting).map(asideTuple))
+  yield* each(insertAside, asides.filter((aside) => !isWaiting(aside)).map(asideTuple))
+}
+
+function asideTuple({ standing: run, kind, at, reason }: Aside) {
+  return [
+    run.runId,
+    run.ns,
+    run.queueId,
+    run.needId,
+    run.priority,
+    run.enqueuedAt,
+    run.key,
+    run.fence,
+    run.attempts,
+    run.releases,
+    run.deaths,
+    kind,
+    at,
+    reason,
+  ]
 }
 
 export function* takeFromAside(runIds: readonly number[]): Step<Aside[]> {

@@ -28,6 +28,8 @@ export type Request =
   | { readonly kind: 'each'; readonly statement: Statement; readonly tuples: readonly (readonly Value[])[] }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
+  /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
+  | { readonly kind: 'wake-others' }
 
 /** The instant a parameter names, or the server's own where it names none; only PostgreSQL has a server to ask. */
 export function clockOr(parameter: string): string {

@@ -1,4 +1,5 @@
 import { formatId } from '../core/id.ts'
+import type { Capabilities } from '../core/plan.ts'
 import { checkInteger, checkText, jsonText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { workerIdOf } from './duty.ts'
@@ -14,11 +15,12 @@ const insertWorker = both(
 /** A stop is final: a beat that was under way when its worker stopped does not bring it back. */
 const beatWorkers = dialects('worker beat', {
   sqlite: `update belfry.worker set beat_at = case when stopped_at is null then $3 else beat_at end,
-      stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end
+      stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end, can = coalesce($5, can)
     where id = $1 and ns = $2 returning id`,
   postgres: `update belfry.worker w set beat_at = case when w.stopped_at is null then i.now else w.beat_at end,
-      stopped_at = case when i.stopped = 1 then coalesce(w.stopped_at, i.now) else w.stopped_at end
-    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) as i (id, ns, now, stopped)
+      stopped_at = case when i.stopped = 1 then coalesce(w.stopped_at, i.now) else w.stopped_at end,
+      can = coalesce(i.can, w.can)
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[]) as i (id, ns, now, stopped, can)
     where w.id = i.id and w.ns = i.ns returning w.id`,
 })
 
@@ -60,17 +62,18 @@ function checkProcess(process: NonNullable<NewWorker['process']>): void {
   }
 }
 
-/** Notes that workers are alive, or have stopped. A worker that the store has forgotten must register again. */
+/** Notes that workers are alive, or have stopped, or what they can do by now. A worker that the store has forgotten must register again. */
 export function* beat(
   context: StoreContext,
   workerIds: readonly string[],
-  { stopped = false }: { stopped?: boolean } = {},
+  { stopped = false, can }: { stopped?: boolean; can?: Capabilities } = {},
 ): Step<{ unknown: string[] }> {
   const ids = [...new Set(workerIds)].map((text) => workerIdOf(text, 'workerIds'))
+  const canText = can === undefined ? null : jsonText(can, 'can')
   const now = yield* clockNow()
   const rows = yield* each<{ id: number }>(
     beatWorkers,
-    ids.map((id) => [id, context.ns, now, stopped ? 1 : 0]),
+    ids.map((id) => [id, context.ns, now, stopped ? 1 : 0, canText]),
   )
   const known = new Set(rows.map(({ id }) => id))
   return { unknown: ids.filter((id) => !known.has(id)).map((id) => formatId('worker', id)) }

@@ -112,7 +112,8 @@ onEachDatabase('reads', (scene) => {
   })
 
   test('the instants that time alone brings are the earliest of each kind, and a paused queue has none', async () => {
-    expect(await scene().read(nextInstants)).toEqual({ scheduleAt: null, runAt: null, leaseExpiresAt: null })
+    const none = { now: startAt, scheduleAt: null, runAt: null, leaseExpiresAt: null }
+    expect(await scene().read(nextInstants)).toEqual(none)
     await scene().enqueue({ notBefore: startAt + 70 })
     await scene().enqueue({ notBefore: startAt + 50, queue: 'other' })
     await scene().enqueue({ notBefore: startAt + 10, queue: 'paused' })
@@ -124,6 +125,7 @@ onEachDatabase('reads', (scene) => {
     const late = await scene().schedule({ name: 'late' })
     await scene().sql('update belfry.schedule set wake_at = $2 where id = $1', late, startAt + 9)
     expect(await scene().read(nextInstants)).toEqual({
+      now: startAt,
       scheduleAt: startAt + 3,
       runAt: startAt + 50,
       leaseExpiresAt: startAt + 2_000,

@@ -166,14 +166,41 @@ onEachStore('fire', (stage) => {
     }
   })
 
-  it('fires at most as many schedules as it is asked to, earliest first, and says that there are more', async () => {
+  it('fires at most as many schedules as it is asked to, from both ends of what is due, and says that there are more', async () => {
     await stage().put({ name: 'b', timing: { at: startAt + 2 * second } })
     await stage().put({ name: 'a', timing: { at: startAt + second } })
     await stage().put({ name: 'c', timing: { at: startAt + 3 * second } })
     stage().pass(minute)
     const first = await stage().fire(2)
-    expect(first).toMatchObject({ runs: [{ schedule: 'a' }, { schedule: 'b' }], schedules: 2, more: true })
-    expect(await stage().fire(2)).toMatchObject({ runs: [{ schedule: 'c' }], schedules: 1, more: false })
+    expect(first).toMatchObject({ runs: [{ schedule: 'a' }, { schedule: 'c' }], schedules: 2, more: true })
+    expect(await stage().fire(2)).toMatchObject({ runs: [{ schedule: 'b' }], schedules: 1, more: false })
+  })
+
+  it.each([1, 2, 3, 5, 8])('fires each of seven schedules once, %i a step, the oldest in the first', async (limit) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    // Those due in the same instant are told apart by their ids alone.
+    for (const [index, name] of names.entries()) await stage().put({ name, timing: { at: startAt + (index >> 1) + 1 } })
+    stage().pass(second)
+    const steps: string[][] = []
+    for (let more = true; more; ) {
+      const fired = await stage().fire(limit)
+      more = fired.more
+      steps.push(fired.runs.map(({ schedule }) => schedule))
+      expect(fired.schedules).toBeLessThanOrEqual(limit)
+    }
+    expect(steps[0]?.[0]).toBe('a')
+    expect(steps.flat().sort()).toEqual(names)
+  })
+
+  it('a catch-up that fills a step does not push out the schedule that came due last', async () => {
+    const every = { cron: '* * * * *', zone: 'UTC' } as const
+    for (let index = 0; index < 60; index++) await stage().put({ name: `s${index}`, timing: every, missed: 'all' })
+    stage().pass(2 * hour)
+    await stage().put({ name: 'last', timing: { at: stage().clock.now + 1 } })
+    stage().pass(1)
+    const { runs, more } = await stage().fire(100)
+    expect(more).toBe(true)
+    expect(runs.map(({ schedule }) => schedule)).toContain('last')
   })
 
   it('leaves the schedules of a stopped namespace alone', async () => {

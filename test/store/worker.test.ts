@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Capabilities } from '../../src/core/plan.ts'
 import { takeDuty } from '../../src/store/duty.ts'
 import { workers } from '../../src/store/reads/worker.ts'
 import { beat, registerWorker } from '../../src/store/worker.ts'
@@ -29,6 +30,18 @@ onEachDatabase('worker', (scene) => {
     scene().clock.now += 1
     expect(await scene().write((context) => beat(context, [id]))).toEqual({ unknown: [] })
     expect(await scene().read(workers)).toMatchObject([{ beatAt: startAt + 60_001, stoppedAt: startAt + 60_001 }])
+  })
+
+  test('a beat says what workers can do by now, one that is silent leaves it, and bad words change nothing', async () => {
+    const [one, two] = [await scene().registerWorker(), await scene().registerWorker()]
+    const can = { kinds: ['http'], handlers: ['mail'] }
+    await scene().write((context) => beat(context, [one], { can }))
+    await scene().write((context) => beat(context, [one, two]))
+    expect(await scene().read(workers)).toMatchObject([{ can }, { can: { kinds: ['handler'] } }])
+    scene().clock.now += 5
+    const bad = { kinds: ['http'], handlers: [() => 1] } as unknown as Capabilities
+    await expect(scene().write((context) => beat(context, [one], { can: bad }))).rejects.toThrow(/can\.?.*handlers/)
+    expect(await scene().read(workers)).toMatchObject([{ can, beatAt: startAt }, {}])
   })
 
   test('a worker that the store does not know is told so, and the others beat all the same', async () => {

@@ -1,7 +1,9 @@
 import type { Repository, Source } from './repository.ts'
 import type { Rule } from './rule.ts'
 
-const storePort = ['store/port.ts', 'store/view.ts']
+const storePort = ['store/port.ts', 'store/view.ts', 'store/process-identity.ts']
+/** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
+const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
 const everything = ['']
 
 /** What each layer may import besides itself: folders of src, or single files where only a face is public. */
@@ -12,7 +14,8 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   planner: ['core/', ...storePort],
   corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
-  operations: ['core/', ...storePort, 'engine/engine.ts'],
+  operations: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
+  library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
   config: ['operations/'],
   doors: ['operations/', 'config/'],
   client: ['operations/'],

@@ -229,6 +229,8 @@ export const ground: Migration = {
       deaths integer not null
     ) {hot table}`,
     'create index lease_queue on belfry.lease (queue_id)',
+    // Only the few whose end was asked for, so that no other lease pays for it.
+    'create index lease_cancel on belfry.lease (worker_id) where cancel_requested_at is not null',
     'create index lease_key on belfry.lease (queue_id, concurrency_key) where concurrency_key is not null',
 
     // Append-only. Fence 0 is an end that no lease made: cancelled or skipped before it was leased, or while parked.

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Clock } from '../../core/clock.ts'
+import type { Dials } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
 import type { Database } from '../database.ts'
@@ -15,6 +15,7 @@ import {
   storeClock,
   type Value,
 } from '../statement.ts'
+import { notification, Wire } from './wire.ts'
 
 /** Anything that speaks like a `pg` client. */
 export interface Connection {
@@ -42,16 +43,19 @@ export class PostgresDatabase implements Database {
   readonly place: string
   readonly #pool: pg.Pool
   readonly #schema: string
-  readonly #clock: Clock | undefined
+  readonly #wire: Wire
+  readonly #clock: Dials | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
   /** Callers' own connections, with the last step that was asked of each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   #ids = { next: 1, last: 0 }
+  #closing: Promise<void> | undefined
 
-  constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Clock | undefined }) {
+  constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Dials | undefined }) {
     this.#pool = pool
     this.place = place
     this.#schema = schema
+    this.#wire = new Wire(pool, serverName(`belfry ${schema}`))
     this.#clock = clock
     // Without a listener an idle connection that the server ends would end this process.
     pool.on('error', ignored)
@@ -108,8 +112,26 @@ export class PostgresDatabase implements Database {
     return null
   }
 
-  async close(): Promise<void> {
-    if (!this.#pool.ended) await this.#pool.end()
+  listen(heard: () => void): () => void {
+    return this.#clock === undefined ? this.#wire.listen(heard) : () => undefined
+  }
+
+  hears(): boolean {
+    return this.#clock !== undefined || this.#wire.hears()
+  }
+
+  wakeOthers(): void {
+    if (this.#clock === undefined) this.#wire.wakeOthers()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.#wire.close()
+    await this.#pool.end()
   }
 
   async #beginStep(connection: Connection): Promise<void> {
@@ -191,6 +213,11 @@ export class PostgresDatabase implements Database {
         return this.#query(connection, { text: nowText })
       case 'ids':
         return this.#takeIds(connection, request.count)
+      case 'wake-others':
+        // Nobody else knows when the caller commits, so here alone the notification is part of the transaction. It says
+        // nothing of its sender, because this process has to hear of the commit as well.
+        if (this.#clock !== undefined) return []
+        return this.#query(connection, { ...notification, values: [this.#wire.channel, ''] })
       case 'all':
         return this.#run(
           connection,

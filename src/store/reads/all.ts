@@ -4,13 +4,14 @@ import type { StoreReads } from '../port.ts'
 import { clockNow, type Step } from '../statement.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
+import { cancelRequests, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
 import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
-import { queue, queues } from './queue.ts'
+import { queue, queues, queuesWithWork } from './queue.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
-import { hints, ledger, schedule, schedules, scheduleVersions } from './schedule.ts'
+import { hints, ledger, overdueSchedules, schedule, schedules, scheduleVersions } from './schedule.ts'
 import { workers } from './worker.ts'
 
 /** The reads of the port over a database: each is one snapshot. */
@@ -36,5 +37,9 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     audit: bound(audit),
     planInput: bound(planInput),
     nextInstants: bound(nextInstants),
+    queuesWithWork: bound(queuesWithWork),
+    cancelRequests: bound(cancelRequests),
+    leasesOfWorkers: bound(leasesOfWorkers),
+    overdueSchedules: bound(overdueSchedules),
   }
 }

@@ -1,27 +1,27 @@
 import type { StoreContext } from '../context.ts'
-import { both, one, type Step } from '../statement.ts'
+import type { NextInstants } from '../port.ts'
+import { clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 
-/** A paused queue sleeps towards nothing: what is due in it stays due, and whoever slept towards it would not sleep. */
-const findInstants = both(
-  'read next instants',
-  `select (select min(wake_at) from belfry.schedule where wake_at is not null and ns = $1) as schedule_at,
+/**
+ * A paused queue and a stopped namespace sleep towards nothing: what is due in them stays due, and whoever slept towards
+ * it would not sleep. Leases expire all the same.
+ */
+const findInstants = (now: string) => `select ${now} as now,
+    (select min(s.wake_at) from belfry.schedule s where s.wake_at is not null and s.ns = n.id and n.stopped_at is null)
+      as schedule_at,
     (select min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id))
-      from belfry.queue q where q.ns = $1 and q.paused_at is null) as run_at,
-    (select min(expires_at) from belfry.lease where ns = $1) as lease_expires_at`,
-)
-
-export interface NextInstants {
-  readonly scheduleAt: number | null
-  readonly runAt: number | null
-  readonly leaseExpiresAt: number | null
-}
+      from belfry.queue q where q.ns = n.id and q.paused_at is null and n.stopped_at is null) as run_at,
+    (select min(l.expires_at) from belfry.lease l where l.ns = n.id) as lease_expires_at
+  from belfry.namespace n where n.id = $1`
+const instants = dialects('read next instants', { sqlite: findInstants('$2'), postgres: findInstants(clockOr('$2')) })
 
 /** The earliest instant of each kind, also when it is over and nobody has acted on it yet. */
 export function* nextInstants(context: StoreContext): Step<NextInstants> {
-  const row = yield* one(findInstants, context.ns)
+  const row = (yield* one(instants, context.ns, storeClock)) as Row
   return {
-    scheduleAt: (row?.schedule_at ?? null) as number | null,
-    runAt: (row?.run_at ?? null) as number | null,
-    leaseExpiresAt: (row?.lease_expires_at ?? null) as number | null,
+    now: row.now as number,
+    scheduleAt: row.schedule_at as number | null,
+    runAt: row.run_at as number | null,
+    leaseExpiresAt: row.lease_expires_at as number | null,
   }
 }

@@ -2,12 +2,18 @@ import { BelfryError } from '../../core/error.ts'
 import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { readPolicy } from '../queue-row.ts'
-import { all, both, one, type Row, type Step } from '../statement.ts'
+import { all, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { QueueView } from '../view.ts'
 
 const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
 const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
+const withWork = (now: string) => `select q.name from belfry.queue q join belfry.namespace n on n.id = q.ns
+  where q.ns = $1 and q.paused_at is null and n.stopped_at is null
+    and (exists (select 1 from belfry.ready r where r.queue_id = q.id)
+      or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= ${now}))
+  order by q.name`
+const findWithWork = dialects('read queues with work', { sqlite: withWork('$2'), postgres: withWork(clockOr('$2')) })
 const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
 
 export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
@@ -19,6 +25,11 @@ export function* queue(context: StoreContext, name: string): Step<QueueView | nu
 /** All queues, by name. */
 export function* queues(context: StoreContext): Step<QueueView[]> {
   return (yield* all(findQueues, context.ns)).map(viewOf)
+}
+
+/** The queues that a worker may find something in, by name: one look at each line and at the first instant waited for. */
+export function* queuesWithWork(context: StoreContext): Step<string[]> {
+  return (yield* all<{ name: string }>(findWithWork, context.ns, storeClock)).map(({ name }) => name)
 }
 
 function viewOf(row: Row): QueueView {

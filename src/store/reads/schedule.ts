@@ -1,10 +1,11 @@
+import { durationMsMax } from '../../core/duration.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import type { HintKind } from '../port.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedule-row.ts'
-import { all, both, one, type Row, type Step } from '../statement.ts'
+import { all, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { HintView, LedgerView, NextDecisionView, ScheduleView, VersionView } from '../view.ts'
 import { parsed, runTextOf } from './run.ts'
 
@@ -21,6 +22,11 @@ const findDeleted = both(
   'read deleted schedules',
   'select * from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3',
 )
+/** Nobody fires in a stopped namespace, so nothing in it is late. */
+const overdue = (now: string) => `select s.* from belfry.schedule s join belfry.namespace n on n.id = s.ns
+  where s.ns = $1 and s.wake_at is not null and s.wake_at <= ${now} - $3 and s.deleted_at is null
+    and s.disabled_at is null and n.stopped_at is null order by s.wake_at, s.id limit $4`
+const findOverdue = dialects('read overdue schedules', { sqlite: overdue('$2'), postgres: overdue(clockOr('$2')) })
 const findVersions = both(
   'read schedule versions',
   'select * from belfry.schedule_version where schedule_id = $1 order by version desc limit $2',
@@ -70,6 +76,17 @@ function deletedAfter(after: unknown): number {
   const id = typeof after === 'string' ? parseId('schedule', after) : null
   if (id === null) throw invalid('after', `is ${JSON.stringify(after)}`, 'the id of a deleted schedule')
   return id
+}
+
+/** Schedules that should have been looked at this long ago or longer, the most overdue first. */
+export function* overdueSchedules(
+  context: StoreContext,
+  { lateMs, limit }: { lateMs: number; limit: number },
+): Step<ScheduleView[]> {
+  checkInteger(lateMs, 'lateMs', 0, durationMsMax)
+  checkInteger(limit, 'limit', 1, pageMax)
+  const rows = yield* all(findOverdue, context.ns, storeClock, lateMs, limit)
+  return rows.map((row) => scheduleViewOf(scheduleRowOf(row)))
 }
 
 /** What a schedule said and who said so, newest first. */

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../process-identity.ts'
 import type { SqliteHandle } from './driver.ts'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { pragmaInThread } from './thread.ts'
 
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */

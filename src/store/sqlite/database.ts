@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import type { Clock } from '../../core/clock.ts'
+import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Database } from '../database.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type Value,
 } from '../statement.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
+import { listen } from './listen.ts'
 import { pragmaInThread } from './thread.ts'
 
 interface Prepared {
@@ -33,12 +34,14 @@ export class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
   readonly place: string
   readonly #handle: SqliteHandle
-  readonly #clock: Clock
+  readonly #clock: Dials
   readonly #beforeClose: () => void
   /** A caller's handle is forgotten with the caller. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
+  readonly #listening = new Set<() => void>()
+  #dataVersion: SqliteStatement | undefined
 
-  constructor(handle: SqliteHandle, place: string, clock: Clock, beforeClose: () => void = () => undefined) {
+  constructor(handle: SqliteHandle, place: string, clock: Dials, beforeClose: () => void = () => undefined) {
     this.#handle = handle
     this.#beforeClose = beforeClose
     this.place = place
@@ -50,7 +53,7 @@ export class SqliteDatabase implements Database {
     for (let tries = 1; !this.#begin(); tries++) {
       if (this.#clock.monotonic() - startedAt > busyGiveUpMs) throw stillLocked(this.place, tries)
       // Others are writing. A busy timeout of seconds would block the loop for seconds, so the wait is asynchronous.
-      await pause(Math.random() * Math.min(busyWaitMsMax, tries))
+      await pause(systemClock, Math.random() * Math.min(busyWaitMsMax, tries))
     }
     // From here to the commit there is no await, or another verb of this process would land in this transaction.
     return this.#finish(verb)
@@ -100,11 +103,32 @@ export class SqliteDatabase implements Database {
   }
 
   changeMark(): number {
-    return Number((this.#handle.prepare('pragma data_version').get() as Row).data_version)
+    this.#dataVersion ??= this.#handle.prepare('pragma data_version')
+    return Number((this.#dataVersion.get() as Row).data_version)
+  }
+
+  listen(heard: () => void): () => void {
+    const isAlone = this.place === 'memory:' || this.#clock !== systemClock
+    if (isAlone || !this.#handle.isOpen) return () => undefined
+    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard })
+    this.#listening.add(stop)
+    return () => {
+      this.#listening.delete(stop)
+      stop()
+    }
+  }
+
+  hears(): boolean {
+    return true
+  }
+
+  wakeOthers(): void {
+    // They look at the file.
   }
 
   async close(): Promise<void> {
     if (!this.#handle.isOpen) return
+    for (const stop of this.#listening) stop()
     const beforeClose = this.#beforeClose
     // biome-ignore lint/correctness/useYield: a verb without a statement of its own, for the sake of its transaction.
     await this.write(function* () {
@@ -114,6 +138,7 @@ export class SqliteDatabase implements Database {
     // copies the file after a clean close must find everything in it.
     if (this.place !== 'memory:') this.#handle.exec('pragma wal_checkpoint(truncate)')
     this.#prepared.delete(this.#handle)
+    this.#dataVersion = undefined
     this.#handle.close()
   }
 
@@ -166,6 +191,9 @@ export class SqliteDatabase implements Database {
         return [{ now: this.#clock.now() }]
       case 'ids':
         return countedIds(handle, request.count)
+      case 'wake-others':
+        // The change of the file tells them.
+        return []
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
         return prepared === null
@@ -232,10 +260,6 @@ function countedIds(handle: SqliteHandle, count: number): Row[] {
   const row = handle.prepare('update id_counter set last = last + ? returning last').get(count) as Row
   const first = Number(row.last) - count + 1
   return Array.from({ length: count }, (_, index) => ({ id: first + index }))
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function stillLocked(place: string, tries: number): BelfryError {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
+import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { checkIntegrity, configure, forgetOpenings, noteOpening, prepareFile, unwritable } from './boot.ts'
 import { SqliteDatabase } from './database.ts'
@@ -8,7 +8,7 @@ const setUpTriesMax = 2_000
 const setUpWaitMs = 5
 
 /** Opens a file, with the checks that a store people rely on must pass; creates it where there is none. */
-export async function openSqliteFile(path: string, clock: Clock = systemClock): Promise<SqliteDatabase> {
+export async function openSqliteFile(path: string, clock: Dials = systemClock): Promise<SqliteDatabase> {
   const file = prepareFile(path)
   let handle: SqliteHandle | undefined
   try {
@@ -20,7 +20,7 @@ export async function openSqliteFile(path: string, clock: Clock = systemClock): 
   }
 }
 
-async function setUp(handle: SqliteHandle, file: string, clock: Clock): Promise<SqliteDatabase> {
+async function setUp(handle: SqliteHandle, file: string, clock: Dials): Promise<SqliteDatabase> {
   await whenFree(() => configure(handle, file))
   const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => noteOpening(handle)))
   // Those that did not close the file stay on record until it has been found sound.
@@ -30,7 +30,7 @@ async function setUp(handle: SqliteHandle, file: string, clock: Clock): Promise<
 }
 
 /** A store that lives as long as its process's handle to it. */
-export function openSqliteMemory(clock: Clock = systemClock): SqliteDatabase {
+export function openSqliteMemory(clock: Dials = systemClock): SqliteDatabase {
   const handle = openHandle(':memory:')
   configure(handle, 'memory:')
   return new SqliteDatabase(handle, 'memory:', clock)
@@ -56,7 +56,7 @@ async function whenFree<Result>(attempt: () => Result): Promise<Result> {
     } catch (error) {
       if (!isBusy(error) || tries >= setUpTriesMax) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * setUpWaitMs))
+    await pause(systemClock, Math.random() * setUpWaitMs)
   }
 }
 

@@ -5,6 +5,7 @@ import { ends } from './ends.ts'
 import { enqueueing } from './enqueue.ts'
 import { fencing } from './fencing.ts'
 import { keys } from './keys.ts'
+import { looks } from './looks.ts'
 import { namespaces } from './namespaces.ts'
 import { type Case, Stage, type Subject } from './place.ts'
 import { plans } from './plans.ts'
@@ -14,6 +15,7 @@ import { retention } from './retention.ts'
 import { schedules } from './schedules.ts'
 import { storms } from './storms.ts'
 import { texts } from './texts.ts'
+import { wakes } from './wakes.ts'
 
 /** Everything a store must do, whatever database is behind it. Each case gets a fresh place. */
 export const cases: readonly Case[] = [
@@ -32,6 +34,8 @@ export const cases: readonly Case[] = [
   ...texts,
   ...retention,
   ...processes,
+  ...wakes,
+  ...looks,
 ]
 
 /**

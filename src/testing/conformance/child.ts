@@ -30,6 +30,12 @@ async function perform(): Promise<unknown> {
       await store.close()
       return claims
     }
+    case 'enqueue':
+      process.send?.('about to enqueue')
+      await once(process, 'message')
+      await store.enqueue(Array.from({ length: given.runs }, () => noop()))
+      await store.close()
+      return 'enqueued'
     case 'write':
       return writeFor(store, given.forMs)
     case 'announce-claims':

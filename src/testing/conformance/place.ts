@@ -224,6 +224,7 @@ export type ChildTask = { readonly dieAt?: number } & (
   | { readonly task: 'claim'; readonly claimers: number; readonly batchMax: number; readonly seed: number }
   | { readonly task: 'write'; readonly forMs: number }
   | { readonly task: 'migrate' }
+  | { readonly task: 'enqueue'; readonly runs: number }
   | { readonly task: 'lease-and-hold'; readonly limit: number; readonly leaseMs: number; readonly fires?: boolean }
   | { readonly task: 'announce-claims'; readonly seed: number }
 )

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../../src/store/sqlite/process-identity.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../src/store/process-identity.ts'
 
 const own = ownIdentity()
 

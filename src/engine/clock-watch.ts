@@ -1,0 +1,67 @@
+/** How far wall and monotonic time may drift apart between two looks before it counts as a jump. */
+const jumpMsMin = 1_000
+const holdMsMax = 60_000
+
+/** The store's clock, read at some instant between two readings of the monotonic clock. */
+export interface Reading {
+  readonly now: number
+  readonly before: number
+  readonly after: number
+}
+
+export interface Look {
+  /** How far the wall clock jumped since the last look; 0 when it did not. */
+  readonly jumpedMs: number
+  /** How far the wall clock is behind where it has been; while it is, nothing fires. */
+  readonly behindMs: number
+}
+
+/**
+ * Watches the store's clock for jumps: somebody sets it, or the machine sleeps while the monotonic clock stands still.
+ * After a jump nobody knows whose lease has really expired, so nothing is reclaimed for the length of one lease. A clock
+ * that went back shows instants that have been before, so nothing fires until they have passed again or a minute is over.
+ */
+export class ClockWatch {
+  readonly #leaseMs: number
+  #last: Reading | null = null
+  #highest = Number.NEGATIVE_INFINITY
+  #behindSince: number | null = null
+  #reclaimFrom = Number.NEGATIVE_INFINITY
+
+  constructor({ leaseMs }: { leaseMs: number }) {
+    this.#leaseMs = leaseMs
+  }
+
+  look(reading: Reading): Look {
+    const jumpedMs = this.#last === null ? 0 : jumpBetween(this.#last, reading)
+    this.#last = reading
+    if (jumpedMs !== 0) this.#reclaimFrom = reading.after + this.#leaseMs
+    return { jumpedMs, behindMs: this.#behind(reading) }
+  }
+
+  mayReclaim(monotonic: number): boolean {
+    return monotonic >= this.#reclaimFrom
+  }
+
+  #behind({ now, after }: Reading): number {
+    if (now >= this.#highest) {
+      this.#highest = now
+      this.#behindSince = null
+      return 0
+    }
+    this.#behindSince ??= after
+    if (after - this.#behindSince < holdMsMax) return this.#highest - now
+    this.#highest = now
+    this.#behindSince = null
+    return 0
+  }
+}
+
+/** What cannot be explained by the time that a slow answer took. */
+function jumpBetween(last: Reading, reading: Reading): number {
+  const elapsed = reading.now - last.now
+  const [least, most] = [reading.before - last.after, reading.after - last.before]
+  if (elapsed < least - jumpMsMin) return Math.round(elapsed - least)
+  if (elapsed > most + jumpMsMin) return Math.round(elapsed - most)
+  return 0
+}

@@ -1,0 +1,80 @@
+import { overdueMs } from '../core/overdue.ts'
+import type { EngineContext } from './context.ts'
+
+/** A duty is held a little longer than the pause between its rounds, so that it stays with one worker. */
+const dutyMsMin = 180_000
+const pruneLimit = 500
+/** Steps of one round before everybody else has a turn. */
+const pruneStepsMax = 20
+const repairLimit = 100
+const overdueMsMin = 60_000
+
+export interface DutiesOptions {
+  readonly context: EngineContext
+  readonly workerId: () => string
+  /** Something is overdue: whoever should have fired it may have lost a wake-up. */
+  readonly lookAgain: () => void
+}
+
+/** What one worker of all does for all: it clears away, looks for what is stuck, and mends what is broken. */
+export class Duties {
+  readonly #options: DutiesOptions
+  #pruneFrom: string | undefined
+  #repairAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: DutiesOptions) {
+    this.#options = options
+  }
+
+  async tick(): Promise<number> {
+    const { settings, signal } = this.#options.context
+    if (await this.#has('reconcile')) await this.#reconcile()
+    const isPruned = (await this.#has('retention')) ? await this.#prune() : true
+    signal('duties.ticked')
+    return isPruned ? settings.beatMs : 0
+  }
+
+  #has(name: string): Promise<boolean> {
+    const { context, workerId } = this.#options
+    const forMs = Math.max(dutyMsMin, 3 * context.settings.beatMs)
+    return context.store.takeDuty({ name, workerId: workerId(), forMs })
+  }
+
+  async #reconcile(): Promise<void> {
+    const { store, clock, events, settings } = this.#options.context
+    await this.#tellOverdue()
+    if (clock.monotonic() < this.#repairAt) return
+    this.#repairAt = clock.monotonic() + settings.reconcileMs
+    for (const repaired of await store.repair({ limit: repairLimit })) events.tell('store.repaired', repaired)
+  }
+
+  async #tellOverdue(): Promise<void> {
+    const { context, lookAgain } = this.#options
+    const now = await context.store.read.now()
+    const overdue = await context.store.read.overdueSchedules({ lateMs: overdueMsMin, limit: repairLimit })
+    for (const { spec, wakeAt } of overdue) {
+      const behindMs = overdueMs({ now, wakeAt: wakeAt ?? now, timing: spec.timing })
+      if (behindMs !== null) context.events.tell('schedule.overdue', { schedule: spec.name, overdueMs: behindMs })
+    }
+    if (overdue.length > 0) lookAgain()
+  }
+
+  /** Whether this round is over. */
+  async #prune(): Promise<boolean> {
+    const { store, events } = this.#options.context
+    const sum = { runs: 0, ledger: 0, other: 0 }
+    for (let step = 0; step < pruneStepsMax; step++) {
+      const { runs, ledger, other, next } = await store.prune({
+        limit: pruneLimit,
+        ...(this.#pruneFrom === undefined ? {} : { from: this.#pruneFrom }),
+      })
+      sum.runs += runs
+      sum.ledger += ledger
+      sum.other += other
+      this.#pruneFrom = next ?? undefined
+      if (next === null) break
+    }
+    if (sum.runs + sum.ledger + sum.other > 0) events.tell('worker.pruned', sum)
+    return this.#pruneFrom === undefined
+  }
+}

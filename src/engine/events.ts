@@ -1,0 +1,97 @@
+import { EventEmitter } from 'node:events'
+import type { RunStatus } from '../core/run-state.ts'
+
+/** One attempt, as every event about it names it. */
+export interface AttemptName {
+  readonly runId: string
+  /** The number of the attempt. */
+  readonly fence: number
+  readonly queue: string
+  readonly scheduleId: string | null
+}
+
+export interface RunStarted extends AttemptName {
+  readonly source: string
+  /** How long after it was due it started. */
+  readonly latenessMs: number
+  /** How long it had been in the queue. */
+  readonly queueAgeMs: number
+}
+
+export interface RunEnded extends AttemptName {
+  readonly status: RunStatus
+  readonly reason: string
+  readonly durationMs: number
+  /** When it goes again; only of a run that does. */
+  readonly nextEligibleAt?: number
+}
+
+/**
+ * What a worker tells, as events of the library and as lines of the log under the same names. Names and fields are
+ * stable: people alert on them. `docs/events.md` lists them for readers, and a test compares the two.
+ */
+export interface EngineEvents {
+  'run.started': RunStarted
+  'run.completed': RunEnded
+  'run.failed': RunEnded
+  'run.parked': RunEnded
+  'run.cancelled': RunEnded
+  'run.skipped': RunEnded
+  /** An attempt has ended and another follows. */
+  'run.retrying': RunEnded
+  /** This worker no longer holds the run; it stopped what it was doing. */
+  'run.lease-lost': AttemptName & { readonly because: 'taken-back' | 'not-renewed' }
+  /** The end of an attempt could not be written, whatever was tried. */
+  'run.unsettled': AttemptName & { readonly error: Error }
+  /** A lease of somebody else was taken back. */
+  'run.reclaimed': {
+    readonly runId: string
+    readonly fence: number
+    readonly status: RunStatus
+    readonly reason: string
+    readonly because: 'expired' | 'holder-dead'
+  }
+  'schedule.fired': { readonly schedule: string; readonly runId: string; readonly occurrenceAt: number }
+  'schedule.skipped': {
+    readonly schedule: string
+    readonly from: number
+    readonly count: number
+    readonly reason: string
+  }
+  /** This process cannot work the schedule out; it is looked at again in a minute. */
+  'schedule.broken': { readonly schedule: string; readonly error: Error }
+  'schedule.overdue': { readonly schedule: string; readonly overdueMs: number }
+  'store.repaired': { readonly what: string; readonly subject: string; readonly sentence: string }
+  'store.unavailable': { readonly doing: string; readonly error: Error }
+  'store.back': { readonly afterMs: number }
+  /** Wake-ups of other processes do not arrive (`false`), or do again. */
+  'store.hears': { readonly hears: boolean }
+  /** Wall clock and monotonic clock moved apart. */
+  'clock.jumped': { readonly byMs: number }
+  /** The wall clock went back: nothing fires until it has caught up, or a minute has passed. */
+  'clock.held': { readonly behindMs: number }
+  'worker.started': { readonly workerId: string; readonly slots: number | null }
+  'worker.stopping': { readonly workerId: string; readonly running: number }
+  'worker.stopped': { readonly workerId: string; readonly forced: number }
+  'worker.pruned': { readonly runs: number; readonly ledger: number; readonly other: number }
+  /** A defect of Belfry: the loop goes on after a pause. */
+  'worker.failed': { readonly loop: string; readonly error: Error }
+}
+
+export type EventName = keyof EngineEvents
+
+type Arguments = { readonly [Name in EventName]: [EngineEvents[Name]] }
+
+/** Tells listeners what happened. What a listener throws is the listener's own matter, and must not end a run. */
+export class Events extends EventEmitter<Arguments> {
+  tell<Name extends EventName>(name: Name, event: EngineEvents[Name]): void {
+    for (const listener of this.rawListeners(name)) {
+      try {
+        Reflect.apply(listener, this, [event])
+      } catch (error) {
+        // Nobody can handle it here, and swallowing it would hide a defect of the program that embeds us.
+        process.emitWarning(error instanceof Error ? error : String(error), { detail: `in a listener of ${name}` })
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { ClockWatch } from './clock-watch.ts'
+import type { EngineContext } from './context.ts'
+import { readInstants } from './instants.ts'
+
+/** Schedules that one step fires. More would keep a SQLite process from everything else for too long. */
+const batchMax = 200
+/** While the clock is behind: how often to see whether it has caught up. */
+const behindPollMs = 1_000
+/** While what is due is in somebody else's hands: how soon to look again at first, and at the most. */
+const contendedMs = 20
+const contendedMsMax = 5_000
+
+export interface FirerOptions {
+  readonly context: EngineContext
+  readonly watch: ClockWatch
+  readonly jumped: () => void
+}
+
+/** Fires what is due, a bounded step at a time, and sleeps towards the next instant. */
+export class Firer {
+  readonly #options: FirerOptions
+  #isHeld = false
+  #emptySteps = 0
+
+  constructor(options: FirerOptions) {
+    this.#options = options
+  }
+
+  async tick(): Promise<number> {
+    const { context, watch, jumped } = this.#options
+    const { pollMs } = context.settings
+    const { now, scheduleAt, behindMs } = await readInstants(context, watch, jumped)
+    if (this.#holds(behindMs)) return Math.min(behindMs, behindPollMs)
+    if (scheduleAt === null) return pollMs
+    return scheduleAt > now ? Math.min(scheduleAt - now, pollMs) : this.#fire()
+  }
+
+  #holds(behindMs: number): boolean {
+    if (behindMs > 0 && !this.#isHeld) this.#options.context.events.tell('clock.held', { behindMs })
+    this.#isHeld = behindMs > 0
+    return this.#isHeld
+  }
+
+  async #fire(): Promise<number> {
+    const { store, events, signal } = this.#options.context
+    const fired = await store.fireDue({ limit: batchMax })
+    for (const { id, schedule, occurrenceAt } of fired.runs) {
+      events.tell('schedule.fired', { schedule, runId: id, occurrenceAt })
+    }
+    for (const { schedule, from, count, reason } of fired.skipped) {
+      events.tell('schedule.skipped', { schedule, from, count, reason })
+    }
+    for (const broken of fired.broken) events.tell('schedule.broken', broken)
+    signal('fire.ticked', fired)
+    // Due, and yet nothing was there to take: somebody else is at it, and a hurry would only get in his way.
+    this.#emptySteps = fired.schedules === 0 ? this.#emptySteps + 1 : 0
+    return this.#emptySteps === 0 ? 0 : Math.min(contendedMsMax, contendedMs * 2 ** (this.#emptySteps - 1))
+  }
+}

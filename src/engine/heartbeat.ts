@@ -1,0 +1,61 @@
+import type { LeaseName } from '../store/port.ts'
+import { attemptName, type EngineContext } from './context.ts'
+import { stopHolding } from './holdings.ts'
+import { loseHolding } from './lose.ts'
+import { trustMs } from './settings.ts'
+
+/** Renews all that is held, in one step, and hears whose runs are to be cancelled. */
+export async function renewTick(context: EngineContext): Promise<number> {
+  const { store, clock, holdings, settings, signal } = context
+  const held = holdings.all().filter(({ isLost }) => !isLost)
+  if (held.length > 0) {
+    const startedAt = clock.monotonic()
+    const renewals = await store.renew(
+      held.map(({ lease: { runId, fence } }) => ({ runId, fence })),
+      settings.leaseMs,
+    )
+    for (const renewal of renewals) {
+      const holding = holdings.get(renewal)
+      if (holding === undefined) continue
+      if (!renewal.renewed) {
+        // If its end is just being written, that write will learn the same.
+        if (!holding.isSettling) loseHolding(context, holding)
+      } else {
+        // Counted from before the request: from then on the store's own count may have run.
+        holding.trustedUntil = startedAt + trustMs(settings)
+        if (renewal.cancelRequestedAt !== null) stopHolding(holding, 'cancelled')
+      }
+    }
+  }
+  signal('renew.ticked', held.length)
+  return settings.renewMs
+}
+
+/**
+ * Stops what can no longer be trusted: nothing was heard from the store for most of a lease, so by its end somebody else
+ * may be at these runs. It asks nobody, because whoever could be asked is who does not answer.
+ */
+export function trustTick({ clock, holdings, events, settings }: EngineContext): number {
+  const now = clock.monotonic()
+  let wakeAt = now + settings.renewMs
+  for (const holding of holdings.all()) {
+    if (holding.stopped !== null) continue
+    if (holding.trustedUntil > now) wakeAt = Math.min(wakeAt, holding.trustedUntil)
+    else {
+      stopHolding(holding, 'lease-lost')
+      events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'not-renewed' })
+    }
+  }
+  return wakeAt - now
+}
+
+/** Stops the runs whose cancellation somebody has asked for. */
+export async function cancelTick({ store, holdings }: EngineContext, workerId: string): Promise<null> {
+  if (holdings.size === 0) return null
+  const asked: LeaseName[] = await store.read.cancelRequests(workerId)
+  for (const name of asked) {
+    const holding = holdings.get(name)
+    if (holding !== undefined) stopHolding(holding, 'cancelled')
+  }
+  return null
+}

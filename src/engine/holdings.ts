@@ -1,0 +1,74 @@
+import type { Lease, LeaseName } from '../store/port.ts'
+import type { StopReason } from '../targets/executor.ts'
+
+/** A lease that this worker holds, from the lease's answer until its end has been written. */
+export interface Holding {
+  readonly lease: Lease
+  readonly controller: AbortController
+  /** By the monotonic clock: after this instant somebody else may be at the run, so this worker stops it. */
+  trustedUntil: number
+  /** Why it was told to stop, of several reasons the first. */
+  stopped: StopReason | null
+  /** The store has given the run away: there is nothing to write any more. */
+  isLost: boolean
+  /** Its end is being written, so a renewal that does not find it means nothing. */
+  isSettling: boolean
+}
+
+/** All that this worker holds. Its size is what the worker's slots are counted by. */
+export class Holdings {
+  readonly #held = new Map<string, Holding>()
+  readonly #emptied = new Set<() => void>()
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  add(lease: Lease, trustedUntil: number): Holding {
+    const holding: Holding = {
+      lease,
+      controller: new AbortController(),
+      trustedUntil,
+      stopped: null,
+      isLost: false,
+      isSettling: false,
+    }
+    this.#held.set(nameOf(lease), holding)
+    return holding
+  }
+
+  get(name: LeaseName): Holding | undefined {
+    return this.#held.get(nameOf(name))
+  }
+
+  remove(name: LeaseName): void {
+    this.#held.delete(nameOf(name))
+    if (this.#held.size > 0) return
+    for (const tell of this.#emptied) tell()
+    this.#emptied.clear()
+  }
+
+  all(): Holding[] {
+    return [...this.#held.values()]
+  }
+
+  /** Resolves when nothing is held. */
+  async empty(): Promise<void> {
+    if (this.#held.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#emptied.add(resolve)
+    })
+  }
+}
+
+/** Tells an attempt to stop. The first reason stands, because it is the one that its executor has heard. */
+export function stopHolding(holding: Holding, reason: StopReason): boolean {
+  if (holding.stopped !== null) return false
+  holding.stopped = reason
+  holding.controller.abort(reason)
+  return true
+}
+
+function nameOf({ runId, fence }: LeaseName): string {
+  return `${runId} ${fence}`
+}

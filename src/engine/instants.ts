@@ -1,0 +1,19 @@
+import type { NextInstants } from '../store/port.ts'
+import type { ClockWatch } from './clock-watch.ts'
+import type { EngineContext } from './context.ts'
+
+/** Reads what time will bring, and looks at the clock by which it was read. */
+export async function readInstants(
+  { store, clock, events }: EngineContext,
+  watch: ClockWatch,
+  jumped: () => void,
+): Promise<NextInstants & { readonly behindMs: number }> {
+  const before = clock.monotonic()
+  const instants = await store.read.nextInstants()
+  const { jumpedMs, behindMs } = watch.look({ now: instants.now, before, after: clock.monotonic() })
+  if (jumpedMs !== 0) {
+    events.tell('clock.jumped', { byMs: jumpedMs })
+    jumped()
+  }
+  return { ...instants, behindMs }
+}

@@ -1,0 +1,46 @@
+import { BelfryError } from '../core/error.ts'
+import type { EngineContext } from './context.ts'
+
+const firstPauseMs = 100
+const pauseMsMax = 5_000
+const defectPauseMs = 1_000
+
+/**
+ * What the loops do when the store does not answer: it is told of once, however many of them fail, and each asks again
+ * ever more seldom. It is over when all that had failed have been answered.
+ */
+export class Outage {
+  readonly #context: Pick<EngineContext, 'events' | 'clock'>
+  readonly #failing = new Set<string>()
+  #since = 0
+
+  constructor(context: Pick<EngineContext, 'events' | 'clock'>) {
+    this.#context = context
+  }
+
+  /** Answers in how many ms to try again. */
+  failed(loop: string, error: unknown, inARow: number): number {
+    const { events, clock } = this.#context
+    if (!isPassing(error)) {
+      events.tell('worker.failed', { loop, error: error instanceof Error ? error : new Error(String(error)) })
+      return defectPauseMs
+    }
+    if (this.#failing.size === 0) {
+      this.#since = clock.monotonic()
+      events.tell('store.unavailable', { doing: loop, error: error as Error })
+    }
+    this.#failing.add(loop)
+    return Math.min(pauseMsMax, firstPauseMs * 2 ** (inARow - 1))
+  }
+
+  /** The store has answered this loop. */
+  answered(loop: string): void {
+    if (!this.#failing.delete(loop) || this.#failing.size > 0) return
+    this.#context.events.tell('store.back', { afterMs: Math.round(this.#context.clock.monotonic() - this.#since) })
+  }
+}
+
+/** The store will answer again; what was asked can be asked once more. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof BelfryError && ['unavailable', 'commit-unknown', 'conflict'].includes(error.code)
+}

@@ -1,0 +1,57 @@
+import { BelfryError } from '../core/error.ts'
+
+export interface EngineSettings {
+  /** How long a lease of this worker lasts unless it is renewed. */
+  readonly leaseMs: number
+  readonly renewMs: number
+  /** How often the worker says that it is alive. */
+  readonly beatMs: number
+  /** How often the loops look even if nothing wakes them. */
+  readonly pollMs: number
+  /** How often holders on this machine are looked at, whether their processes still live. */
+  readonly localDeathsMs: number
+  readonly reconcileMs: number
+  /** How long a forced or cancelled attempt has to stop by itself, before it is killed or left behind. */
+  readonly stopMs: number
+}
+
+const leaseMsDefault = 30_000
+/** A renewal must have two chances to arrive within the time that a lease is trusted. */
+const renewalsInLease = 3
+export const leaseMsMin = 1_000
+
+/** Of the lease's length: what is left between trusting it no longer and its expiry, to stop what runs under it. */
+const untrustedShare = 0.2
+
+export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings {
+  const { leaseMs = leaseMsDefault } = given
+  const settings = {
+    renewMs: Math.floor(leaseMs / renewalsInLease),
+    beatMs: 60_000,
+    pollMs: 30_000,
+    localDeathsMs: 5_000,
+    reconcileMs: 300_000,
+    stopMs: 5_000,
+    ...given,
+    leaseMs,
+  }
+  for (const [name, value] of Object.entries(settings)) {
+    if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, value, 'a whole number of ms above 0')
+  }
+  if (leaseMs < leaseMsMin) throw wrong('leaseMs', leaseMs, `at least ${leaseMsMin}`)
+  if (settings.renewMs > trustMs(settings) / 2) {
+    throw wrong('renewMs', settings.renewMs, `at most ${trustMs(settings) / 2} with a leaseMs of ${leaseMs}`)
+  }
+  return settings
+}
+
+/** How long after the start of its last renewal a worker trusts a lease. */
+export function trustMs({ leaseMs }: Pick<EngineSettings, 'leaseMs'>): number {
+  return leaseMs * (1 - untrustedShare)
+}
+
+function wrong(name: string, value: unknown, expected: string): BelfryError {
+  return new BelfryError('invalid', `${name} is ${String(value)}; it must be ${expected}.`, {
+    details: { field: name },
+  })
+}

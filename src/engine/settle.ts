@@ -1,0 +1,158 @@
+import type { RunStatus } from '../core/run-state.ts'
+import type { AttemptEnd, Settled } from '../store/port.ts'
+import { attemptName, type EngineContext } from './context.ts'
+import type { EventName, RunEnded } from './events.ts'
+import type { Holding } from './holdings.ts'
+import { Loop, type LoopOptions } from './loop.ts'
+
+/** One flush: what has ended by then, up to this many. */
+const batchMax = 500
+
+/** An attempt that has come to its end, and is not yet written. */
+export interface Finished {
+  readonly holding: Holding
+  readonly end: AttemptEnd
+  readonly durationMs: number
+  /** The end was refused as it was; what remains is tried once more. */
+  readonly isBare?: boolean
+}
+
+/**
+ * Writes ends down, many in one commit. A flush begins with the next turn of the event loop, which is when the loop has
+ * nothing better to do: all that ended in one turn goes together, a lone run waits for nobody, and whatever ends while a
+ * flush is under way forms the next one. Until its end is written a run stays leased and is renewed.
+ */
+export class Settler {
+  readonly #context: EngineContext
+  readonly #loop: Loop
+  readonly #settled: (queues: ReadonlySet<string>) => void
+  #waiting: Finished[] = []
+  #isAsked = false
+
+  constructor(
+    context: EngineContext,
+    options: Pick<LoopOptions, 'failed'> & { settled: (queues: ReadonlySet<string>) => void },
+  ) {
+    this.#context = context
+    this.#settled = options.settled
+    this.#loop = new Loop({ name: 'settle', clock: context.clock, failed: options.failed, tick: () => this.#flush() })
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  add(finished: Finished): void {
+    this.#waiting.push(finished)
+    if (this.#isAsked) return
+    this.#isAsked = true
+    setImmediate(() => {
+      this.#isAsked = false
+      this.#loop.wake()
+    })
+  }
+
+  async #flush(): Promise<number | null> {
+    const batch = this.#waiting.splice(0, batchMax)
+    if (batch.length === 0) return null
+    await this.#write(batch)
+    this.#context.signal('settle.written', batch.length)
+    return this.#waiting.length > 0 ? 0 : null
+  }
+
+  async #write(batch: readonly Finished[]): Promise<void> {
+    const held = batch.filter(({ holding }) => !this.#isGone(holding))
+    for (const { holding } of held) holding.isSettling = true
+    try {
+      const answers = held.length === 0 ? [] : await this.#context.store.settle(held.map(({ end }) => end))
+      for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
+    } catch (error) {
+      // Either nothing was written, or nobody knows: the same ends are written again, and what is there already says so.
+      for (const { holding } of held) holding.isSettling = false
+      this.#waiting.unshift(...held)
+      throw error
+    }
+    this.#settled(new Set(batch.map(({ holding }) => holding.lease.queue)))
+  }
+
+  /** What the store has given away cannot be ended here any more. */
+  #isGone(holding: Holding): boolean {
+    if (!holding.isLost) return false
+    this.#context.holdings.remove(holding.lease)
+    return true
+  }
+
+  #conclude(finished: Finished, answer: Settled): void {
+    const { holding } = finished
+    const { events, holdings } = this.#context
+    if (answer.answer === 'refused' && finished.isBare !== true) {
+      holding.isSettling = false
+      this.add(bare(finished))
+      return
+    }
+    // From here on nobody renews it; if its end could not be written, it expires and is judged as lost.
+    holdings.remove(holding.lease)
+    switch (answer.answer) {
+      case 'written':
+        this.#tell(finished, answer.status, answer.reason, answer.nextEligibleAt)
+        break
+      case 'already-written':
+        this.#tellAsRead(finished)
+        break
+      case 'lease-lost':
+        events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'taken-back' })
+        break
+      case 'refused':
+        events.tell('run.unsettled', { ...attemptName(holding.lease), error: answer.error })
+    }
+  }
+
+  #tell({ holding, durationMs }: Finished, status: RunStatus, reason: string, nextEligibleAt?: number): void {
+    const event: RunEnded = {
+      ...attemptName(holding.lease),
+      status,
+      reason,
+      durationMs,
+      ...(nextEligibleAt === undefined ? {} : { nextEligibleAt }),
+    }
+    this.#context.events.tell(eventOf(status), event)
+  }
+
+  /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
+  #tellAsRead(finished: Finished): void {
+    const { events, store } = this.#context
+    store.read.run(finished.holding.lease.runId).then(
+      (run) => run !== null && this.#tell(finished, run.status, run.end?.reason ?? run.parked?.reason ?? 'success'),
+      (error: Error) => events.tell('store.unavailable', { doing: 'settle', error }),
+    )
+  }
+}
+
+/** The result is the one part of an end that a target makes; without it the end can be written. */
+function bare({ holding, end, durationMs }: Finished): Finished {
+  const { runId, fence, scheduleId = null, outcome } = end
+  return { holding, durationMs, isBare: true, end: { runId, fence, scheduleId, outcome } }
+}
+
+type EndEvent = Extract<EventName, `run.${'completed' | 'failed' | 'parked' | 'cancelled' | 'skipped' | 'retrying'}`>
+
+function eventOf(status: RunStatus): EndEvent {
+  switch (status) {
+    case 'completed':
+    case 'failed':
+    case 'parked':
+    case 'cancelled':
+    case 'skipped':
+      return `run.${status}`
+    default:
+      return 'run.retrying'
+  }
+}

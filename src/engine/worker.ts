@@ -1,0 +1,290 @@
+import { hostname } from 'node:os'
+import type { Capabilities } from '../core/plan.ts'
+import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
+import { ownIdentity } from '../store/process-identity.ts'
+import { ClockWatch } from './clock-watch.ts'
+import type { EngineContext } from './context.ts'
+import { Duties } from './duties.ts'
+import type { EngineOptions } from './engine.ts'
+import { execute, tellStarted } from './execute.ts'
+import { Firer } from './fire.ts'
+import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
+import { type Holding, Holdings, stopHolding } from './holdings.ts'
+import { Lessor } from './lease.ts'
+import { Loop, type Tick, turnOfTheEventLoop } from './loop.ts'
+import { Outage } from './outage.ts'
+import { reclaimTick } from './reclaim.ts'
+import type { EngineSettings } from './settings.ts'
+import { Settler } from './settle.ts'
+import type { Signal } from './signals.ts'
+
+export interface StartOptions {
+  /** How many runs this worker executes at once; absent: as many as the queues' ceilings allow. */
+  readonly slots?: number
+  /** The queues it works for; absent: all. */
+  readonly queues?: readonly string[]
+  /** Aborting it stops the worker as `stop` does. */
+  readonly signal?: AbortSignal
+}
+
+export interface WorkerOptions extends EngineOptions {
+  readonly name: string
+  readonly signal: Signal
+  readonly settings: EngineSettings
+  readonly start: StartOptions
+}
+
+type LoopName = 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'duties' | 'beat' | 'hear'
+
+/** While the wake-ups of others do not arrive, the loops look this often. */
+const deafPollMs = 1_000
+const hearPollMs = 1_000
+/** What an end may take to be written when a worker stops; what is not written by then expires with its lease. */
+const lastWritesMsMax = 5_000
+
+/**
+ * The loops of one worker, and who wakes whom. Each loop reads the store at its own pace; wake-ups only make it look
+ * sooner.
+ */
+export class Worker {
+  readonly #options: WorkerOptions
+  readonly #context: EngineContext
+  readonly #outage: Outage
+  readonly #watch: ClockWatch
+  readonly #lessor: Lessor
+  readonly #settler: Settler
+  readonly #duties: Duties
+  readonly #loops: Readonly<Record<LoopName, Loop>>
+  #id = ''
+  #isLeasing = true
+  #hears = true
+  #unlisten: () => void = () => undefined
+  #graceEnds: { readonly at: number; cancel: () => void } | null = null
+  #graceOver: () => void = () => undefined
+  readonly #grace = new Promise<void>((resolve) => {
+    this.#graceOver = resolve
+  })
+
+  constructor(options: WorkerOptions) {
+    const { store, clock, events, signal, settings, start } = options
+    this.#options = options
+    this.#context = { store, clock, events, signal, settings, holdings: new Holdings() }
+    this.#outage = new Outage(this.#context)
+    this.#watch = new ClockWatch(settings)
+    const workerId = () => this.#id
+    this.#lessor = new Lessor({
+      context: this.#context,
+      slots: start.slots ?? null,
+      queues: start.queues === undefined ? null : new Set(start.queues),
+      workerId,
+      can: () => this.#can(),
+      begin: (lease, trustedUntil) => this.#begin(lease, trustedUntil),
+    })
+    this.#settler = new Settler(this.#context, {
+      failed: (...told) => this.#outage.failed(...told),
+      settled: (queues) => this.#settled(queues),
+    })
+    this.#duties = new Duties({ context: this.#context, workerId, lookAgain: () => this.#loops.fire.wake() })
+    this.#loops = this.#makeLoops()
+  }
+
+  get id(): string {
+    return this.#id
+  }
+
+  async start(): Promise<void> {
+    const { store, events } = this.#context
+    const { start } = this.#options
+    await this.#register()
+    this.#unlisten = store.listen((wake) => this.#heard(wake))
+    this.#settler.start()
+    for (const loop of Object.values(this.#loops)) loop.start()
+    events.tell('worker.started', { workerId: this.#id, slots: start.slots ?? null })
+  }
+
+  /** The grace ends this many ms from now, unless it ends sooner already. */
+  hurry(graceMs: number): void {
+    const { clock } = this.#context
+    const at = clock.monotonic() + graceMs
+    if (this.#graceEnds !== null && this.#graceEnds.at <= at) return
+    this.#graceEnds?.cancel()
+    if (graceMs === 0) this.#graceOver()
+    this.#graceEnds = { at, cancel: clock.after(graceMs, () => this.#graceOver()) }
+  }
+
+  /** A store that does not answer keeps nobody from stopping: what it could not be told expires with its lease. */
+  async stop(): Promise<void> {
+    const { events, holdings } = this.#context
+    events.tell('worker.stopping', { workerId: this.#id, running: holdings.size })
+    this.#isLeasing = false
+    const { fire, lease, reclaim, duties, hear } = this.#loops
+    const takingIn = Promise.all([fire, lease, reclaim, duties, hear].map((loop) => loop.stop()))
+    await Promise.race([takingIn.then(() => holdings.empty()), this.#grace])
+    this.#graceEnds?.cancel()
+    const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
+    await this.#atMost(2 * this.#context.settings.stopMs + lastWritesMsMax, holdings.empty())
+    this.#unlisten()
+    const rest = [takingIn, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
+    await this.#atMost(
+      lastWritesMsMax,
+      Promise.all(rest).then(() => this.#sayStopped()),
+    )
+    events.tell('worker.stopped', { workerId: this.#id, forced })
+  }
+
+  executorsChanged(): void {
+    this.#lessor.ask()
+    this.#loops.lease.wake()
+    this.#loops.beat.wake()
+  }
+
+  /** Resolves when nothing is due, nothing runs, and nothing waits to be written. */
+  async quiet(): Promise<void> {
+    const { fire, lease, reclaim } = this.#loops
+    for (const loop of [fire, lease, reclaim]) loop.wake()
+    this.#lessor.ask()
+    do {
+      await turnOfTheEventLoop()
+    } while (
+      this.#context.holdings.size > 0 ||
+      !this.#settler.isIdle ||
+      [fire, lease, reclaim].some((loop) => !loop.isAsleep)
+    )
+  }
+
+  #makeLoops(): Readonly<Record<LoopName, Loop>> {
+    const context = this.#context
+    const workerId = () => this.#id
+    const jumped = () => this.#loops.renew.wake()
+    const { coroner } = this.#options
+    const firer = new Firer({ context, watch: this.#watch, jumped })
+    return {
+      fire: this.#loop('fire', async () => this.#untilPoll(await firer.tick())),
+      lease: this.#loop('lease', async () => this.#untilPoll(await this.#lessor.tick())),
+      renew: this.#loop('renew', () => renewTick(context)),
+      trust: this.#loop('trust', async () => trustTick(context)),
+      cancel: this.#loop('cancel', () => cancelTick(context, this.#id)),
+      reclaim: this.#loop('reclaim', () => reclaimTick({ context, watch: this.#watch, coroner, workerId, jumped })),
+      duties: this.#loop('duties', () => this.#duties.tick()),
+      beat: this.#loop('beat', () => this.#beat()),
+      hear: this.#loop('hear', async () => this.#hear()),
+    }
+  }
+
+  #loop(name: LoopName, tick: Tick): Loop {
+    const { clock } = this.#context
+    return new Loop({
+      name,
+      clock,
+      failed: (...told) => this.#outage.failed(...told),
+      tick: async () => {
+        const waitMs = await tick()
+        this.#outage.answered(name)
+        return waitMs
+      },
+    })
+  }
+
+  #untilPoll(waitMs: number): number {
+    return this.#context.store.hears() ? waitMs : Math.min(waitMs, deafPollMs)
+  }
+
+  #heard({ from, what, queues }: Wake): void {
+    const { fire, lease, cancel } = this.#loops
+    if (what === 'schedules' || what === 'anything') fire.wake()
+    if (what === 'cancels' || what === 'anything') cancel.wake()
+    if (what === 'cancels') return
+    // A schedule that moved may have been resumed, and its runs with it.
+    this.#lessor.ask(from === 'here' && what === 'work' ? queues : undefined)
+    lease.wake()
+  }
+
+  #can(): Capabilities {
+    const { handlers, kinds } = this.#options.executors
+    return { kinds: [...kinds.keys()], handlers: [...handlers.keys()] }
+  }
+
+  async #register(): Promise<void> {
+    const { store, settings } = this.#context
+    const { name, start } = this.#options
+    const identity = ownIdentity()
+    this.#id = await store.registerWorker({
+      name,
+      host: hostname(),
+      can: this.#can(),
+      beatMs: settings.beatMs,
+      ...(start.slots === undefined ? {} : { slots: start.slots }),
+      ...(identity === null ? {} : { process: identity }),
+    })
+  }
+
+  /** A worker that was asleep for so long that the store forgot it makes itself known anew. */
+  async #beat(): Promise<number> {
+    const { store, settings } = this.#context
+    const { unknown } = await store.beat([this.#id], { can: this.#can() })
+    if (unknown.length > 0) await this.#register()
+    return settings.beatMs
+  }
+
+  #hear(): number {
+    const { store, events } = this.#context
+    const hears = store.hears()
+    if (hears !== this.#hears) {
+      this.#hears = hears
+      events.tell('store.hears', { hears })
+      // Whatever sleeps long must learn that it may not.
+      this.#heard({ from: 'elsewhere', what: 'anything' })
+    }
+    return hearPollMs
+  }
+
+  #begin(lease: Lease, trustedUntil: number): void {
+    const { holdings, clock, signal } = this.#context
+    const holding = holdings.add(lease, trustedUntil)
+    const startedAt = clock.monotonic()
+    this.#carryOut(holding).then((end) => {
+      signal('run.ended', lease.runId)
+      this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
+    })
+  }
+
+  async #carryOut(holding: Holding): Promise<AttemptEnd> {
+    const { runId, fence, scheduleId } = holding.lease
+    // It was leased while the worker was told to stop: nothing has begun, so it goes back untouched.
+    if (!this.#isLeasing) return { runId, fence, scheduleId, outcome: { kind: 'released' } }
+    tellStarted(this.#context, holding.lease)
+    try {
+      return await execute(this.#context, holding, this.#options.executors)
+    } catch (error) {
+      this.#context.events.tell('worker.failed', { loop: 'execute', error: error as Error })
+      return { runId, fence, scheduleId, outcome: { kind: 'unknown', reason: `Belfry failed: ${String(error)}` } }
+    }
+  }
+
+  /** There is room again: for this worker at once, and for others if they had found none. */
+  #settled(queues: ReadonlySet<string>): void {
+    this.#outage.answered('settle')
+    if ([...queues].some((queue) => this.#lessor.wasFull(queue))) this.#context.store.wakeOthers()
+    if (!this.#isLeasing) return
+    this.#lessor.ask(queues)
+    this.#loops.lease.wake()
+  }
+
+  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    let cancel = () => undefined as unknown
+    const enough = new Promise<void>((resolve) => {
+      cancel = this.#context.clock.after(ms, resolve)
+    })
+    await Promise.race([work, enough])
+    cancel()
+  }
+
+  async #sayStopped(): Promise<void> {
+    try {
+      await this.#context.store.beat([this.#id], { stopped: true })
+    } catch (error) {
+      // Its silence will tell as well, only later.
+      this.#context.events.tell('store.unavailable', { doing: 'stop', error: error as Error })
+    }
+  }
+}

@@ -1,0 +1,262 @@
+/** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
+import { userInfo } from 'node:os'
+import { z } from 'zod'
+import { type Clock, systemClock } from './core/clock.ts'
+import { BelfryError } from './core/error.ts'
+import { Engine } from './engine/engine.ts'
+import { type EventName, Events } from './engine/events.ts'
+import { type Bound, bind } from './library/bind.ts'
+import { type HandlerReference, Handlers } from './library/handlers.ts'
+import { refuseBesideOthers } from './library/injected-clock.ts'
+import { type Listener, Listeners } from './library/listeners.ts'
+import { logEvents, loggerOf } from './library/log.ts'
+import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
+import type { OperationContext } from './operations/context.ts'
+import { durationFields, durationOf } from './operations/duration-input.ts'
+import { read, readWhole } from './operations/input.ts'
+import { onlyGiven } from './operations/only-given.ts'
+import { refuse } from './operations/problem.ts'
+import { queueVerbs } from './operations/queues.ts'
+import { runVerbs } from './operations/runs.ts'
+import { name } from './operations/schedule-input.ts'
+import { scheduleVerbs } from './operations/schedules.ts'
+import { Waits } from './operations/wait.ts'
+import { workerVerbs } from './operations/workers.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/port.ts'
+import { isProvenDead, ownIdentity } from './store/process-identity.ts'
+import { commandExecutor } from './targets/command/execute.ts'
+import type { Handler } from './targets/handler/run.ts'
+import { type HttpExecutor, httpExecutor } from './targets/http/executor.ts'
+import { endLeftovers } from './targets/leftovers.ts'
+import { secretResolver } from './targets/secret.ts'
+
+export { type Clock, systemClock } from './core/clock.ts'
+export { BelfryError, type ErrorCode } from './core/error.ts'
+export type { Expectation } from './core/expect.ts'
+export type { EndedStatus, RunStatus } from './core/run-state.ts'
+export type { EngineEvents, EventName } from './engine/events.ts'
+export type { HandlerInput, HandlerReference } from './library/handlers.ts'
+export type { Listener } from './library/listeners.ts'
+export type { LogOption } from './library/log.ts'
+export type { OpenOptions } from './library/options.ts'
+export type { EnqueuedItem, EnqueuedRun, EnqueueInput, QueueCreated } from './operations/enqueue.ts'
+export type { HintInput } from './operations/hint-input.ts'
+export type { PolicyInput } from './operations/policy-input.ts'
+export type { Problem } from './operations/problem.ts'
+export type { QueueWritten } from './operations/queues.ts'
+export type { RunInput } from './operations/run-input.ts'
+export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run-view.ts'
+export type { ScheduleInput, SchedulePatch } from './operations/schedule-input.ts'
+export type { Schedule, ScheduleDefinition } from './operations/schedule-view.ts'
+export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
+export type { UpcomingRun } from './operations/upcoming.ts'
+export type { WaitInput } from './operations/wait.ts'
+export type { Worker } from './operations/workers.ts'
+export type { ScheduleWritten } from './operations/write-schedule.ts'
+export type { CommandTarget } from './targets/command/input.ts'
+export { RunFailure, type RunFailureOptions } from './targets/handler/failure.ts'
+export { type Handler, type HandlerRun, RunStopped } from './targets/handler/run.ts'
+export type { HttpRequest, HttpTarget } from './targets/http/input.ts'
+export type { NetworkPolicy } from './targets/http/network.ts'
+
+const startInput = z.strictObject({
+  slots: z.int().min(1).max(1_000_000).optional(),
+  queues: z.array(name).min(1).optional(),
+  signal: z.instanceof(AbortSignal).describe('an AbortSignal').optional(),
+})
+
+/** How many runs at once, of which queues, and what stops it. */
+export type StartInput = z.input<typeof startInput>
+
+const stopInput = z.strictObject(durationFields('grace'))
+
+/** How long what is at work may take to come to its end. */
+export type StopInput = z.input<typeof stopInput>
+
+interface Parts {
+  readonly store: Store
+  readonly opening: Opening
+}
+
+/** A store that is open in this process, and the worker that this process may become. */
+export class Belfry {
+  readonly schedules: Bound<typeof scheduleVerbs>
+  readonly runs: Bound<typeof runVerbs>
+  readonly queues: Bound<typeof queueVerbs>
+  readonly workers: Bound<typeof workerVerbs>
+  readonly #store: Store
+  readonly #injected: Clock | undefined
+  readonly #engine: Engine
+  readonly #handlers: Handlers
+  readonly #listeners: Listeners
+  readonly #http: HttpExecutor
+  readonly #waits: Waits
+  #closing: Promise<void> | null = null
+  #isClosed = false
+
+  /** Opens a store. Nothing is executed here before `start`. */
+  static async open(options: OpenOptions = {}): Promise<Belfry> {
+    const opening = openingOf(options, process.env)
+    const { namespace, schema, clock, connectionsMax, allowNonDurable, defaultMaxConcurrent } = opening
+    const storeOptions = { namespace, schema, clock, connectionsMax, allowNonDurable, defaultMaxConcurrent }
+    const store = await openStore(opening.store, onlyGiven(storeOptions))
+    try {
+      if (clock !== undefined) await refuseBesideOthers(clock, store, null)
+      return new Belfry({ store, opening })
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+
+  private constructor({ store, opening }: Parts) {
+    const clock = opening.clock ?? systemClock
+    const events = new Events()
+    const logger = loggerOf(opening.log)
+    this.#store = store
+    this.#injected = opening.clock
+    this.#waits = new Waits({ store, clock, events })
+    const context = contextOf({ store, opening }, clock, this.#waits)
+    const open = () => {
+      this.#refuseClosed()
+      return context
+    }
+    this.schedules = bind(scheduleVerbs, open)
+    this.runs = bind(runVerbs, open)
+    this.queues = bind(queueVerbs, open)
+    this.workers = bind(workerVerbs, open)
+    this.#handlers = new Handlers(this.runs)
+    logEvents(events, logger)
+    this.#listeners = new Listeners(events, logger)
+    const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
+    this.#http = httpExecutor({ network: opening.network ?? {}, secrets })
+    const kinds = new Map([
+      ['command', commandExecutor({ secrets })],
+      ['http', this.#http.execute],
+    ])
+    const executors = { handlers: this.#handlers.executors, kinds }
+    const { leaseMs, renewMs, beatMs, pollMs, name } = opening
+    const settings = onlyGiven({ leaseMs, renewMs, beatMs, pollMs })
+    this.#engine = new Engine({
+      store,
+      clock,
+      executors,
+      events,
+      coroner: coronerBy(clock),
+      settings,
+      ...onlyGiven({ name }),
+    })
+  }
+
+  /** Names the store for people. */
+  get place(): string {
+    return this.#store.place
+  }
+
+  /** Whether this process is a worker now. */
+  get isRunning(): boolean {
+    return this.#engine.isRunning
+  }
+
+  /** Registers what executes the runs whose target names it; also while the worker runs. */
+  handle<Payload = unknown, Result = unknown>(
+    name: string,
+    handle: Handler<Payload, Result>,
+  ): HandlerReference<Payload, Result> {
+    this.#refuseClosed()
+    const handler = this.#handlers.add(name, handle)
+    this.#engine.executorsChanged()
+    return handler
+  }
+
+  /** Makes this process a worker: it fires what is due, and executes what it can. */
+  async start(input: StartInput = {}): Promise<void> {
+    this.#refuseClosed()
+    const options = readWhole(startInput, input, { subject: 'The start', noun: 'a start' })
+    if (this.#injected !== undefined) await refuseBesideOthers(this.#injected, this.#store, this.#engine.workerId)
+    await this.#engine.start(onlyGiven(options))
+  }
+
+  /** Takes no more work, lets what is at work end within the grace, then stops it and gives it back. */
+  async stop(input: StopInput = {}): Promise<void> {
+    const { value, problems: found } = read(stopInput, input, 'a stop')
+    const problems = [...found]
+    const graceMs = durationOf(value, 'grace', problems)
+    refuse('The stop', problems)
+    await this.#engine.stop(onlyGiven({ graceMs }))
+  }
+
+  /** Does all that is due at this instant and answers when it has ended: for tests, with a clock that stands still. */
+  async drain(): Promise<void> {
+    this.#refuseClosed()
+    await this.#engine.drain()
+  }
+
+  /** Stops, and lets go of the store. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#engine.stop()
+    } finally {
+      this.#isClosed = true
+      this.#waits.close()
+      await this.#http.close()
+      await this.#store.close()
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Hears of every event of this name. What a listener throws is logged, and disturbs nobody else. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): this {
+    this.#listeners.on(name, listener)
+    return this
+  }
+
+  /** Hears of the next event of this name. */
+  once<Name extends EventName>(name: Name, listener: Listener<Name>): this {
+    this.#listeners.once(name, listener)
+    return this
+  }
+
+  off<Name extends EventName>(name: Name, listener: Listener<Name>): this {
+    this.#listeners.off(name, listener)
+    return this
+  }
+
+  #refuseClosed(): void {
+    if (!this.#isClosed) return
+    throw new BelfryError('unavailable', 'This Belfry is closed.', { hint: 'Open another.' })
+  }
+}
+
+function contextOf({ store, opening }: Parts, clock: Clock, waits: Waits): OperationContext {
+  const { zone, defaultMaxConcurrent } = opening
+  const actor = { name: opening.name ?? userName(), door: 'library' }
+  return { store, clock, actor, zone, folder: process.cwd(), defaultMaxConcurrent, waits }
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+function coronerBy(clock: Clock) {
+  const own = ownIdentity()
+  return {
+    isDead: ({ process }: { process: Parameters<typeof isProvenDead>[0] | null }) =>
+      process !== null && isProvenDead(process, own),
+    endLeftovers: (leases: Parameters<typeof endLeftovers>[0]) => endLeftovers(leases, { clock }),
+  }
+}

@@ -1,0 +1,74 @@
+import { BelfryError } from '../core/error.ts'
+import type { EnqueuedRun, EnqueueInput } from '../operations/enqueue.ts'
+import { type Problem, quoted, refuse } from '../operations/problem.ts'
+import type { RunInput } from '../operations/run-input.ts'
+import type { Run } from '../operations/run-view.ts'
+import { type HandlerTarget, targetOf } from '../operations/target-input.ts'
+import type { WaitInput } from '../operations/wait.ts'
+import type { Execute } from '../targets/executor.ts'
+import { handlerExecutor } from '../targets/handler/executor.ts'
+import type { Handler } from '../targets/handler/run.ts'
+
+/** A handler that was registered: what runs and schedules name as their target, with the types of its function. */
+export interface HandlerReference<Payload = unknown, Result = unknown> {
+  readonly name: string
+  readonly target: HandlerTarget
+  /** Enqueues work for this handler. */
+  enqueue(payload: Payload, input?: HandlerInput, options?: EnqueueInput): Promise<EnqueuedRun>
+  /** Answers with the run once it has ended or is parked. */
+  wait(id: string, input?: WaitInput): Promise<Run<Result>>
+}
+
+/** What can be said of a run whose target and payload are settled. */
+export type HandlerInput = Omit<RunInput, 'target' | 'payload'>
+
+/** What a handler's reference needs of the runs. */
+export interface HandlerRuns {
+  enqueue(input: RunInput, options?: EnqueueInput): Promise<EnqueuedRun>
+  wait(id: string, input?: WaitInput): Promise<Run>
+}
+
+/** The handlers of this process, by name. */
+export class Handlers {
+  readonly executors = new Map<string, Execute>()
+  readonly #runs: HandlerRuns
+
+  constructor(runs: HandlerRuns) {
+    this.#runs = runs
+  }
+
+  add<Payload, Result>(name: string, handle: Handler<Payload, Result>): HandlerReference<Payload, Result> {
+    const target: HandlerTarget = Object.freeze({ handler: name })
+    refuse('The handler', targetOf(target, { folder: '' }).problems)
+    if (typeof handle !== 'function') {
+      throw new BelfryError('invalid', `Handler ${quoted(name)} is ${typeof handle}; it must be a function.`)
+    }
+    if (this.executors.has(name)) {
+      throw new BelfryError('conflict', `There is a handler ${quoted(name)} already.`, {
+        hint: 'Each name has one handler in a process; choose another name.',
+        details: { handler: name },
+      })
+    }
+    this.executors.set(name, handlerExecutor(handle))
+    return this.#reference(name, target)
+  }
+
+  #reference<Payload, Result>(name: string, target: HandlerTarget): HandlerReference<Payload, Result> {
+    const runs = this.#runs
+    return Object.freeze({
+      name,
+      target,
+      async enqueue(payload: Payload, input: HandlerInput = {}, options: EnqueueInput = {}) {
+        refuse('The run', rivalsOf(input))
+        return runs.enqueue({ ...input, target, payload }, options)
+      },
+      wait: (id: string, input: WaitInput = {}) => runs.wait(id, input) as Promise<Run<Result>>,
+    })
+  }
+}
+
+/** What types cannot keep out of an untyped program would be lost without a word. */
+function rivalsOf(input: object): Problem[] {
+  const rivals = ['target', 'payload'].filter((field) => Object.hasOwn(input, field))
+  return rivals.map((field) => ({ field, problem: 'is settled by the handler', expected: 'absent' }))
+}

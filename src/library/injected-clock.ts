@@ -1,0 +1,34 @@
+import { type Clock, systemClock } from '../core/clock.ts'
+import { BelfryError } from '../core/error.ts'
+import type { Store } from '../store/port.ts'
+import { isProvenDead } from '../store/process-identity.ts'
+import type { WorkerView } from '../store/view.ts'
+
+const beatsMissedMax = 2
+
+/**
+ * Refuses a clock of the caller's own beside workers that live by another one: each would take the other's leases for
+ * expired, or for good for ever. Nobody knows by which clock the others beat, so that they count as live by either.
+ */
+export async function refuseBesideOthers(clock: Clock, store: Store, ownId: string | null): Promise<void> {
+  const now = [systemClock.now(), clock.now()]
+  const others = (await store.read.workers()).filter((worker) => {
+    return worker.id !== ownId && isPerhapsLive(worker, now)
+  })
+  const [first] = others
+  if (first === undefined) return
+  const more = others.length === 1 ? '' : ` and ${others.length - 1} more`
+  throw new BelfryError(
+    'conflict',
+    `Worker ${first.id} (${first.name}${more}) lives on ${store.place} by its own clock.`,
+    {
+      hint: 'Use an injected clock on a store of its own, such as memory:, or stop the other workers.',
+      details: { workers: others.map(({ id }) => id) },
+    },
+  )
+}
+
+function isPerhapsLive({ stoppedAt, beatAt, beatMs, process }: WorkerView, instants: readonly number[]): boolean {
+  if (stoppedAt !== null || (process !== null && isProvenDead(process))) return false
+  return instants.some((now) => Math.abs(now - beatAt) <= beatsMissedMax * beatMs)
+}

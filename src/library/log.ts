@@ -1,0 +1,146 @@
+import { type Level, type Logger, type LoggerOptions, pino } from 'pino'
+import { formatDuration } from '../core/duration.ts'
+import type { AttemptName, EngineEvents, EventName, Events, RunEnded } from '../engine/events.ts'
+
+interface Line<Event> {
+  readonly level: Level
+  /** The line for people; programs read the fields. */
+  readonly say: (event: Event) => string
+}
+
+const of = ({ runId, fence }: Pick<AttemptName, 'runId' | 'fence'>) => `Run ${runId}, attempt ${fence},`
+const after = ({ durationMs, reason }: RunEnded) => `after ${span(durationMs)}: ${reason}`
+const iso = (at: number) => new Date(at).toISOString()
+
+function span(ms: number): string {
+  return formatDuration(Math.max(0, Math.round(ms)))
+}
+
+/**
+ * Every event with its level and its sentence. The type asks for all of them, so that an event without a line does not
+ * compile; `docs/events.md` shows the same list to people.
+ */
+export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } = {
+  'run.started': {
+    level: 'debug',
+    say: (event) => `${of(event)} started ${span(event.latenessMs)} after it was due (${event.source}).`,
+  },
+  'run.completed': { level: 'info', say: (event) => `${of(event)} completed ${after(event)}.` },
+  'run.failed': { level: 'error', say: (event) => `${of(event)} failed for good ${after(event)}.` },
+  'run.parked': { level: 'error', say: (event) => `${of(event)} is parked until somebody resets it, ${after(event)}.` },
+  'run.cancelled': { level: 'info', say: (event) => `${of(event)} was cancelled ${after(event)}.` },
+  'run.skipped': { level: 'info', say: (event) => `${of(event)} was skipped: ${event.reason}.` },
+  'run.retrying': {
+    level: 'warn',
+    say: (event) =>
+      `${of(event)} ended ${after(event)}; the next one comes ${event.nextEligibleAt === undefined ? 'at once' : `at ${iso(event.nextEligibleAt)}`}.`,
+  },
+  'run.lease-lost': {
+    level: 'warn',
+    say: (event) =>
+      event.because === 'taken-back'
+        ? `${of(event)} was stopped here: its lease was taken back.`
+        : `${of(event)} was stopped here: its lease could not be renewed in time.`,
+  },
+  'run.unsettled': {
+    level: 'error',
+    say: (event) => `The end of ${of(event).replace(/,$/, '')} could not be written.`,
+  },
+  'run.reclaimed': {
+    level: 'warn',
+    say: (event) =>
+      `${of(event)} was taken back, because ${event.because === 'expired' ? 'its lease expired' : 'its worker is dead'}; it is ${event.status} now.`,
+  },
+  'schedule.fired': {
+    level: 'debug',
+    say: ({ schedule, runId, occurrenceAt }) => `Schedule ${schedule} fired ${runId} for ${iso(occurrenceAt)}.`,
+  },
+  'schedule.skipped': {
+    level: 'info',
+    say: ({ schedule, from, count, reason }) =>
+      `Schedule ${schedule} skipped ${count} ${count === 1 ? 'occurrence' : 'occurrences'} from ${iso(from)} on: ${reason}.`,
+  },
+  'schedule.broken': {
+    level: 'error',
+    say: ({ schedule }) => `Schedule ${schedule} cannot be worked out here; it is looked at again in a minute.`,
+  },
+  'schedule.overdue': {
+    level: 'warn',
+    say: ({ schedule, overdueMs }) => `Schedule ${schedule} is overdue by ${span(overdueMs)}.`,
+  },
+  'store.repaired': { level: 'warn', say: ({ sentence }) => sentence },
+  'store.unavailable': {
+    level: 'error',
+    say: ({ doing }) => `The store did not answer while ${doing}; it is tried again.`,
+  },
+  'store.back': { level: 'warn', say: ({ afterMs }) => `The store answers again, after ${span(afterMs)}.` },
+  'store.hears': {
+    level: 'warn',
+    say: ({ hears }) =>
+      hears
+        ? 'Wake-ups of other processes arrive again.'
+        : 'Wake-ups of other processes do not arrive; the store is looked at every second.',
+  },
+  'clock.jumped': { level: 'warn', say: ({ byMs }) => `The wall clock jumped by ${byMs} ms.` },
+  'clock.held': {
+    level: 'warn',
+    say: ({ behindMs }) =>
+      `The wall clock went back by ${span(behindMs)}: nothing fires until it has caught up, or for a minute.`,
+  },
+  'worker.started': {
+    level: 'info',
+    say: ({ workerId, slots }) => `Worker ${workerId} started${slots === null ? '' : ` with ${slots} slots`}.`,
+  },
+  'worker.stopping': {
+    level: 'info',
+    say: ({ workerId, running }) => `Worker ${workerId} stops; ${running} at work may finish.`,
+  },
+  'worker.stopped': {
+    level: 'info',
+    say: ({ workerId, forced }) =>
+      `Worker ${workerId} stopped${forced === 0 ? '' : `; ${forced} were given back unfinished`}.`,
+  },
+  'worker.pruned': {
+    level: 'debug',
+    say: ({ runs, ledger, other }) =>
+      `Retention removed ${runs} runs, ${ledger} rows of the ledger and ${other} others.`,
+  },
+  'worker.failed': {
+    level: 'error',
+    say: ({ loop }) => `The loop ${loop} met a defect of Belfry; it goes on after a pause.`,
+  },
+}
+
+/** `false` for silence, a logger of the program's own, or what to make one of. */
+export type LogOption = false | Logger | LoggerOptions
+
+/** A library speaks when something is wrong, and to where its program's output is not. */
+const levelDefault = 'warn'
+const standardError = 2
+
+export function loggerOf(log: LogOption = {}): Logger {
+  if (log === false) return pino({ level: 'silent' })
+  const serializers = { error: pino.stdSerializers.err }
+  if (isLogger(log)) return log.child({}, { serializers })
+  const options = { level: levelDefault, ...log, serializers: { ...serializers, ...log.serializers } }
+  // With a transport of its own it has a place to write to.
+  return log.transport === undefined ? pino(options, pino.destination(standardError)) : pino(options)
+}
+
+function isLogger(log: Logger | LoggerOptions): log is Logger {
+  return typeof (log as Partial<Logger>).child === 'function' && typeof (log as Partial<Logger>).info === 'function'
+}
+
+/** Writes a line for every event, under its name. */
+export function logEvents(events: Events, logger: Logger): void {
+  for (const name of Object.keys(lines) as EventName[]) logEvent(events, logger, name)
+}
+
+function logEvent<Name extends EventName>(events: Events, logger: Logger, name: Name): void {
+  const { level, say } = lines[name] as Line<EngineEvents[Name]>
+  const write = (event: EngineEvents[Name]) => {
+    // There may be tens of thousands a second of those that nobody wants to read.
+    if (logger.isLevelEnabled(level)) logger[level]({ event: name, ...event } as object, say(event))
+  }
+  events.on(name, write as never)
+}

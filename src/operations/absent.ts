@@ -1,0 +1,38 @@
+import { BelfryError } from '../core/error.ts'
+import type { ScheduleView } from '../store/view.ts'
+import type { OperationContext } from './context.ts'
+import { nearest } from './nearest.ts'
+import { quoted } from './problem.ts'
+
+/** As many names as are looked through for the one that was meant. */
+const namesMax = 1_000
+
+/** The schedule that has this name now, or of a deleted one the id; a name that nobody has is refused. */
+export async function presentSchedule(context: OperationContext, name: string): Promise<ScheduleView> {
+  return (await context.store.read.schedule(name)) ?? (await throwAbsentSchedule(context, name))
+}
+
+export async function throwAbsentSchedule({ store }: OperationContext, name: string): Promise<never> {
+  const known = (await store.read.schedules({ limit: namesMax })).map(({ spec }) => spec.name)
+  throw absent('schedule', name, known, 'schedules.list tells those that exist.')
+}
+
+export async function throwAbsentQueue({ store }: OperationContext, name: string): Promise<never> {
+  const known = (await store.read.queues()).map((queue) => queue.name)
+  throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
+}
+
+export function absentRun(id: string): BelfryError {
+  return new BelfryError('not-found', `There is no run ${quoted(id)}.`, {
+    hint: 'It never existed here, or retention has removed it: the history of its schedule outlives it.',
+    details: { id },
+  })
+}
+
+function absent(noun: string, name: string, known: readonly string[], otherwise: string): BelfryError {
+  const meant = nearest(String(name), known)
+  return new BelfryError('not-found', `There is no ${noun} ${quoted(String(name))}.`, {
+    hint: meant === undefined ? otherwise : `Did you mean ${quoted(meant)}?`,
+    details: { [noun]: name, ...(meant !== undefined && { nearest: meant }) },
+  })
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../core/clock.ts'
+import type { Actor, Store } from '../store/port.ts'
+import type { Waits } from './wait.ts'
+
+/** What every verb works on, and for whom. */
+export interface OperationContext {
+  readonly store: Store
+  readonly clock: Clock
+  /** Who asks, and through which door; it stands beside every change. */
+  readonly actor: Actor
+  /** The zone of a cron that names none. */
+  readonly zone: string
+  /** Where relative programs and folders of commands begin. */
+  readonly folder: string
+  /** The ceiling that the queue `default` is created with. */
+  readonly defaultMaxConcurrent: number
+  readonly waits: Waits
+}

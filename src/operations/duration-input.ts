@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { DurationError, formatDuration, parseDuration } from '../core/duration.ts'
+import { type Problem, quoted } from './problem.ts'
+
+/** A duration as people write it. A bare number is refused: nobody can tell whether it meant seconds or ms. */
+export const durationText = z
+  .string()
+  .describe('a duration with its unit, such as 30s, 10m, 1h30m or 2d')
+  .transform((text, context) => {
+    try {
+      return parseDuration(text)
+    } catch (error) {
+      if (!(error instanceof DurationError)) throw error
+      // The error is a whole sentence about the text; its middle is the clause that follows a field's name.
+      const opening = `The duration ${quoted(text)} `.length
+      const problem = error.message.slice(opening, -`. Write ${error.suggestion}.`.length)
+      context.issues.push({ code: 'custom', input: text, params: { problem, expected: error.suggestion } })
+      return z.NEVER
+    }
+  })
+
+export const wholeMs = z.int().describe('a whole number of ms')
+
+type DurationShape<Name extends string> = Record<Name, z.ZodOptional<typeof durationText>> &
+  Record<`${Name}Ms`, z.ZodOptional<typeof wholeMs>>
+
+/** The two fields that say one duration: `timeout: '30s'` or `timeoutMs: 30_000`. */
+export function durationFields<Name extends string>(name: Name): DurationShape<Name> {
+  return { [name]: durationText.optional(), [`${name}Ms`]: wholeMs.optional() } as DurationShape<Name>
+}
+
+/** The duration that was given in either field. Giving both is refused, even where they agree. */
+export function durationOf<Value extends number | null = number>(
+  fields: object,
+  name: string,
+  problems: Problem[],
+  prefix = '',
+): Value | undefined {
+  const given = fields as Readonly<Record<string, unknown>>
+  const [text, ms] = [given[name], given[`${name}Ms`]] as (Value | undefined)[]
+  if (text !== undefined && ms !== undefined) {
+    problems.push({ field: prefix + name, problem: `is given beside ${name}Ms`, expected: 'only one of the two' })
+  }
+  return text === undefined ? ms : text
+}
+
+/** A clause about whole ms, told to somebody who wrote a duration with its unit. */
+export function inUnits(clause: string): string {
+  const ofDurations = clause.replace(/\ban integer\b/, 'a duration')
+  return ofDurations.replace(/(?<![\w.-])\d+(?![\w.])/g, (digits) => formatDuration(Number(digits)))
+}

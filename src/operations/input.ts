@@ -1,0 +1,123 @@
+import type { z } from 'zod'
+import { nearest } from './nearest.ts'
+import { isShown, type Problem, refuse } from './problem.ts'
+
+/** What could be read of an input, and everything that is wrong with the rest. */
+export interface Reading<Value> {
+  /** Only the fields that are sound, where there are problems. */
+  readonly value: Value
+  readonly problems: readonly Problem[]
+}
+
+/** Reads an input by its schema. `noun` is what the input says, as in "is not a field of a schedule". */
+export function read<Schema extends z.ZodObject>(
+  schema: Schema,
+  input: unknown,
+  noun: string,
+): Reading<Partial<z.output<Schema>>> {
+  const parsed = schema.safeParse(input, { reportInput: true })
+  if (parsed.success) return { value: parsed.data as Partial<z.output<Schema>>, problems: [] }
+  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, noun))
+  return { value: soundPart(schema, input), problems }
+}
+
+/** Reads an input that needs no further look, and refuses it when anything is wrong. */
+export function readWhole<Schema extends z.ZodObject>(
+  schema: Schema,
+  input: unknown,
+  { subject, noun }: { readonly subject: string; readonly noun: string },
+): z.output<Schema> {
+  const { value, problems } = read(schema, input, noun)
+  refuse(subject, problems)
+  return value as z.output<Schema>
+}
+
+function soundPart<Schema extends z.ZodObject>(schema: Schema, input: unknown): Partial<z.output<Schema>> {
+  if (typeof input !== 'object' || input === null) return {}
+  const sound = Object.entries(schema.shape).flatMap(([name, field]) => {
+    const parsed = (field as z.ZodType).safeParse((input as Record<string, unknown>)[name])
+    return parsed.success && parsed.data !== undefined ? [[name, parsed.data] as const] : []
+  })
+  return Object.fromEntries(sound) as Partial<z.output<Schema>>
+}
+
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, noun: string): Problem[] {
+  const field = fieldOf(issue.path)
+  const at = schemaAt(schema, issue.path)
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys((at as z.ZodObject).shape)
+    return issue.keys.map((key) => unknownField(fieldOf([...issue.path, key]), key, known, noun))
+  }
+  if (issue.code === 'custom' && issue.params?.problem !== undefined) {
+    const { problem, expected } = issue.params as Omit<Problem, 'field'>
+    return [{ field, problem, expected }]
+  }
+  const problem = issue.input === undefined ? 'is missing' : isShown(issue.input)
+  return [{ field: field === '' ? noun.replace(/^an? /, '') : field, problem, expected: expectedOf(issue, at) }]
+}
+
+function unknownField(field: string, key: string, known: readonly string[], noun: string): Problem {
+  const meant = nearest(key, known)
+  const expected = meant === undefined ? `one of ${known.join(', ')}` : `${meant}, if that was meant`
+  return { field, problem: `is not a field of ${noun}`, expected }
+}
+
+/** A path as one would write it: `retention.completed`, `tags[2]`. */
+function fieldOf(path: readonly PropertyKey[]): string {
+  const [first = '', ...rest] = path
+  return String(first) + rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
+}
+
+const forms: Readonly<Record<string, string>> = {
+  string: 'a text',
+  int: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+}
+
+/** A schema that describes itself says best what would be right. */
+function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): string {
+  if (schema?.description !== undefined) return schema.description
+  switch (issue.code) {
+    case 'invalid_value':
+      return `one of ${issue.values.join(', ')}`
+    case 'too_small':
+      return limit('at least', issue.minimum, issue.origin)
+    case 'too_big':
+      return limit('at most', issue.maximum, issue.origin)
+    case 'invalid_type':
+      return forms[issue.expected] ?? issue.expected
+    default:
+      return issue.message
+  }
+}
+
+function limit(bound: string, amount: number | bigint, origin: string): string {
+  if (origin === 'string') return `${bound} ${amount} ${amount === 1 ? 'character' : 'characters'}`
+  return origin === 'array' ? `${bound} ${amount} of them` : `${bound} ${amount}`
+}
+
+/** The schema that judged what lies at a path, without the wrappings of its field. */
+function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
+  let inner: z.ZodType | undefined = unwrapped(schema)
+  for (const step of path) {
+    if (inner === undefined) return undefined
+    const { shape, element } = inner as unknown as { shape?: Record<PropertyKey, z.ZodType>; element?: z.ZodType }
+    inner = unwrapped(shape?.[step] ?? (typeof step === 'number' ? element : undefined))
+  }
+  return inner
+}
+
+function unwrapped(schema: z.ZodType | undefined): z.ZodType | undefined {
+  const {
+    innerType,
+    in: first,
+    out,
+  } = (schema?.def ?? {}) as { innerType?: z.ZodType; in?: z.ZodType; out?: z.ZodType }
+  if (innerType !== undefined) return unwrapped(innerType)
+  if (first === undefined) return schema
+  return unwrapped(first.def.type === 'transform' ? out : first)
+}

@@ -1,0 +1,73 @@
+import { needOf, type Target, type TargetKind, targetKinds } from '../core/target.ts'
+import { type CommandTarget, commandTargetProblems, resolveCommandTarget } from '../targets/command/input.ts'
+import { type HttpTarget, httpTargetProblems } from '../targets/http/input.ts'
+import { nearest } from './nearest.ts'
+import { onlyGiven } from './only-given.ts'
+import { isShown, type Problem } from './problem.ts'
+
+export interface HandlerTarget {
+  readonly handler: string
+}
+
+/** What a run does: exactly one of the kinds. Work without a target is for outside hosts. */
+export type TargetInput = HandlerTarget | CommandTarget | HttpTarget
+
+export interface ReadTarget {
+  /** As it is stored: relative paths resolved. Absent where it is not sound. */
+  readonly target: Target | null | undefined
+  readonly kind: TargetKind | undefined
+  readonly problems: readonly Problem[]
+}
+
+/** The kinds of targets that runs can have, each with what it knows of its own fields. */
+const kinds: Readonly<Record<string, (target: Target, folder: string) => Omit<ReadTarget, 'kind'>>> = {
+  handler: (target) => ({ target, problems: handlerProblems(target) }),
+  command(target, folder) {
+    const resolved = resolveCommandTarget(target, { cwd: folder })
+    return { target: resolved, problems: commandTargetProblems(resolved) }
+  },
+  http: (target) => ({ target, problems: httpTargetProblems(target) }),
+}
+
+const known = Object.keys(kinds)
+
+/** Reads a target and says everything that is wrong with it, by the kind that it names. */
+export function targetOf(given: unknown, { folder }: { readonly folder: string }): ReadTarget {
+  if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    return refused('target', isShown(given), `an object with one of ${known.join(', ')}`)
+  }
+  const target = onlyGiven(given) as Target
+  const named = [...targetKinds, 'prompt'].filter((kind) => target[kind] !== undefined)
+  const [kind] = named
+  if (kind === undefined) return refused(...nameless(target))
+  if (named.length > 1) return refused('target', `has ${named.join(' and ')}`, `exactly one of ${known.join(', ')}`)
+  const readKind = kinds[kind]
+  if (readKind === undefined) {
+    return refused(`target.${kind}`, 'is a kind that this version cannot execute yet', `one of ${known.join(', ')}`)
+  }
+  const { target: resolved, problems } = readKind(target, folder)
+  const placed = problems.map((problem) => ({ ...problem, field: `target.${problem.field}` }))
+  return { target: problems.length === 0 ? resolved : undefined, kind: kind as TargetKind, problems: placed }
+}
+
+function nameless(target: Target): [string, string, string] {
+  const [first] = Object.keys(target)
+  const expected = `one of ${known.join(', ')}`
+  if (first === undefined) return ['target', 'is empty', `an object with ${expected}`]
+  const meant = nearest(first, known)
+  return [`target.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
+}
+
+function handlerProblems(target: Target): Problem[] {
+  const strays = Object.keys(target).filter((field) => field !== 'handler')
+  const answer = needOf(target)
+  return [
+    ...('problem' in answer ? [{ field: 'handler', problem: answer.problem, expected: 'the name of a handler' }] : []),
+    ...strays.map((field) => ({ field, problem: 'is not known beside a handler', expected: 'the handler alone' })),
+  ]
+}
+
+function refused(field: string, problem: string, expected: string): ReadTarget {
+  return { target: undefined, kind: undefined, problems: [{ field, problem, expected }] }
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { systemClock } from '../../core/clock.ts'
+import { Listener } from './listen.ts'
+import { Notifier } from './notify.ts'
+
+/** Who says it matters only to the sender itself; what happened is in the store. */
+export const notification = { name: 'belfry notify', text: 'select pg_notify($1, $2)' }
+
+/** By what the processes of one store tell each other that something happened. */
+export class Wire {
+  /** Where all of them are told. */
+  readonly channel: string
+  readonly #pool: pg.Pool
+  /** Tells this store's notifications from those of all others. */
+  readonly #self = randomBytes(12).toString('hex')
+  readonly #notifier: Notifier
+  readonly #listeners = new Set<Listener>()
+  #isClosed = false
+
+  constructor(pool: pg.Pool, channel: string) {
+    this.#pool = pool
+    this.channel = channel
+    this.#notifier = new Notifier({ clock: systemClock, send: () => this.#notify(channel, this.#self) })
+  }
+
+  listen(heard: () => void): () => void {
+    if (this.#isClosed) return () => undefined
+    const pingChannel = `belfry ping ${this.#self}`
+    const listener = new Listener({
+      clock: systemClock,
+      connection: { ...this.#pool.options, application_name: 'belfry listen' },
+      channel: this.channel,
+      pingChannel,
+      self: this.#self,
+      heard,
+      ping: (token) => this.#notify(pingChannel, token),
+    })
+    this.#listeners.add(listener)
+    return () => listener.stop().then(() => this.#listeners.delete(listener))
+  }
+
+  hears(): boolean {
+    return [...this.#listeners].some(({ isProven }) => isProven)
+  }
+
+  wakeOthers(): void {
+    this.#notifier.ring()
+  }
+
+  /** What was to be told is told before. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#listeners].map((listener) => listener.stop()))
+    await this.#notifier.close()
+  }
+
+  #notify(channel: string, payload: string): Promise<unknown> {
+    return this.#pool.query({ ...notification, values: [channel, payload] })
+  }
+}

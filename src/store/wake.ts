@@ -1,0 +1,58 @@
+import { requestCancel } from './cancel.ts'
+import { requestCancels } from './cancel-runs.ts'
+import type { Enqueued, NewRun, Wake } from './port.ts'
+import { defaultQueue } from './queue-row.ts'
+import { takeBack } from './reclaim.ts'
+import { saveSooner } from './schedule-row.ts'
+import { updateQueue } from './set-queue.ts'
+import { insertReady, insertWaiting } from './standing.ts'
+import type { Request, Row, Statement, Step } from './statement.ts'
+
+/** What a step has brought about that a sleeper may not know of. */
+export type News = Set<Exclude<Wake['what'], 'anything'>>
+
+/**
+ * The statements after which something may start sooner than sleepers know. A run comes into line, gets an instant to
+ * wait for, loses its holder or is to be cancelled by one statement each, whatever verb brings it about, so no verb has
+ * to say so and none can forget to. `wrote` says that only the rows it answers tell whether it wrote anything.
+ */
+const tells = new Map<Statement, { readonly what: Exclude<Wake['what'], 'anything'>; readonly wrote?: true }>([
+  [insertReady, { what: 'work' }],
+  [insertWaiting, { what: 'work' }],
+  [takeBack, { what: 'work', wrote: true }],
+  [updateQueue, { what: 'work' }],
+  [saveSooner, { what: 'schedules' }],
+  [requestCancel, { what: 'cancels', wrote: true }],
+  [requestCancels, { what: 'cancels', wrote: true }],
+])
+
+/** The same step, with what it brings about noted as it goes. */
+export function* noting<Result>(step: Step<Result>, news: News): Step<Result> {
+  let turn = step.next()
+  while (!turn.done) {
+    const rows: Row[] = yield turn.value
+    note(turn.value, rows, news)
+    turn = step.next(rows)
+  }
+  return turn.value
+}
+
+function note(request: Request, rows: readonly Row[], news: News): void {
+  if (!('statement' in request)) return
+  const told = tells.get(request.statement)
+  if (told !== undefined && (told.wrote !== true || rows.length > 0)) news.add(told.what)
+}
+
+/** The same step in a caller's own transaction: whoever sleeps elsewhere is told when the caller commits. */
+export function* wakingOthers<Result>(step: Step<Result>): Step<Result> {
+  const news: News = new Set()
+  const result = yield* noting(step, news)
+  if (news.size > 0) yield { kind: 'wake-others' }
+  return result
+}
+
+/** The queues that runs were taken into. */
+export function queuesOf(runs: readonly NewRun[], answers: readonly Enqueued[]): string[] {
+  const taken = runs.filter((_, index) => answers[index]?.created === true)
+  return [...new Set(taken.map(({ queue = defaultQueue }) => queue))]
+}

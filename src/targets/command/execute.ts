@@ -1,0 +1,124 @@
+import type { Readable } from 'node:stream'
+import { BelfryError } from '../../core/error.ts'
+import type { EndFacts } from '../../core/expect.ts'
+import type { Target } from '../../core/target.ts'
+import type { Attempt, Ended, Execute } from '../executor.ts'
+import { redact, type Secret, type SecretResolver, secretResolver } from '../secret.ts'
+import { type Environment, environmentOf } from './environment.ts'
+import { type CommandTarget, commandTargetProblems } from './input.ts'
+import { listen } from './listen.ts'
+import { type Program, startProblem } from './program.ts'
+import { type Exit, type Started, start } from './start.ts'
+import { Tail } from './tail.ts'
+import { Tether } from './tether.ts'
+
+export interface CommandOptions {
+  /** Where `{ secret: 'NAME' }` is looked up; without it in `environment` alone. */
+  readonly secrets?: SecretResolver | undefined
+  /** How long a program that was asked to end may take before it is killed. */
+  readonly killAfterMs?: number | undefined
+  /** Belfry's own environment, of which a program gets next to nothing. */
+  readonly environment?: Environment | undefined
+}
+
+const killAfterMsDefault = 5_000
+/** Rules about the text look at the end of what the program wrote to stdout: that is where programs say how it went. */
+const textLengthMax = 100 * 1024
+
+/**
+ * Runs programs. An attempt is over when the program has ended and nothing of its process group is left: a run that has
+ * ended leaves nothing behind, so what the program left running is ended too, and a child of it that holds its output
+ * open does not hold the run open.
+ */
+export function commandExecutor(options: CommandOptions = {}): Execute {
+  const { killAfterMs = killAfterMsDefault, environment = process.env } = options
+  const resolver = options.secrets ?? secretResolver({ env: environment, folder: null })
+  const tether = new Tether(killAfterMs)
+  return async (attempt) => {
+    try {
+      const { program, secrets } = await prepared(attempt, resolver, environment)
+      if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
+      const input = attempt.payload === undefined ? null : JSON.stringify(attempt.payload)
+      const startedMs = attempt.clock.monotonic()
+      const started = await start({ program, input, tether, killAfterMs })
+      const { exit, text } = await attended(attempt, started, secrets).finally(() => tether.letGo(started.group.id))
+      const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
+      return { facts: { kind: 'command', ...exit, ...text }, result: { ...exit, durationMs } }
+    } catch (error) {
+      return notBegun(error)
+    }
+  }
+}
+
+/** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
+function notBegun(error: unknown): Ended {
+  if (!(error instanceof BelfryError)) throw error
+  return { facts: { kind: 'command', error: error.message, retryable: error.code !== 'invalid' } }
+}
+
+interface Prepared {
+  readonly program: Program
+  readonly secrets: readonly Secret[]
+}
+
+async function prepared(attempt: Attempt, resolver: SecretResolver, own: Environment): Promise<Prepared> {
+  const { command, cwd = process.cwd(), env = {} } = checked(attempt.target)
+  // After `--` a line that begins with a dash is no option of the shell.
+  const argv = typeof command === 'string' ? ['/bin/sh', '-c', '--', command] : command
+  const { value, secrets } = await resolver.resolve({ argv, env })
+  const filled = value as { argv: Program['argv']; env: Record<string, string> }
+  const program = { argv: filled.argv, cwd, environment: environmentOf(attempt, filled.env, own) }
+  const problem = await startProblem(program)
+  if (problem !== null) throw new BelfryError('unavailable', redact(problem, secrets))
+  return { program, secrets }
+}
+
+/** A target was checked when it was written, but perhaps by a version that took what this one does not. */
+function checked(target: Target): CommandTarget {
+  const [wrong] = commandTargetProblems(target)
+  if (wrong === undefined) return target as unknown as CommandTarget
+  throw new BelfryError('invalid', `The target's ${wrong.field} ${wrong.problem}; it needs ${wrong.expected}.`)
+}
+
+interface Attended {
+  readonly exit: Exit
+  readonly text: Pick<EndFacts, 'text' | 'json'>
+}
+
+/** Passes on what the program says, ends it when the attempt is told to stop, and stays until nothing of it is left. */
+async function attended(
+  attempt: Attempt,
+  { child, group, exited }: Started,
+  secrets: readonly Secret[],
+): Promise<Attended> {
+  const tail = new Tail(textLengthMax)
+  const heard = (stream: Readable | null, say: (text: string) => void) =>
+    stream === null ? [] : [listen({ stream, secrets, say, drained: () => attempt.drained() })]
+  const streams = [
+    ...heard(child.stdout, (text) => {
+      tail.add(text)
+      attempt.output(text)
+    }),
+    ...heard(child.stderr, (text) => attempt.output(text)),
+  ]
+  const stop = () => group.end()
+  attempt.signal.addEventListener('abort', stop)
+  if (attempt.signal.aborted) stop()
+  const exit = await exited
+  const isGone = await group.endRest()
+  attempt.signal.removeEventListener('abort', stop)
+  child.stdin?.destroy()
+  await Promise.all(streams.map((stream) => stream.finish()))
+  if (!isGone) attempt.output(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
+  return { exit, text: textFacts(tail) }
+}
+
+function textFacts({ text, isCut }: Tail): Pick<EndFacts, 'text' | 'json'> {
+  if (isCut) return { text }
+  try {
+    return { text, json: JSON.parse(text) }
+  } catch {
+    // Most programs do not write JSON.
+    return { text }
+  }
+}

@@ -1,0 +1,62 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, join, resolve } from 'node:path'
+
+/** Everything that is needed to start a program. */
+export interface Program {
+  /** The program and its arguments, secrets filled in. */
+  readonly argv: readonly [string, ...string[]]
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/**
+ * Why the program cannot be started here, in one sentence; `null` when it can. It is asked beforehand, because the shell
+ * that starts it could only answer with exit code 126 or 127, as a program that ran may do as well.
+ */
+export async function startProblem({ argv: [name], cwd, environment }: Program): Promise<string | null> {
+  const folder = await folderProblem(cwd)
+  if (folder !== null) return `The working folder ${cwd} ${folder}; it needs a folder that the worker may enter.`
+  if (name.includes('/')) {
+    const problem = await fileProblem(resolve(cwd, name))
+    return problem === null ? null : `The program ${name} ${problem}; it needs a file that the worker may execute.`
+  }
+  const path = environment.PATH ?? ''
+  for (const place of path.split(delimiter)) {
+    if ((await fileProblem(join(resolve(cwd, place), name))) === null) return null
+  }
+  return `The program ${name} is in none of the folders of PATH (${path}); install it there, or give its absolute path.`
+}
+
+async function folderProblem(path: string): Promise<string | null> {
+  try {
+    if (!(await stat(path)).isDirectory()) return 'is no folder'
+    await access(path, constants.X_OK)
+    return null
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
+async function fileProblem(path: string): Promise<string | null> {
+  try {
+    if (!(await stat(path)).isFile()) return 'is no file'
+    await access(path, constants.X_OK)
+    return null
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
+function whyNot(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist'
+    case 'EACCES':
+      return 'may not be used by the worker (EACCES)'
+    default:
+      return `cannot be used (${code})`
+  }
+}

@@ -1,0 +1,34 @@
+/** The end of a text that may be of any length. */
+export class Tail {
+  readonly #lengthMax: number
+  #text = ''
+  #isCut = false
+
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax
+  }
+
+  get text(): string {
+    this.#cut(this.#lengthMax)
+    return this.#text
+  }
+
+  /** Whether there was more before it. Asked after `text` or before, it answers the same. */
+  get isCut(): boolean {
+    return this.#isCut || this.#text.length > this.#lengthMax
+  }
+
+  add(piece: string): void {
+    this.#text += piece
+    // Cutting at each piece would copy the whole for every few bytes.
+    if (this.#text.length > 2 * this.#lengthMax) this.#cut(this.#lengthMax)
+  }
+
+  #cut(length: number): void {
+    if (this.#text.length <= length) return
+    this.#isCut = true
+    const kept = this.#text.slice(-length)
+    // Half a character at its beginning belongs to what is gone.
+    this.#text = /^[\uDC00-\uDFFF]/.test(kept) ? kept.slice(1) : kept
+  }
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { BelfryError } from '../../core/error.ts'
+
+/**
+ * The watcher: it is told of groups that start (`+ 12`) and that are over (`- 12`), and when nobody can tell it anything
+ * any more it ends those that are left. It pays no heed to signals, for whoever ends a worker's whole session or service
+ * would otherwise end it first.
+ */
+const watch = `
+trap '' HUP INT QUIT TERM
+seconds=$1
+groups=' '
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+  esac
+done
+[ "$groups" = ' ' ] && exit
+for group in $groups; do kill -s TERM -- "-$group"; done
+while [ "$seconds" -gt 0 ]; do
+  left=
+  for group in $groups; do kill -s 0 -- "-$group" && left=$group; done
+  [ -z "$left" ] && exit
+  sleep 1
+  seconds=$((seconds - 1))
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
+`
+
+const restartsMax = 3
+
+/**
+ * Ends process groups when this process is gone, however it went: kill -9 closes its pipes like any other end. One
+ * watcher, a shell of its own session, serves all groups and lives only while there are some. It is a child of this
+ * process, which buries it; a watcher for each command would be left to process 1, and in a container that may be
+ * a program that buries nobody.
+ */
+export class Tether {
+  readonly #killAfterMs: number
+  readonly #groups = new Set<number>()
+  #watcher: ChildProcess | null = null
+  #restarts = 0
+
+  constructor(killAfterMs: number) {
+    this.#killAfterMs = killAfterMs
+  }
+
+  /** Resolves when the group will be ended whatever becomes of this process. */
+  async hold(group: number): Promise<void> {
+    this.#groups.add(group)
+    if (this.#watcher === null) await this.#start()
+    else await this.#tell(`+ ${group}\n`)
+  }
+
+  /** The group is over. Its number may soon be another's. */
+  letGo(group: number): void {
+    if (!this.#groups.delete(group)) return
+    const watcher = this.#watcher
+    if (this.#groups.size > 0) {
+      watcher?.stdin?.write(`- ${group}\n`)
+      return
+    }
+    this.#watcher = null
+    this.#restarts = 0
+    watcher?.stdin?.end(`- ${group}\n`)
+  }
+
+  async #start(): Promise<void> {
+    const seconds = Math.max(1, Math.ceil(this.#killAfterMs / 1_000))
+    const watcher = spawn('/bin/sh', ['-c', watch, 'belfry-tether', String(seconds)], {
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    })
+    this.#watcher = watcher
+    // It must not keep this process alive: it is this process's end that it waits for.
+    watcher.unref()
+    ;(watcher.stdin as Socket | null)?.unref()
+    watcher.stdin?.on('error', () => this.#lost(watcher))
+    watcher.on('error', () => this.#lost(watcher))
+    watcher.on('exit', () => this.#lost(watcher))
+    await this.#tell([...this.#groups].map((group) => `+ ${group}\n`).join(''))
+  }
+
+  /** Somebody ended the watcher. Another takes over, unless they keep ending. */
+  #lost(watcher: ChildProcess): void {
+    if (this.#watcher !== watcher) return
+    this.#watcher = null
+    if (this.#groups.size === 0 || this.#restarts >= restartsMax) return
+    this.#restarts++
+    // A failure comes back here as the loss of the new one.
+    this.#start().catch(() => undefined)
+  }
+
+  #tell(line: string): Promise<void> {
+    const watcher = this.#watcher
+    return new Promise((resolve, reject) => {
+      const fail = (cause?: unknown) =>
+        reject(
+          new BelfryError('unavailable', 'The process that would end this command with its worker is not there.', {
+            cause,
+          }),
+        )
+      if (watcher?.pid === undefined || watcher.stdin === null) fail()
+      else watcher.stdin.write(line, (error) => (error ? fail(error) : resolve()))
+    })
+  }
+}

@@ -1,0 +1,66 @@
+import type { EndFacts } from '../../core/expect.ts'
+import { reasonText } from '../../core/reason.ts'
+
+export interface RunFailureOptions {
+  /** `false`: no further attempt can mend it. `true`: it surely had no effect, so even a run that must not repeat may. */
+  readonly retryable?: boolean
+  /** How long to wait at least before the next attempt. */
+  readonly retryAfterMs?: number
+  readonly cause?: unknown
+}
+
+/** What a handler throws to say how its failure is to be taken. Any other error with these fields says the same. */
+export class RunFailure extends Error {
+  readonly retryable: boolean | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, { retryable, retryAfterMs, cause }: RunFailureOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'RunFailure'
+    this.retryable = retryable
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs'>
+
+/** What a handler threw, as a failure of its run. It may have thrown anything, and anything may throw when looked at. */
+export function failureOf(thrown: unknown): Failure {
+  const { retryable, retryAfterMs } = {
+    retryable: field(thrown, 'retryable'),
+    retryAfterMs: field(thrown, 'retryAfterMs'),
+  }
+  return {
+    error: reasonText(wordsOf(thrown)),
+    ...(typeof retryable === 'boolean' && { retryable }),
+    ...(typeof retryAfterMs === 'number' && retryAfterMs >= 0 && { retryAfterMs }),
+  }
+}
+
+function wordsOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown === '' ? 'threw an empty text' : thrown
+  if (typeof thrown !== 'object' || thrown === null) return `threw ${plain(thrown)}`
+  const message = field(thrown, 'message')
+  const name = nameOf(thrown)
+  if (typeof message !== 'string' || message === '') return name === '' ? 'threw something without a message' : name
+  return name === '' ? message : `${name}: ${message}`
+}
+
+/** Which kind of error it is, where that says more than that it is one. */
+function nameOf(thrown: object): string {
+  const name = field(thrown, 'name')
+  return typeof name === 'string' && name !== 'Error' && name !== 'RunFailure' ? name : ''
+}
+
+/** A function could be as long as a program, and a symbol cannot be part of a text. */
+function plain(thrown: unknown): string {
+  return typeof thrown === 'function' || typeof thrown === 'symbol' ? `a ${typeof thrown}` : String(thrown)
+}
+
+function field(thrown: unknown, name: string): unknown {
+  try {
+    return (thrown as Record<string, unknown> | null | undefined)?.[name]
+  } catch {
+    return undefined
+  }
+}

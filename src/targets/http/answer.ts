@@ -1,0 +1,134 @@
+import type { EndFacts } from '../../core/expect.ts'
+import { jsonProblem } from '../../core/json.ts'
+import type { Ended } from '../executor.ts'
+import { redact, redactor } from '../redact.ts'
+import type { Secret } from '../secret.ts'
+import { textOf } from './body.ts'
+import type { Answer } from './exchange.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+/** What is kept as the result of a run that called an endpoint. */
+export interface HttpResult {
+  readonly status: number
+  /** A few that help to understand the answer; none of those that could let somebody in. */
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON where the answer says so, else text. Absent where it is neither. */
+  readonly body?: unknown
+  readonly durationMs: number
+  /** The body went on. */
+  readonly truncated?: true
+  /** The body is no text. */
+  readonly binary?: true
+  /** The body came in a coding that nobody asked for and we cannot read. */
+  readonly unreadableCoding?: string
+  /** Where it was sent from there to there, without the queries. */
+  readonly redirects?: readonly string[]
+}
+
+export interface AnswerContext {
+  readonly secrets: readonly Secret[]
+  readonly redirects: readonly URL[]
+  readonly durationMs: number
+  readonly now: number
+}
+
+const keptHeaders = [
+  'content-type',
+  'content-length',
+  'etag',
+  'last-modified',
+  'location',
+  'retry-after',
+  'x-request-id',
+]
+const keptHeaderLengthMax = 500
+/** What the store keeps of a result as a whole; of a longer one it would keep a beginning that nobody can read. */
+const resultBytesMax = 100 * 1024
+
+interface Read {
+  readonly text?: string
+  readonly json?: unknown
+  readonly isTruncated?: boolean
+  readonly isBinary?: boolean
+}
+
+/** Turns the last answer into what is judged and what is kept. */
+export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }: AnswerContext): Ended {
+  const read = readOf(answer, secrets)
+  const after = answer.header('retry-after')
+  const waitMs = after === undefined ? undefined : retryAfterMs(after, now)
+  const facts: EndFacts = {
+    kind: 'http',
+    status: answer.status,
+    ...(read.text !== undefined && { text: read.text }),
+    ...(read.json !== undefined && { json: read.json }),
+    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+  }
+  const visited = redirects.map(({ origin, pathname }) => redact(`${origin}${pathname}`, secrets))
+  const result = {
+    status: answer.status,
+    headers: headersOf(answer, secrets),
+    durationMs,
+    ...(read.isBinary && { binary: true as const }),
+    ...(answer.unreadableCoding !== null && {
+      unreadableCoding: redact(answer.unreadableCoding, secrets).slice(0, 60),
+    }),
+    ...(visited.length > 0 && { redirects: visited }),
+  }
+  return { facts, result: withBody(result, read) }
+}
+
+function readOf({ body, header }: Answer, secrets: readonly Secret[]): Read {
+  if (body === null) return {}
+  const contentType = header('content-type') ?? ''
+  const { isTruncated } = body
+  const plain = textOf(body, contentType)
+  if (plain.includes('\0')) return { isTruncated, isBinary: true }
+  const stream = redactor(secrets)
+  // At the end of what was cut stands perhaps the beginning of a secret, so what is held back stays back.
+  const text = stream.add(plain) + (isTruncated ? '' : stream.end())
+  const json = isTruncated || !/^[^;]*[/+]json\s*(;|$)/i.test(contentType) ? undefined : jsonOf(text)
+  return { text, isTruncated, ...(json !== undefined && { json }) }
+}
+
+/** JSON of a depth that nobody can write down again stays a text. */
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return jsonProblem(value) === null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function headersOf({ header }: Answer, secrets: readonly Secret[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name of keptHeaders) {
+    const value = header(name)
+    if (value !== undefined) headers[name] = redact(value, secrets).slice(0, keptHeaderLengthMax).toWellFormed()
+  }
+  return headers
+}
+
+/** The body in so far as it fits: JSON whole or not at all, text up to a place. */
+function withBody(result: Omit<HttpResult, 'body' | 'truncated'>, { text, json, isTruncated }: Read): HttpResult {
+  const mark = isTruncated ? { truncated: true as const } : {}
+  if (text === undefined) return { ...result, ...mark }
+  const whole = { ...result, ...mark, body: json === undefined ? text : json }
+  if (sizeOf(whole) <= resultBytesMax) return whole
+  const rest = { ...result, truncated: true as const }
+  return { ...rest, body: fitting(text, resultBytesMax - sizeOf({ ...rest, body: '' })) }
+}
+
+/** The longest beginning, or nearly, whose JSON is no longer than that. */
+function fitting(text: string, bytesMax: number): string {
+  let part = text
+  for (let size = sizeOf(part); size - 2 > bytesMax; size = sizeOf(part)) {
+    part = part.slice(0, Math.floor((part.length * bytesMax) / size)).toWellFormed()
+  }
+  return part
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net'
+import { Client } from 'undici'
+import { connect, type Route } from './connect.ts'
+
+/** A connection to one origin. It carries one exchange at a time. */
+export interface Connection {
+  readonly client: Client
+  readonly socket: Socket
+  readonly key: string
+}
+
+/**
+ * How long an unused connection is kept. Servers close unused ones by themselves, most after 2 to 5 seconds or more, and
+ * a request sent at just that moment fails though nothing is wrong; nor could it simply be sent again, because it may
+ * have been heard. So only what follows closely uses a connection again: that is where opening a new one each time
+ * would run out of ports.
+ */
+const unusedMsMax = 1_000
+
+/**
+ * The connections of this process to targets. There is no limit to those in use: a target that hangs holds its own and
+ * nobody else's. Each was judged by the guard when it was opened, and stays with the address it was opened to.
+ */
+export class Connections {
+  readonly #route: Route
+  readonly #all = new Set<Connection>()
+  readonly #unused = new Map<string, Connection[]>()
+
+  constructor(route: Route) {
+    this.#route = route
+  }
+
+  /** One that is open and not in use, or a new one. The caller gives it back by `keep` or ends it by `end`. */
+  async take(url: URL, signal: AbortSignal): Promise<Connection> {
+    const unused = this.#unused.get(url.origin) ?? []
+    for (let connection = unused.pop(); connection !== undefined; connection = unused.pop()) {
+      if (!connection.socket.destroyed) return connection
+    }
+    const socket = await connect(url, this.#route, signal)
+    return this.#added(url.origin, socket)
+  }
+
+  /** For the next one. If the server wants to end it, it has ended before this. */
+  keep(connection: Connection): void {
+    if (connection.socket.destroyed || !this.#all.has(connection)) return
+    const unused = this.#unused.get(connection.key)
+    if (unused === undefined) this.#unused.set(connection.key, [connection])
+    else unused.push(connection)
+  }
+
+  /** Ends it whatever it is doing, and answers when it has ended. */
+  async end(connection: Connection): Promise<void> {
+    this.#dropped(connection)
+    await connection.client.destroy()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map((connection) => this.end(connection)))
+  }
+
+  #added(key: string, socket: Socket): Connection {
+    const client = new Client(key, {
+      connect: once(socket),
+      pipelining: 1,
+      // The attempt's own deadline covers all of it; these would cut a longer one short.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: unusedMsMax,
+      keepAliveMaxTimeout: unusedMsMax,
+    })
+    const connection = { client, socket, key }
+    this.#all.add(connection)
+    socket.once('close', () => void this.end(connection))
+    return connection
+  }
+
+  #dropped(connection: Connection): void {
+    this.#all.delete(connection)
+    const others = this.#unused.get(connection.key)?.filter((other) => other !== connection) ?? []
+    if (others.length === 0) this.#unused.delete(connection.key)
+    else this.#unused.set(connection.key, others)
+  }
+}
+
+/** Hands over the connection that was judged. A client that has lost it gets no other, which nobody would have judged. */
+function once(socket: Socket) {
+  let given = false
+  return (_options: unknown, answer: (...answer: [null, Socket] | [Error, null]) => void) => {
+    if (given || socket.destroyed) {
+      answer(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }), null)
+      return
+    }
+    given = true
+    answer(null, socket)
+  }
+}

@@ -1,0 +1,72 @@
+import type { Dispatcher } from 'undici'
+import { type KeptBody, keptBody, unreadableCoding } from './body.ts'
+import type { Connection, Connections } from './connections.ts'
+import { broken, stopped } from './failure.ts'
+import { isRedirect } from './redirect.ts'
+import type { Outgoing } from './request.ts'
+
+/** What a server answered to one request. */
+export interface Answer {
+  readonly status: number
+  header(name: string): string | undefined
+  /** Absent where it does not matter, as in a redirect, and where its coding cannot be read. */
+  readonly body: KeptBody | null
+  readonly unreadableCoding: string | null
+}
+
+/** As much of a response as is kept. */
+export const bodyBytesMax = 100 * 1024
+
+/**
+ * Sends one request and reads its answer. When the signal is aborted it ends at once, whatever it is doing, and nothing
+ * of it is left: it answers after the connection is closed.
+ */
+export async function exchange(request: Outgoing, connections: Connections, signal: AbortSignal): Promise<Answer> {
+  const connection = await connections.take(request.url, signal)
+  const stage = { doing: `waiting for ${request.url.host} to answer`, brokenBy: 'broke off before it answered' }
+  const stop = () => void connections.end(connection)
+  signal.addEventListener('abort', stop, { once: true })
+  let isReusable = false
+  try {
+    if (signal.aborted) throw signal.reason
+    const response = await sent(request, connection)
+    stage.doing = `reading the answer of ${request.url.host}`
+    stage.brokenBy = `answered ${response.statusCode}, but its body broke off`
+    const answer = await answered(response)
+    isReusable = answer.body !== null && !answer.body.isTruncated
+    return answer
+  } catch (error) {
+    throw signal.aborted ? stopped(stage.doing, signal.reason) : broken(request.url.host, stage.brokenBy, error)
+  } finally {
+    signal.removeEventListener('abort', stop)
+    if (isReusable) connections.keep(connection)
+    else await connections.end(connection)
+  }
+}
+
+function sent({ url, method, headers, body }: Outgoing, { client }: Connection): Promise<Dispatcher.ResponseData> {
+  return client.request({
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: headers.flatMap(({ name, value }) => [name, value]),
+    body,
+  })
+}
+
+async function answered({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+  // The end of the connection is an error of the body, also where nobody reads it.
+  body.on('error', () => undefined)
+  const header = (name: string) => {
+    const value = headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+  const coding = header('content-encoding') ?? ''
+  const unreadable = unreadableCoding(coding)
+  const isRead = unreadable === null && !isRedirect(statusCode, header('location'))
+  return {
+    status: statusCode,
+    header,
+    unreadableCoding: unreadable,
+    body: isRead ? await keptBody(body, coding, bodyBytesMax) : null,
+  }
+}

@@ -1,0 +1,47 @@
+import { ExchangeFailure } from './failure.ts'
+import type { Header, Outgoing } from './request.ts'
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Headers that tell who is calling, by what their names say. What comes from a secret is one whatever it is called. */
+const credentialName =
+  /(^|[-_])(authorization|auth|cookie|credentials?|key|apikey|password|secret|session|signature|token)([-_]|$)/i
+const bodyHeader = /^content-/i
+
+/** Whether an answer sends the caller elsewhere. */
+export function isRedirect(status: number, location: string | undefined): location is string {
+  return redirectStatuses.has(status) && location !== undefined
+}
+
+/**
+ * The request that follows a redirect. To another origin go no credentials, because the server that was trusted with
+ * them is not the one that would get them. A body that holds secrets cannot be sent without them, so it is not sent.
+ */
+export function redirected(request: Outgoing, status: number, location: string): Outgoing {
+  const url = URL.canParse(location, request.url.href) ? new URL(location, request.url) : null
+  if (url === null) throw new ExchangeFailure(`${request.url.host} redirects to what is no URL`)
+  const isElsewhere = url.origin !== request.url.origin
+  const headers = isElsewhere ? request.headers.filter((header) => !isCredential(header)) : request.headers
+  if (becomesGet(status, request.method)) {
+    const kept = headers.filter(({ name }) => !bodyHeader.test(name))
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET'
+    return { url, method, headers: kept, body: null, hasSecretBody: false }
+  }
+  if (isElsewhere && request.hasSecretBody) {
+    throw new ExchangeFailure(
+      `${request.url.host} redirects to ${url.host} with ${status}: the body holds secrets, which go to no other origin`,
+      { retryable: false },
+    )
+  }
+  return { ...request, url, headers }
+}
+
+/** As browsers do it: 303 says so, and 301 and 302 are answered to a POST by those who mean the same. */
+function becomesGet(status: number, method: string): boolean {
+  return status === 303 || ((status === 301 || status === 302) && method === 'POST')
+}
+
+function isCredential({ name, isSecret }: Header): boolean {
+  if (name.toLowerCase() === 'idempotency-key') return isSecret === true
+  return isSecret === true || credentialName.test(name)
+}

@@ -1,0 +1,92 @@
+import type { Attempt } from '../executor.ts'
+import { isSecretReference, type Secret, type SecretResolver } from '../secret.ts'
+import { ExchangeFailure } from './failure.ts'
+import { type HttpRequest, headerValueProblem } from './input.ts'
+
+export interface Header {
+  readonly name: string
+  readonly value: string
+  readonly isSecret?: boolean
+}
+
+/** A request as it goes out. */
+export interface Outgoing {
+  readonly url: URL
+  readonly method: string
+  readonly headers: readonly Header[]
+  readonly body: Buffer | null
+  readonly hasSecretBody: boolean
+}
+
+export interface Prepared {
+  readonly outgoing: Outgoing
+  /** What must not be seen in anything that is kept. */
+  readonly secrets: readonly Secret[]
+}
+
+/** Methods that say what shall become of a body. */
+const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** Makes the request of an attempt, with its secrets in it. */
+export async function prepared(attempt: Attempt, http: HttpRequest, resolver: SecretResolver): Promise<Prepared> {
+  const headers = await resolver.resolve(http.headers ?? {})
+  const body = await resolver.resolve(http.body)
+  const method = http.method ?? (http.body === undefined ? 'GET' : 'POST')
+  const content = contentOf(body.value, method, attempt.payload)
+  const given = givenHeaders(http, headers.value as Readonly<Record<string, string>>)
+  return {
+    secrets: [...headers.secrets, ...body.secrets],
+    outgoing: {
+      url: new URL(http.url),
+      method,
+      headers: [...given, ...ownHeaders(attempt, content.isJson).filter(({ name }) => !has(given, name))],
+      body: content.bytes,
+      hasSecretBody: body.secrets.length > 0,
+    },
+  }
+}
+
+interface Content {
+  readonly bytes: Buffer | null
+  readonly isJson: boolean
+}
+
+/** Without a body of its own, a request whose method asks for one carries the run's payload. */
+function contentOf(body: unknown, method: string, payload: unknown): Content {
+  if (typeof body === 'string') return { bytes: Buffer.from(body), isJson: false }
+  const value = body === undefined && bodyMethods.has(method) ? (payload ?? undefined) : body
+  if (value === undefined) return { bytes: null, isJson: false }
+  return { bytes: Buffer.from(JSON.stringify(value)), isJson: true }
+}
+
+function givenHeaders(http: HttpRequest, values: Readonly<Record<string, string>>): Header[] {
+  return Object.entries(values).map(([name, value]) => {
+    const isSecret = isSecretReference(http.headers?.[name])
+    const problem = isSecret ? headerValueProblem(value) : null
+    if (problem === null) return { name, value, isSecret }
+    throw new ExchangeFailure(`the secret for the header ${name} ${problem}`, { retryable: true })
+  })
+}
+
+/** What is sent besides, unless the target gives it: all but what names the attempt, which it may not give. */
+function ownHeaders(attempt: Attempt, isJson: boolean): Header[] {
+  return [
+    ...(isJson ? [{ name: 'content-type', value: 'application/json' }] : []),
+    { name: 'user-agent', value: 'belfry' },
+    // What comes unpacked cannot unpack to more than it seems.
+    { name: 'accept-encoding', value: 'identity' },
+    { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
+    { name: 'belfry-run', value: attempt.runId },
+    { name: 'belfry-attempt', value: String(attempt.fence) },
+    { name: 'traceparent', value: attempt.traceparent },
+  ]
+}
+
+/** A key may be any text, a header may not. What cannot be sent as it is goes in the notation of URLs. */
+function keyValue(key: string): string {
+  return headerValueProblem(key) === null ? key : encodeURIComponent(key.toWellFormed())
+}
+
+export function has(headers: readonly Header[], name: string): boolean {
+  return headers.some((header) => header.name.toLowerCase() === name)
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import { scheduleVerbs as schedules } from '../../src/operations/schedules.ts'
+import { atDesk, errorOf, problemsIn, startAt } from './desk.ts'
+
+const desk = atDesk()
+const daily = { name: 'report', cron: '0 9 * * *', target: { handler: 'report' } }
+
+describe('create', () => {
+  it('echoes the schedule in the words of its input, with the zone that was resolved', async () => {
+    const { answer, schedule, changed } = await schedules.create(desk().context, { ...daily, timeout: '1m' })
+    expect(answer).toBe('created')
+    expect(changed).toEqual(expect.arrayContaining(['name', 'cron', 'zone', 'target', 'timeoutMs']))
+    expect(schedule).toMatchObject({ ...daily, zone: 'Europe/Paris', timeoutMs: 60_000, version: 1 })
+    expect(schedule.nextRunAt).toBe(Date.UTC(2026, 0, 6, 8))
+    expect(schedule).not.toHaveProperty('spec')
+    expect(schedule).not.toHaveProperty('timing')
+  })
+
+  it('changes nothing when it comes again, and refuses a name that has another spec', async () => {
+    const { context } = desk()
+    await schedules.create(context, daily)
+    expect(await schedules.create(context, daily)).toMatchObject({ answer: 'unchanged', changed: [] })
+    const error = await errorOf(schedules.create(context, { ...daily, cron: '0 10 * * *', timeout: '5s' }))
+    expect(error).toMatchObject({ code: 'conflict', details: { version: 1, changed: ['cron', 'timeoutMs'] } })
+    expect(error.hint).toContain('put')
+  })
+
+  it('refuses bad input whole, so that the store holds nothing of it', async () => {
+    const { context } = desk()
+    const bad = { ...daily, cron: '61 * * * *', every: 5, foo: 1 } as never
+    expect((await problemsIn(schedules.create(context, bad))).map(({ field }) => field)).toEqual(['every', 'foo'])
+    expect(await schedules.list(context)).toEqual([])
+  })
+})
+
+describe('put', () => {
+  it('answers what it changed, in the words of the input', async () => {
+    const { context } = desk()
+    await schedules.put(context, { ...daily, tags: ['a'] })
+    const { answer, changed, schedule } = await schedules.put(context, { ...daily, every: '5m', cron: undefined })
+    expect(answer).toBe('updated')
+    expect([...changed].sort()).toEqual(['cron', 'everyMs', 'tags', 'zone'])
+    expect(schedule).toMatchObject({ everyMs: 300_000, version: 2 })
+    expect(await schedules.put(context, { ...daily, everyMs: 300_000, cron: undefined })).toMatchObject({
+      answer: 'unchanged',
+      changed: [],
+    })
+  })
+
+  it('keeps the zone that was resolved at creation when another machine puts it again without one', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    const elsewhere = { ...context, zone: 'Asia/Tokyo' }
+    expect(await schedules.put(elsewhere, daily)).toMatchObject({ answer: 'unchanged' })
+    expect(await schedules.create(elsewhere, daily)).toMatchObject({ answer: 'unchanged' })
+    const moved = await schedules.put(elsewhere, { ...daily, zone: 'Asia/Tokyo' })
+    expect(moved).toMatchObject({ changed: ['zone'], schedule: { zone: 'Asia/Tokyo' } })
+  })
+
+  it('is refused over a version that the writer has not seen, and keeps its reason', async () => {
+    const { context } = desk()
+    await schedules.put(context, { ...daily, reason: 'because' })
+    const error = await errorOf(schedules.put(context, { ...daily, cron: '@hourly', ifVersion: 7 }))
+    expect(error).toMatchObject({ code: 'conflict', details: { version: 1 } })
+    await schedules.put(context, { ...daily, cron: '@hourly', ifVersion: 1, reason: 'oftener' })
+    const told = (await schedules.versions(context, 'report')).map(({ version, reason, actor, content }) => {
+      return { version, reason, actor, cron: content.cron }
+    })
+    expect(told).toEqual([
+      { version: 2, reason: 'oftener', actor: 'tester', cron: '@hourly' },
+      { version: 1, reason: 'because', actor: 'tester', cron: '0 9 * * *' },
+    ])
+  })
+
+  it('of an instant that has passed since it was first put is no change, and no mistake', async () => {
+    const { context, clock } = desk()
+    const once = { name: 'once', at: '2026-01-05T10:00Z', target: { handler: 'report' } }
+    await schedules.put(context, once)
+    clock.advance(7_200_000)
+    expect(await schedules.put(context, once)).toMatchObject({ answer: 'unchanged' })
+    const [problem] = await problemsIn(schedules.put(context, { ...once, name: 'other' }))
+    expect(problem).toMatchObject({ field: 'at', problem: expect.stringContaining('which is over') })
+  })
+})
+
+describe('update', () => {
+  it('changes what it names over the newest version, whoever wrote in between', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    const [first, second] = await Promise.all([
+      schedules.update(context, 'report', { description: 'a' }),
+      schedules.update(context, 'report', { priority: 5 }),
+    ])
+    expect([first?.changed, second?.changed]).toEqual([['description'], ['priority']])
+    expect(await schedules.get(context, 'report')).toMatchObject({ description: 'a', priority: 5, version: 3 })
+  })
+
+  it('is refused where it does not fit, over another version, and where there is nothing to change', async () => {
+    const { context } = desk()
+    await schedules.put(context, { ...daily, description: 'a' })
+    expect(await problemsIn(schedules.update(context, 'report', { from: 'start' }))).toMatchObject([{ field: 'from' }])
+    const error = await errorOf(schedules.update(context, 'report', { description: 'b', ifVersion: 3 }))
+    expect(error.code).toBe('conflict')
+    expect(await schedules.update(context, 'report', { description: 'a' })).toMatchObject({ answer: 'unchanged' })
+    expect(await errorOf(schedules.update(context, 'reprot', {}))).toMatchObject({
+      code: 'not-found',
+      hint: 'Did you mean "report"?',
+    })
+  })
+})
+
+describe('a schedule', () => {
+  it('that nobody knows is not found, whatever is asked of it, and the nearest name is told', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    const reason = 'r'
+    const asks = [
+      schedules.get(context, 'reports'),
+      schedules.delete(context, 'reports'),
+      schedules.pause(context, 'reports'),
+      schedules.resume(context, 'reports'),
+      schedules.run(context, 'reports'),
+      schedules.next(context, 'reports'),
+      schedules.history(context, 'reports'),
+      schedules.hint(context, 'reports', { every: '1m', reason }),
+      schedules.clearHints(context, 'reports'),
+      schedules.hints(context, 'reports'),
+      schedules.versions(context, 'reports'),
+    ]
+    for (const ask of asks) {
+      expect(await errorOf(ask)).toMatchObject({ code: 'not-found', hint: 'Did you mean "report"?' })
+    }
+    const far = await errorOf(schedules.get(context, 'something else'))
+    expect(far.hint).toContain('schedules.list')
+  })
+
+  it('is deleted, its name free at once and its past still there by its id', async () => {
+    const { context } = desk()
+    const { schedule } = await schedules.put(context, daily)
+    expect(await schedules.delete(context, 'report')).toEqual({ name: 'report', deleted: true })
+    expect(await schedules.list(context)).toEqual([])
+    expect(await schedules.list(context, { deleted: true })).toMatchObject([{ id: schedule.id, name: 'report' }])
+    expect(await schedules.get(context, schedule.id)).toMatchObject({ deletedAt: startAt })
+    expect(await schedules.put(context, daily)).toMatchObject({ answer: 'created' })
+  })
+
+  it('is paused for a while, until an instant, or without end, and told so; and resumed', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    const until = startAt + 3_600_000
+    expect((await schedules.pause(context, 'report', { for: '1h' })).paused).toMatchObject({ until })
+    expect((await schedules.pause(context, 'report', { until: new Date(until + 1), reason: 'x' })).paused).toEqual({
+      until: until + 1,
+      reason: 'x',
+    })
+    expect((await schedules.pause(context, 'report')).disabled).toMatchObject({ reason: 'asked for by tester' })
+    const { resumed, schedule } = await schedules.resume(context, 'report')
+    expect([resumed, schedule.paused, schedule.disabled]).toEqual([true, null, null])
+    expect((await schedules.resume(context, 'report')).resumed).toBe(false)
+    const both = { for: '1h', until: '2026-12-01T00:00Z' }
+    expect((await problemsIn(schedules.pause(context, 'report', both)))[0]?.field).toBe('until')
+    expect((await errorOf(schedules.pause(context, 'report', { until: '2025-01-01T00:00Z' }))).code).toBe('invalid')
+  })
+
+  it('is run now with a payload of its own; beside a live run only when forced', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    const { id } = await schedules.run(context, 'report', { payload: { day: 'today' } })
+    expect(await context.store.read.run(id)).toMatchObject({ source: 'run-now', payload: { day: 'today' } })
+    const error = await errorOf(schedules.run(context, 'report'))
+    expect(error).toMatchObject({
+      code: 'conflict',
+      details: { liveRunId: id },
+      hint: expect.stringContaining('force'),
+    })
+    expect(await schedules.run(context, 'report', { force: true })).toEqual({ id: expect.any(String) })
+    await schedules.pause(context, 'report')
+    expect(await schedules.run(context, 'report', { force: true })).toMatchObject({ kept: 'held' })
+  })
+
+  it('tells its history, before an instant where one is given', async () => {
+    const at = desk()
+    const { context, clock, store } = at
+    await schedules.put(context, { name: 'report', every: '1m', target: { handler: 'report' } })
+    for (let round = 0; round < 3; round++) {
+      clock.advance(60_000)
+      await store.fireDue({ limit: 10 })
+      await at.work()
+    }
+    const minute = (n: number) => startAt + n * 60_000
+    const all = await schedules.history(context, 'report')
+    expect(all.map(({ from }) => from)).toEqual([minute(3), minute(2), minute(1)])
+    const older = await schedules.history(context, 'report', { before: new Date(minute(3)), limit: 1 })
+    expect(older.map(({ from }) => from)).toEqual([minute(2)])
+  })
+})
+
+describe('a hint', () => {
+  it('lives as long as its kind does unless it says otherwise, and names its author', async () => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    expect(await schedules.hint(context, 'report', { every: '5m', reason: 'busy' })).toEqual({
+      nextRunAt: startAt + 300_000,
+      waitsFor: null,
+    })
+    await schedules.hint(context, 'report', { at: '2026-01-05T09:02Z', reason: 'soon', ttl: '10m', author: 'planner' })
+    expect(await schedules.hints(context, 'report')).toMatchObject([
+      { kind: 'oneshot', value: startAt + 120_000, expiresAt: startAt + 600_000, author: 'planner', reason: 'soon' },
+      { kind: 'interval', value: 300_000, expiresAt: startAt + 3_600_000, author: 'tester' },
+    ])
+    expect(await schedules.clearHints(context, 'report', { kinds: ['oneshot'] })).toEqual({ cleared: ['oneshot'] })
+    expect((await schedules.get(context, 'report')).hints).toMatchObject({ interval: { ms: 300_000 } })
+    expect(await schedules.clearHints(context, 'report')).toEqual({ cleared: ['interval', 'oneshot'] })
+    expect((await schedules.get(context, 'report')).hints).toEqual({})
+  })
+
+  it.each([
+    ['of both kinds', { every: '5m', at: '2026-01-05T09:02Z', reason: 'r' }, 'hint', /both/],
+    ['of no kind', { reason: 'r' }, 'hint', /neither/],
+    ['without a reason', { every: '5m' }, 'reason', /is missing/],
+    ['after its own end', { at: '2026-01-05T12:00Z', reason: 'r' }, 'at', /not before the hint expires/],
+    [
+      'with two ends',
+      { every: '5m', ttl: '1m', expiresAt: '2026-01-05T12:00Z', reason: 'r' },
+      'ttl',
+      /beside expiresAt/,
+    ],
+    ['that has ended', { every: '5m', expiresAt: '2026-01-05T08:00Z', reason: 'r' }, 'expiresAt', /is \d+/],
+    ['too short', { every: '5ms', reason: 'r' }, 'every', /is 5/],
+  ])('%s is refused', async (_, input, field, problem) => {
+    const { context } = desk()
+    await schedules.put(context, daily)
+    expect(await problemsIn(schedules.hint(context, 'report', input as never))).toEqual([
+      { field, problem: expect.stringMatching(problem), expected: expect.any(String) },
+    ])
+  })
+})

@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { redact, redactor } from '../../src/targets/redact.ts'
+
+const value = 'p&ss "wörd"/+~7'
+const secrets = [{ name: 'KEY', value }]
+
+describe('a secret does not show', () => {
+  it.each<[string, string]>([
+    ['as it is', value],
+    ['in a URL', encodeURIComponent(value)],
+    ['in a URL, by one who writes small digits', encodeURIComponent(value).replace(/%../g, (c) => c.toLowerCase())],
+    ['in a path', encodeURI(value)],
+    ['in a form', new URLSearchParams({ a: value }).toString().slice(2)],
+    ['in JSON', JSON.stringify(value).slice(1, -1)],
+    ['in JSON of ASCII alone', JSON.stringify(value).slice(1, -1).replace('ö', '\\u00f6')],
+    ['in base64', Buffer.from(value).toString('base64')],
+    ['in base64 for URLs', Buffer.from(value).toString('base64url')],
+  ])('%s', (_, form) => {
+    expect(redact(`<${form}|${form}>`, secrets)).toBe('<[secret KEY]|[secret KEY]>')
+  })
+
+  it.each(['', 'u', 'us', 'use', 'user:'])('in base64 behind %j, where it is written otherwise', (before) => {
+    const text = Buffer.from(`${before}${value}${before}`).toString('base64')
+    const redacted = redact(text, secrets)
+    expect(redacted).toContain('[secret KEY]')
+    // Of the secret there is left at most what shares a sign with its neighbours.
+    expect(redacted.length - '[secret KEY]'.length).toBeLessThanOrEqual(Math.ceil((before.length * 2 * 4) / 3) + 5)
+  })
+
+  it('line by line, when it has lines that something else was put between', () => {
+    const key = [{ name: 'PEM', value: '-----BEGIN KEY-----\nMIIEvQIBADANBg\n}\n' }]
+    expect(redact('> -----BEGIN KEY-----\n> MIIEvQIBADANBg\n> }', key)).toBe('> [secret PEM]\n> [secret PEM]\n> }')
+  })
+
+  it('when another begins like it: the longer is taken whole', () => {
+    const both = [
+      { name: 'SHORT', value: 'abcd' },
+      { name: 'LONG', value: 'abcdefgh' },
+    ]
+    expect(redact('abcdefgh abcdefg', both)).toBe('[secret LONG] [secret SHORT]efg')
+  })
+
+  it('when it is made of signs that patterns are made of', () => {
+    const odd = [{ name: 'ODD', value: '.*+?^$|(){}[]\\/-' }]
+    expect(redact('a .*+?^$|(){}[]\\/- b', odd)).toBe('a [secret ODD] b')
+    expect(redact('any thing', odd)).toBe('any thing')
+  })
+})
+
+describe('a text stays as it is', () => {
+  it('when there are no secrets, or only such as any text would have', () => {
+    expect(redact('abc', [])).toBe('abc')
+    expect(redact('abc', [{ name: 'A', value: 'abc' }])).toBe('abc')
+    expect(redact('abcd', [{ name: 'A', value: 'abcd' }])).toBe('[secret A]')
+  })
+
+  it('where it only begins like a secret', () => {
+    expect(redact(value.slice(0, -1), secrets)).toBe(value.slice(0, -1))
+  })
+})
+
+describe('a text in pieces', () => {
+  it('comes out as the whole would, however it is cut', () => {
+    // Few letters, so that secrets occur, overlap and begin in vain all the time.
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 4, maxLength: 7 })
+    const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 12 }), { maxLength: 8 })
+    fc.assert(
+      fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), (pieces, values) => {
+        const few = values.map((each, index) => ({ name: `S${index}`, value: each }))
+        const stream = redactor(few)
+        const out = pieces.map((piece) => stream.add(piece)).join('') + stream.end()
+        expect(out).toBe(redact(pieces.join(''), few))
+        const bare = out.replace(/\[secret S\d\]/g, '|')
+        for (const { value: secret } of few) expect(bare).not.toContain(secret)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('is held back no longer than it may become a secret', () => {
+    const stream = redactor([{ name: 'KEY', value: 'bell-77' }])
+    expect(['x be', 'll', '-78 b', 'ell-77', '!'].map((piece) => stream.add(piece))).toEqual([
+      'x ',
+      '',
+      'bell-78 ',
+      '[secret KEY]',
+      '!',
+    ])
+    expect(stream.end()).toBe('')
+  })
+})
