@@ -1,16 +1,19 @@
 /** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
 import { userInfo } from 'node:os'
+import type { Logger } from 'pino'
 import { z } from 'zod'
 import { type Clock, systemClock } from './core/clock.ts'
 import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
+import { settingsOf } from './engine/settings.ts'
 import { type Bound, bind } from './library/bind.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
 import { type Listener, Listeners } from './library/listeners.ts'
 import { logEvents, loggerOf } from './library/log.ts'
 import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
+import { closeOnSignals } from './library/signals.ts'
 import type { OperationContext } from './operations/context.ts'
 import { durationFields, durationOf } from './operations/duration-input.ts'
 import { read, readWhole } from './operations/input.ts'
@@ -62,11 +65,12 @@ export type { NetworkPolicy } from './targets/http/network.ts'
 
 const startInput = z.strictObject({
   slots: z.int().min(1).max(1_000_000).optional(),
-  queues: z.array(name).min(1).optional(),
+  queues: z.array(name).min(1).readonly().optional(),
   signal: z.instanceof(AbortSignal).describe('an AbortSignal').optional(),
+  closeOnSignals: z.boolean().optional(),
 })
 
-/** How many runs at once, of which queues, and what stops it. */
+/** How many runs at once, of which queues, and what stops it: a signal of its own, or those that end the process. */
 export type StartInput = z.input<typeof startInput>
 
 const stopInput = z.strictObject(durationFields('grace'))
@@ -92,6 +96,8 @@ export class Belfry {
   readonly #listeners: Listeners
   readonly #http: HttpExecutor
   readonly #waits: Waits
+  readonly #logger: Logger
+  #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
   #isClosed = false
 
@@ -114,6 +120,7 @@ export class Belfry {
     const clock = opening.clock ?? systemClock
     const events = new Events()
     const logger = loggerOf(opening.log)
+    this.#logger = logger
     this.#store = store
     this.#injected = opening.clock
     this.#waits = new Waits({ store, clock, events })
@@ -131,13 +138,13 @@ export class Belfry {
     this.#listeners = new Listeners(events, logger)
     const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
     this.#http = httpExecutor({ network: opening.network ?? {}, secrets })
+    const { leaseMs, renewMs, beatMs, pollMs, name } = opening
+    const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
     const kinds = new Map([
-      ['command', commandExecutor({ secrets })],
+      ['command', commandExecutor({ secrets, killAfterMs: settings.killAfterMs })],
       ['http', this.#http.execute],
     ])
     const executors = { handlers: this.#handlers.executors, kinds }
-    const { leaseMs, renewMs, beatMs, pollMs, name } = opening
-    const settings = onlyGiven({ leaseMs, renewMs, beatMs, pollMs })
     this.#engine = new Engine({
       store,
       clock,
@@ -173,9 +180,13 @@ export class Belfry {
   /** Makes this process a worker: it fires what is due, and executes what it can. */
   async start(input: StartInput = {}): Promise<void> {
     this.#refuseClosed()
-    const options = readWhole(startInput, input, { subject: 'The start', noun: 'a start' })
+    const { closeOnSignals: closes, ...options } = readWhole(startInput, input, {
+      subject: 'The start',
+      noun: 'a start',
+    })
     if (this.#injected !== undefined) await refuseBesideOthers(this.#injected, this.#store, this.#engine.workerId)
     await this.#engine.start(onlyGiven(options))
+    if (closes === true) this.#forgetSignals ??= closeOnSignals(this, (error) => this.#logger.error(error))
   }
 
   /** Takes no more work, lets what is at work end within the grace, then stops it and gives it back. */
@@ -193,6 +204,17 @@ export class Belfry {
     await this.#engine.drain()
   }
 
+  /** When time alone will next make something happen here: something becomes due, or a lease expires. */
+  async nextInstant(): Promise<number | null> {
+    this.#refuseClosed()
+    const [{ scheduleAt, leaseExpiresAt }, { nextAt }] = await Promise.all([
+      this.#store.read.nextInstants(),
+      this.#store.read.workAhead(),
+    ])
+    const instants = [scheduleAt, leaseExpiresAt, nextAt].filter((at) => at !== null)
+    return instants.length === 0 ? null : Math.min(...instants)
+  }
+
   /** Stops, and lets go of the store. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -204,6 +226,7 @@ export class Belfry {
       await this.#engine.stop()
     } finally {
       this.#isClosed = true
+      this.#forgetSignals?.()
       this.#waits.close()
       await this.#http.close()
       await this.#store.close()

@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Belfry, type HandlerRun, type OpenOptions } from '../src/index.ts'
 import { openStore } from '../src/store/open.ts'
+import { ownIdentity } from '../src/store/process-identity.ts'
 import { TestClock } from '../src/testing/clock.ts'
 import { errorOf, problemsIn } from './operations/desk.ts'
 import { postgresUrl } from './postgres.ts'
@@ -20,6 +24,17 @@ function sqliteFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-library-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'belfry.db')
+}
+
+/** The URL of a server of this machine's own that answers everything alike. */
+async function served(seen: (request: IncomingMessage) => unknown): Promise<string> {
+  const server = createServer((request, response) => {
+    seen(request)
+    response.end('ok')
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
 /** The next event of a name. */
@@ -67,6 +82,8 @@ describe('a program that embeds Belfry', () => {
     const { id } = await belfry.runs.enqueue({ target: { handler: 'late' } })
     belfry.handle('late', () => 'here')
     expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed', result: { value: 'here' } })
+    // Others see by it who could execute what.
+    await vi.waitFor(async () => expect((await belfry.workers.list())[0]?.can.handlers).toEqual(['late']))
   })
 
   it('executes commands and fires schedules beside its handlers', async () => {
@@ -95,6 +112,75 @@ describe('a program that embeds Belfry', () => {
       source: 'enqueued',
     })
     expect(await belfry.runs.output(id)).toMatchObject({ text: 'working on { a: 1 }\n' })
+  })
+
+  it('tests its schedules in no time, with a clock of its own', async () => {
+    const clock = new TestClock()
+    const belfry = await open({ clock })
+    const planned: number[] = []
+    belfry.handle('report', (run) => void planned.push(run.plannedAt))
+    const { schedule } = await belfry.schedules.put({
+      name: 'report',
+      cron: '0 9 * * *',
+      target: { handler: 'report' },
+    })
+    await belfry.drain()
+    expect(planned).toEqual([])
+    clock.advance(86_400_000)
+    await belfry.drain()
+    expect(planned).toEqual([schedule.nextRunAt])
+    expect(await belfry.schedules.history('report')).toMatchObject([{ outcome: 'completed', count: 1 }])
+  })
+
+  it('keeps its secrets in a folder, for commands and for HTTP', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-secrets-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    writeFileSync(join(folder, 'HOOK'), 's3cret-of-the-hook', { mode: 0o600 })
+    const belfry = await open({ secretsFolder: folder })
+    const seen: (string | undefined)[] = []
+    const url = await served((request) => seen.push(request.headers.authorization))
+    await belfry.queues.set('default', { maxAttempts: 1 })
+    await belfry.start()
+    const secret = { secret: 'HOOK' }
+    const [command, http] = await belfry.runs.enqueueMany([
+      { target: { command: 'test "$HOOK" = s3cret-of-the-hook', env: { HOOK: secret } } },
+      { target: { http: { url, headers: { authorization: secret } } }, timeout: '10s' },
+    ])
+    expect(await belfry.runs.wait(command?.id ?? '')).toMatchObject({ status: 'completed' })
+    expect(await belfry.runs.wait(http?.id ?? '')).toMatchObject({ status: 'completed' })
+    expect(seen).toEqual(['s3cret-of-the-hook'])
+  })
+
+  it('calls no address that its operator forbids', async () => {
+    const belfry = await open({ network: { allowLoopback: false } })
+    const url = await served(() => expect.unreachable('It was called.'))
+    await belfry.start()
+    await belfry.queues.set('default', { maxAttempts: 1 })
+    const { id } = await belfry.runs.enqueue({ target: { http: { url } } })
+    expect(await belfry.runs.wait(id)).toMatchObject({
+      status: 'parked',
+      parked: { reason: expect.stringContaining('allowLoopback') },
+    })
+  })
+
+  it('takes back what a dead process of this machine held, when it starts', async () => {
+    const store = `sqlite:${sqliteFile()}`
+    const identity = ownIdentity()
+    if (identity === null) return expect.unreachable('This system tells nothing about processes.')
+    const belfry = await open({ store })
+    belfry.handle('report', () => 'done after all')
+    const { id } = await belfry.runs.enqueue({ target: { handler: 'report' } })
+    const { pid } = spawnSync('true')
+    const dead = await openStore(store)
+    const can = { kinds: ['handler'] }
+    const process = { ...identity, pid }
+    const workerId = await dead.registerWorker({ name: 'dead', host: 'here', can, beatMs: 60_000, process })
+    await dead.lease({ queue: 'default', workerId, claimId: 'of the dead', can, limit: 1 })
+    await dead.close()
+    const reclaimed = heard(belfry, 'run.reclaimed')
+    await belfry.start()
+    expect(await reclaimed).toMatchObject({ runId: id, because: 'holder-dead' })
+    expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed', fence: 2 })
   })
 
   it('goes on when a listener throws or its promise is rejected', async () => {
@@ -128,6 +214,12 @@ describe('a program that embeds Belfry', () => {
     expect(await again.workers.list()).toMatchObject([{ stoppedAt: expect.any(Number) }])
   })
 
+  it('may leave closing to the end of a block', async () => {
+    const belfry = await open()
+    await belfry[Symbol.asyncDispose]()
+    expect((await errorOf(belfry.runs.list())).code).toBe('unavailable')
+  })
+
   it('is stopped by a signal of its own', async () => {
     const belfry = await open()
     const controller = new AbortController()
@@ -155,7 +247,10 @@ describe('what Belfry is opened and started with', () => {
     const file = sqliteFile()
     const error = await errorOf(Belfry.open({ store: `sqlite:${file}`, leaseMs: 1_000, renewMs: 900 }))
     expect(error.message).toContain('renewMs')
-    await (await openStore(`sqlite:${file}`)).close()
+    const handle = new DatabaseSync(file)
+    onTestFinished(() => handle.close())
+    // Whoever has a file open stands in it by name.
+    expect(handle.prepare('select * from opener').all()).toEqual([])
   })
 
   it('is refused where a start or a stop asks for what is not', async () => {
@@ -163,7 +258,7 @@ describe('what Belfry is opened and started with', () => {
     expect((await problemsIn(belfry.start({ slots: 0 })))[0]?.field).toBe('slots')
     expect((await problemsIn(belfry.start({ slot: 1 } as never)))[0]?.expected).toContain('slots')
     expect((await problemsIn(belfry.stop({ grace: 5 } as never)))[0]?.field).toBe('grace')
-    expect((await errorOf(belfry.start({ signal: AbortSignal.abort() }).catch(wrapped))).code).toBe('failure')
+    await expect(belfry.start({ signal: AbortSignal.abort('before it began') })).rejects.toBe('before it began')
     expect(belfry.isRunning).toBe(false)
   })
 
@@ -231,9 +326,3 @@ describe("work that is enqueued in the caller's own transaction", () => {
     expect((await belfry.runs.list()).runs.map(({ id }) => id)).toEqual([kept.id])
   })
 })
-
-/** An abort is no error of Belfry's; wrapped, it can be looked at like one. */
-async function wrapped(cause: unknown): Promise<never> {
-  const { BelfryError } = await import('../src/core/error.ts')
-  throw new BelfryError('failure', 'aborted', { cause })
-}

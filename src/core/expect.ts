@@ -152,7 +152,9 @@ function differenceAt(answer: unknown, path: JsonPath, expected: unknown): strin
 function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | null {
   try {
     const written = json === undefined ? text : JSON.stringify(json)
-    return written === undefined ? null : { value: JSON.parse(written) }
+    const value: unknown = written === undefined ? undefined : JSON.parse(written)
+    // Also what is nested so deep that nobody could say what is there instead.
+    return jsonProblem(value) === null ? { value } : null
   } catch {
     return null
   }

@@ -112,7 +112,7 @@ function lost({ now, run, policy, holderDied }: Judging & { holderDied: boolean 
   if (run.repeatable === false) return parked(judged, 'effect-unknown', run.attempts + 1)
   // A run that kills its workers is set aside whatever budget is left: each further attempt takes its neighbours along.
   if (deaths >= deathsMax) return parked(judged, 'poison', run.attempts + 1)
-  return spent({ now, run: judged, policy, reason: 'lease expired' })
+  return spent({ now, run: judged, policy, reason: holderDied ? 'its worker died' : 'lease expired' })
 }
 
 function failed({ now, run, policy, outcome }: Judging & { outcome: Outcome & { kind: 'failed' } }): Verdict {

@@ -24,7 +24,7 @@ export interface Look {
 export class ClockWatch {
   readonly #leaseMs: number
   #last: Reading | null = null
-  #highest = Number.NEGATIVE_INFINITY
+  #highest: Pick<Reading, 'now' | 'after'> = { now: Number.NEGATIVE_INFINITY, after: Number.NEGATIVE_INFINITY }
   #behindSince: number | null = null
   #reclaimFrom = Number.NEGATIVE_INFINITY
 
@@ -43,15 +43,15 @@ export class ClockWatch {
     return monotonic >= this.#reclaimFrom
   }
 
-  #behind({ now, after }: Reading): number {
-    if (now >= this.#highest) {
-      this.#highest = now
-      this.#behindSince = null
-      return 0
+  #behind({ now, before, after }: Reading): number {
+    const { now: highest, after: highestAfter } = this.#highest
+    if (now < highest) {
+      // Of two readings that overlapped nobody knows which came first, so the lower one proves nothing.
+      if (before < highestAfter) return 0
+      this.#behindSince ??= after
+      if (after - this.#behindSince < holdMsMax) return highest - now
     }
-    this.#behindSince ??= after
-    if (after - this.#behindSince < holdMsMax) return this.#highest - now
-    this.#highest = now
+    this.#highest = { now, after }
     this.#behindSince = null
     return 0
   }

@@ -63,7 +63,7 @@ function resultOf(context: EngineContext, { controller }: Holding, run: Execute,
   const { signal } = controller
   const { clock, settings } = context
   return new Promise((resolve) => {
-    const leaveBehind = () => clock.after(2 * settings.stopMs, () => resolve('nothing'))
+    const leaveBehind = () => clock.after(settings.leaveAfterMs, () => resolve('nothing'))
     if (signal.aborted) leaveBehind()
     else signal.addEventListener('abort', leaveBehind, { once: true })
     context.signal('run.executing', attempt.runId)

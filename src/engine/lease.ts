@@ -10,6 +10,11 @@ import { trustMs } from './settings.ts'
 /** Runs that one step leases; the next step follows at once. */
 const batchMax = 500
 const askAgainMs = 200
+/**
+ * A queue at its ceiling, with work in it, is looked at this often. Whoever ends a run in it wakes the others if he knew
+ * that it was full, and he may have asked before it was.
+ */
+const fullPollMs = 1_000
 
 export interface LessorOptions {
   readonly context: EngineContext
@@ -22,61 +27,67 @@ export interface LessorOptions {
 }
 
 /**
- * Leases what this worker can start at once, never more: what it holds, it executes. It asks the queues that it was told
- * about, and looks at all of them when it was told nothing in particular.
+ * Leases what this worker can start at once, never more: what it holds, it executes.
  */
 export class Lessor {
   readonly #options: LessorOptions
   #asked = new Set<string>()
-  #looksAround = true
   /** Queues at their ceiling when they were last asked: an end in one of them may let another worker go on. */
   readonly #full = new Set<string>()
+  /** Of the queues whose rate is used up: how soon one of them may be asked again. */
+  #restMs = Number.POSITIVE_INFINITY
 
   constructor(options: LessorOptions) {
     this.#options = options
   }
 
-  /** Something may be ready: in these queues, or anywhere. */
-  ask(queues?: Iterable<string>): void {
-    if (queues === undefined) this.#looksAround = true
-    else for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
+  /** Something may be ready in these queues; what is ready elsewhere is seen when it looks around. */
+  ask(queues: Iterable<string>): void {
+    for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
   }
 
   wasFull(queue: string): boolean {
     return this.#full.has(queue)
   }
 
+  /**
+   * First the queues it was told about, because somebody waits for them; then a look at all the others. What is looked at
+   * is asked after the look, so that no run whose waiting ends meanwhile falls between the two.
+   */
   async tick(): Promise<number> {
     const { context } = this.#options
-    // Nothing was named, so time has woken us: somewhere a run's waiting is over.
-    if (this.#asked.size === 0) this.#looksAround = true
-    await this.#lookAround()
-    let left = this.#asked
-    this.#asked = new Set()
-    for (const queue of left) {
-      const room = this.#room()
-      if (room === 0) break
-      left.delete(queue)
-      const share = Math.max(1, Math.ceil(room / (left.size + 1)))
-      if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
-    }
-    // Those that found no room come first when there is some, before those that were served in this round.
-    left = new Set([...left, ...this.#asked])
-    this.#asked = left
-    context.signal('lease.ticked')
-    if (left.size > 0 && this.#room() > 0) return 0
-    return this.#untilNextRun()
+    this.#restMs = Number.POSITIVE_INFINITY
+    const isFull = await this.#leaseAsked()
+    if (this.#room() === 0) return this.#told(context.settings.pollMs)
+    const { now, queues, nextAt } = await context.store.read.workAhead()
+    this.ask(queues.filter((queue) => !isFull.has(queue)))
+    for (const queue of await this.#leaseAsked()) isFull.add(queue)
+    if (this.#asked.size > 0 && this.#room() > 0) return this.#told(0)
+    const pollMs = Math.min(isFull.size > 0 ? fullPollMs : context.settings.pollMs, this.#restMs)
+    return this.#told(nextAt === null ? pollMs : Math.min(nextAt - now, pollMs))
   }
 
-  async #lookAround(): Promise<void> {
-    if (!this.#looksAround) return
-    this.#looksAround = false
-    try {
-      this.ask(await this.#options.context.store.read.queuesWithWork())
-    } catch (error) {
-      this.#looksAround = true
-      throw error
+  #told(waitMs: number): number {
+    this.#options.context.signal('lease.ticked')
+    return waitMs
+  }
+
+  /** Each gets its share of the room. Answers the queues that were found at their ceiling. */
+  async #leaseAsked(): Promise<Set<string>> {
+    const full = new Set<string>()
+    const asked = this.#asked
+    this.#asked = new Set()
+    for (const queue of asked) {
+      const room = this.#room()
+      if (room === 0) break
+      asked.delete(queue)
+      const share = Math.ceil(room / (asked.size + 1))
+      if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
+      if (this.#full.has(queue)) full.add(queue)
     }
+    // Those that found no room come first when there is some, before those that were served in this round.
+    this.#asked = new Set([...asked, ...this.#asked])
+    return full
   }
 
   #serves(queue: string): boolean {
@@ -96,7 +107,7 @@ export class Lessor {
     const startedAt = clock.monotonic()
     const trustedUntil = startedAt + trustMs(settings)
     const request = { queue, workerId: workerId(), claimId, can: can(), limit, leaseMs: settings.leaseMs }
-    let answer: Pick<LeaseAnswer, 'leases' | 'skipped' | 'full' | 'more'>
+    let answer: Pick<LeaseAnswer, 'leases' | 'skipped' | 'full' | 'more' | 'restMs'>
     try {
       answer = await store.lease(request)
     } catch (error) {
@@ -106,6 +117,7 @@ export class Lessor {
     }
     if (answer.full) this.#full.add(queue)
     else this.#full.delete(queue)
+    if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
     for (const { id, reason } of answer.skipped) {
       events.tell('run.skipped', {
         runId: id,
@@ -118,7 +130,7 @@ export class Lessor {
       })
     }
     for (const lease of answer.leases) begin(lease, trustedUntil)
-    return answer.more || (answer.leases.length >= limit && !answer.full)
+    return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
   }
 
   /** After a commit that broke off only the store knows what it granted. Beyond trust, the answer is of no use any more. */
@@ -133,12 +145,5 @@ export class Lessor {
       }
     }
     return []
-  }
-
-  async #untilNextRun(): Promise<number> {
-    const { store, settings } = this.#options.context
-    const { now, runAt } = await store.read.nextInstants()
-    // One whose waiting is over, and which was not leased, waits for room: the end of another run asks again.
-    return runAt === null || runAt <= now ? settings.pollMs : Math.min(runAt - now, settings.pollMs)
   }
 }

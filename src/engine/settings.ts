@@ -11,8 +11,10 @@ export interface EngineSettings {
   /** How often holders on this machine are looked at, whether their processes still live. */
   readonly localDeathsMs: number
   readonly reconcileMs: number
-  /** How long a forced or cancelled attempt has to stop by itself, before it is killed or left behind. */
-  readonly stopMs: number
+  /** How long a program that was told to stop has for it before it is killed. */
+  readonly killAfterMs: number
+  /** How long an executor that was told to stop has for it before it is left behind. */
+  readonly leaveAfterMs: number
 }
 
 const leaseMsDefault = 30_000
@@ -22,6 +24,9 @@ export const leaseMsMin = 1_000
 
 /** Of the lease's length: what is left between trusting it no longer and its expiry, to stop what runs under it. */
 const untrustedShare = 0.2
+/** Of that time: what a program may use to stop by itself, so that it is certainly gone when somebody else begins. */
+const killShare = 0.75
+const killAfterMsMax = 5_000
 
 export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings {
   const { leaseMs = leaseMsDefault } = given
@@ -31,7 +36,8 @@ export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings 
     pollMs: 30_000,
     localDeathsMs: 5_000,
     reconcileMs: 300_000,
-    stopMs: 5_000,
+    killAfterMs: Math.min(killAfterMsMax, Math.floor(leaseMs * untrustedShare * killShare)),
+    leaveAfterMs: 10_000,
     ...given,
     leaseMs,
   }

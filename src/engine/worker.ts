@@ -39,6 +39,8 @@ type LoopName = 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'd
 /** While the wake-ups of others do not arrive, the loops look this often. */
 const deafPollMs = 1_000
 const hearPollMs = 1_000
+/** A listener that is being replaced, or made at the start, is back sooner than this: nothing to tell people of. */
+const deafToldMs = 5_000
 /** What an end may take to be written when a worker stops; what is not written by then expires with its lease. */
 const lastWritesMsMax = 5_000
 
@@ -57,7 +59,9 @@ export class Worker {
   readonly #loops: Readonly<Record<LoopName, Loop>>
   #id = ''
   #isLeasing = true
+  /** Whether the wake-ups of others arrived when that was last told; a worker begins before it can know. */
   #hears = true
+  #deafSince: number | null = null
   #unlisten: () => void = () => undefined
   #graceEnds: { readonly at: number; cancel: () => void } | null = null
   #graceOver: () => void = () => undefined
@@ -122,7 +126,7 @@ export class Worker {
     await Promise.race([takingIn.then(() => holdings.empty()), this.#grace])
     this.#graceEnds?.cancel()
     const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
-    await this.#atMost(2 * this.#context.settings.stopMs + lastWritesMsMax, holdings.empty())
+    await this.#atMost(this.#context.settings.leaveAfterMs + lastWritesMsMax, holdings.empty())
     this.#unlisten()
     const rest = [takingIn, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
     await this.#atMost(
@@ -133,7 +137,6 @@ export class Worker {
   }
 
   executorsChanged(): void {
-    this.#lessor.ask()
     this.#loops.lease.wake()
     this.#loops.beat.wake()
   }
@@ -142,7 +145,6 @@ export class Worker {
   async quiet(): Promise<void> {
     const { fire, lease, reclaim } = this.#loops
     for (const loop of [fire, lease, reclaim]) loop.wake()
-    this.#lessor.ask()
     do {
       await turnOfTheEventLoop()
     } while (
@@ -189,13 +191,12 @@ export class Worker {
     return this.#context.store.hears() ? waitMs : Math.min(waitMs, deafPollMs)
   }
 
-  #heard({ from, what, queues }: Wake): void {
+  #heard({ what, queues }: Wake): void {
     const { fire, lease, cancel } = this.#loops
     if (what === 'schedules' || what === 'anything') fire.wake()
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
-    // A schedule that moved may have been resumed, and its runs with it.
-    this.#lessor.ask(from === 'here' && what === 'work' ? queues : undefined)
+    this.#lessor.ask(queues ?? [])
     lease.wake()
   }
 
@@ -227,15 +228,24 @@ export class Worker {
   }
 
   #hear(): number {
-    const { store, events } = this.#context
-    const hears = store.hears()
-    if (hears !== this.#hears) {
-      this.#hears = hears
-      events.tell('store.hears', { hears })
+    const { store, clock } = this.#context
+    const now = clock.monotonic()
+    if (store.hears()) {
+      this.#deafSince = null
+      this.#tellHearing(true)
+    } else {
       // Whatever sleeps long must learn that it may not.
-      this.#heard({ from: 'elsewhere', what: 'anything' })
+      if (this.#deafSince === null) this.#heard({ from: 'elsewhere', what: 'anything' })
+      this.#deafSince ??= now
+      if (now - this.#deafSince >= deafToldMs) this.#tellHearing(false)
     }
     return hearPollMs
+  }
+
+  #tellHearing(hears: boolean): void {
+    if (hears === this.#hears) return
+    this.#hears = hears
+    this.#context.events.tell('store.hears', { hears })
   }
 
   #begin(lease: Lease, trustedUntil: number): void {

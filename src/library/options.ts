@@ -16,7 +16,7 @@ const log = z.custom<LogOption>(isLog).describe('false, a pino logger, or option
 const network = z.strictObject({
   allowLoopback: z.boolean().optional(),
   allowPrivate: z.boolean().optional(),
-  allowHosts: z.array(z.string()).optional(),
+  allowHosts: z.array(z.string()).readonly().optional(),
 }) satisfies z.ZodType<NetworkPolicy>
 
 export const openInput = z.strictObject({

@@ -11,8 +11,9 @@ const tagsMax = 50
 /** What a schedule and a run say alike about how they are executed. */
 export const executionFields = {
   ...durationFields('timeout'),
+  /** What the target must have answered to count as done. */
   expect: (z.unknown() as unknown as z.ZodType<unknown, Expectation>).optional(),
-  tags: z.array(z.string().min(1).max(tagLengthMax)).max(tagsMax).optional(),
+  tags: z.array(z.string().min(1).max(tagLengthMax)).max(tagsMax).readonly().optional(),
 }
 
 /** What is stored for the executor and for people, beside what the store itself understands. */

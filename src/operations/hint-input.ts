@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { NewHint } from '../store/port.ts'
 import { durationFields, durationOf } from './duration-input.ts'
 import { read } from './input.ts'
-import { instant } from './instant.ts'
+import { instant, over } from './instant.ts'
 import { type Problem, refuse } from './problem.ts'
 import { name, reason } from './schedule-input.ts'
 
@@ -33,6 +33,7 @@ export function readHint(input: unknown, { now, author }: { readonly now: number
   }
   const kind = at === undefined ? 'interval' : 'oneshot'
   const endsAt = expiresAt ?? now + (ttlMs ?? ttlMsDefault[kind])
+  if (expiresAt !== undefined && expiresAt <= now) problems.push(over('expiresAt', expiresAt, now))
   if (at !== undefined && at >= endsAt && problems.length === 0) {
     problems.push({
       field: 'at',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isShown } from './problem.ts'
+import { isShown, type Problem } from './problem.ts'
 
 const example = '2026-12-01T09:00Z or 2026-12-01T09:00+01:00'
 const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:\d{2})?$/
@@ -55,6 +55,11 @@ function offsetMsOf(offset: string): number | null {
   const total = hours * 60 + minutes
   if (minutes > 59 || total > offsetMinutesMax) return null
   return (offset.startsWith('-') ? -total : total) * 60_000
+}
+
+/** The problem of an instant that must lie ahead and does not. */
+export function over(field: string, at: number, now: number): Problem {
+  return { field, problem: `is ${isoText(at)}, which is over`, expected: `after ${isoText(now)}` }
 }
 
 export function isoText(at: number): string {

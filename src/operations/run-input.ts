@@ -17,12 +17,16 @@ export const runInput = z.strictObject({
   payload: payload.optional(),
   priority: priority.optional(),
   notBefore: instant.optional(),
+  /** From this instant on it does not start any more. */
   deadline: instant.optional(),
   concurrencyKey: key.optional(),
+  /** The same key and the same work is the same run, for 30 days. */
   idempotencyKey: key.optional(),
+  /** While a run with this key is live, it is the one. */
   dedupeKey: key.optional(),
   ...executionFields,
   repeatable: z.boolean().optional(),
+  /** The W3C trace context that its attempts belong to. */
   traceparent: z.string().optional(),
 })
 

@@ -3,7 +3,7 @@ import { BelfryError } from '../core/error.ts'
 import { moves, type RunStatus } from '../core/run-state.ts'
 import type { CancelAnswer } from '../store/port.ts'
 import type { AttemptView, OutputView, RunView } from '../store/view.ts'
-import { absentRun } from './absent.ts'
+import { absentRun, throwAbsentQueue, throwAbsentSchedule } from './absent.ts'
 import type { OperationContext } from './context.ts'
 import { durationOf } from './duration-input.ts'
 import { enqueue, enqueueMany } from './enqueue.ts'
@@ -36,7 +36,15 @@ const limitDefault = 100
 
 async function list(context: OperationContext, filter: z.input<typeof listInput> = {}): Promise<RunList> {
   const value = readWhole(listInput, filter, { subject: 'The list', noun: 'a list of runs' })
-  return listOf(await context.store.read.runs({ limit: limitDefault, ...onlyGiven(value) }))
+  const { queue, schedule } = value
+  const { read } = context.store
+  try {
+    return listOf(await read.runs({ limit: limitDefault, ...onlyGiven(value) }))
+  } catch (error) {
+    if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
+    if (queue !== undefined && (await read.queue(queue)) === null) return throwAbsentQueue(context, queue)
+    return throwAbsentSchedule(context, schedule ?? '')
+  }
 }
 
 async function attempts(context: OperationContext, id: string): Promise<AttemptView[]> {

@@ -22,19 +22,26 @@ export const target = z.unknown() as unknown as z.ZodType<unknown, TargetInput |
 
 /** Everything of a schedule but its name. */
 export const scheduleShape = {
+  /** Exactly one of `cron`, `every` and `at`, or none for a schedule that waits for hints and people. */
   cron: z.string().optional(),
+  /** Of the cron. It is resolved at creation and kept. */
   zone: z.string().optional(),
   ...durationFields('every'),
+  /** What `every` counts from: the end of the run before, or a fixed grid. */
   from: z.enum(['end', 'start']).optional(),
   at: instant.optional(),
+  /** An `every` begins at once instead of after its first interval. */
   startNow: z.boolean().optional(),
   startAt: instant.optional(),
   endAt: instant.optional(),
   maxRuns: z.int().optional(),
+  /** Hard bounds of the time between runs, whatever hints ask for. */
   ...durationFields('min'),
   ...durationFields('max'),
+  /** What becomes of an occurrence while a run of the schedule has not ended. */
   overlap: z.enum(['skip', 'queue', 'allow', 'cancel']).optional(),
   queueMax: z.int().optional(),
+  /** What becomes of occurrences that nobody was there for. */
   missed: z.enum(['skip', 'once', 'all']).optional(),
   ...durationFields('maxLateness'),
   pauseAfterFailures: z.int().optional(),
@@ -44,6 +51,7 @@ export const scheduleShape = {
   payload: payload.optional(),
   target: target.optional(),
   ...executionFields,
+  /** Whether it may be tried again when nobody knows whether it was done. */
   repeatable: z.boolean().optional(),
   description: z.string().min(1).max(descriptionLengthMax).optional(),
 }

@@ -3,10 +3,10 @@ import { BelfryError } from '../core/error.ts'
 import type { HintKind } from '../store/port.ts'
 import { presentSchedule, throwAbsentSchedule } from './absent.ts'
 import type { OperationContext } from './context.ts'
-import { durationFields, durationOf } from './duration-input.ts'
+import { durationFields, durationOf, inUnits } from './duration-input.ts'
 import { type HintInput, readHint } from './hint-input.ts'
 import { read, readWhole } from './input.ts'
-import { instant } from './instant.ts'
+import { instant, over } from './instant.ts'
 import { onlyGiven } from './only-given.ts'
 import { inWordsOf, type Problem, quoted, refuse } from './problem.ts'
 import { payload, reason } from './schedule-input.ts'
@@ -27,8 +27,10 @@ export async function pause(
   if (value.until !== undefined && forMs !== undefined) {
     problems.push({ field: 'until', problem: 'is given beside for', expected: 'only one of the two' })
   }
+  const now = await store.read.now()
+  const until = forMs === undefined ? value.until : now + forMs
+  if (until !== undefined && until <= now) problems.push(over('until', until, now))
   refuse('The pause', problems)
-  const until = forMs === undefined ? value.until : (await store.read.now()) + forMs
   const why = value.reason ?? `asked for by ${actor.name}`
   const answer = await store.pauseSchedule(name, { ...onlyGiven({ until }), reason: why, actor })
   return answer === 'not-found' ? throwAbsentSchedule(context, name) : shown(context, name)
@@ -75,18 +77,22 @@ export async function hint(
 ): Promise<{ readonly nextRunAt: number | null; readonly waitsFor: string | null }> {
   const { store, actor } = context
   const given = readHint(input, { now: await store.read.now(), author: actor.name })
-  const answer = await inWordsOf('The hint', inHintWords, () => store.hint(name, given))
+  const translate = (problem: Problem) => inHintWords(problem, input)
+  const answer = await inWordsOf('The hint', translate, () => store.hint(name, given))
   if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
   return { nextRunAt: answer.nextRunAt, waitsFor: answer.waitsFor }
 }
 
-function inHintWords(problem: Problem): Problem {
-  const field = { ms: 'every', kind: 'every' }[problem.field] ?? problem.field
-  return { ...problem, field }
+/** The store knows a hint by its kind, and of an interval hint the ms. */
+function inHintWords({ field, problem, expected }: Problem, { every }: HintInput): Problem {
+  if (field === 'kind') return { field: every === undefined ? 'everyMs' : 'every', problem: 'is given', expected }
+  if (field !== 'ms') return { field, problem, expected }
+  if (every === undefined) return { field: 'everyMs', problem, expected }
+  return { field: 'every', problem: inUnits(problem), expected: inUnits(expected) }
 }
 
 const hintKinds = ['interval', 'oneshot'] as const
-const clearInput = z.strictObject({ kinds: z.array(z.enum(hintKinds)).optional() })
+const clearInput = z.strictObject({ kinds: z.array(z.enum(hintKinds)).readonly().optional() })
 
 /** Takes hints away; the schedule goes on as if they had never been given. */
 export async function clearHints(

@@ -188,6 +188,12 @@ function checkParts(input: NewRun, where: (field: string) => string): void {
   if (input.onExhausted !== undefined) checkChoice(input.onExhausted, where('onExhausted'), ['park', 'fail'])
 }
 
+/** A caller that asks again does so in another span of its trace, and means the same run all the same. */
+function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
+  const { traceparent: _, ...rest } = options
+  return rest
+}
+
 /** The first run with a key answers for the key, also when two callers come with it at the same moment. */
 function* refuseKnownKeys(
   context: StoreContext,
@@ -197,7 +203,7 @@ function* refuseKnownKeys(
 ): Step<void> {
   const keyed = candidates.flatMap(({ id, input }) => {
     const { idempotencyKey: key, ...rest } = input
-    return key === undefined ? [] : [{ id, key, hash: hashOf(rest) }]
+    return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
   })
   if (keyed.length === 0) return
   yield* each(

@@ -16,16 +16,17 @@ import { lockSchedules, type ScheduleRow, saveSchedules, scheduleRowOf } from '.
 import { all, clockNow, dialects, each, freshIds, type Row, type Step } from './statement.ts'
 import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
 
-const due = `select s.* from belfry.schedule s join belfry.namespace n on n.id = s.ns
-  where s.wake_at <= $1 and s.wake_at is not null and n.stopped_at is null`
+/** Asked of each row, and not joined, because PostgreSQL would rather begin with the namespaces and sort all that is due. */
+const dueRows = `select s.* from belfry.schedule s where s.wake_at <= $1 and s.wake_at is not null
+  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`
 const lockOldest = dialects('fire lock oldest', {
-  sqlite: `${due} order by s.wake_at, s.id limit $2`,
-  postgres: `${due} order by s.wake_at, s.id limit $2 for no key update of s skip locked`,
+  sqlite: `${dueRows} order by s.wake_at, s.id limit $2`,
+  postgres: `${dueRows} order by s.wake_at, s.id limit $2 for no key update skip locked`,
 })
-const after = 'and (s.wake_at, s.id) > ($3, $4) order by s.wake_at desc, s.id desc limit $2'
+const newestFirst = 'and (s.wake_at, s.id) > ($3, $4) order by s.wake_at desc, s.id desc limit $2'
 const lockNewest = dialects('fire lock newest', {
-  sqlite: `${due} ${after}`,
-  postgres: `${due} ${after} for no key update of s skip locked`,
+  sqlite: `${dueRows} ${newestFirst}`,
+  postgres: `${dueRows} ${newestFirst} for no key update skip locked`,
 })
 
 /** More runs than this are not made in one transaction, so that a long catch-up does not keep everybody else out. */

@@ -79,7 +79,7 @@ const leaveLine = dialects('lease leave line', {
 })
 const recentStarts = both(
   'lease recent starts',
-  'select coalesce(sum(starts), 0) as starts from belfry.start where queue_id = $1 and at > $2',
+  'select coalesce(sum(starts), 0) as starts, min(at) as first_at from belfry.start where queue_id = $1 and at > $2',
 )
 const recordStarts = both(
   'lease record starts',
@@ -131,9 +131,11 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   const lane = { context, request, workerId, queueId, policy, now, needIds: JSON.parse(queue.lanes as string) }
   const promoted = isDue(seen.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
-  const taken = yield* take(lane, Math.min(available, yield* startsLeft(lane)))
+  const starts = yield* startsLeft(lane)
+  const taken = yield* take(lane, Math.min(available, starts.most))
   const full = inFlight + taken.leases.length >= policy.maxConcurrent
-  return { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
+  const answer = { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
+  return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }
 }
 
 export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
@@ -161,10 +163,12 @@ function* promote({ queueId, policy, now }: Lane): Step<number> {
   return ids.length
 }
 
-function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<number> {
-  if (rateLimit === undefined) return Number.POSITIVE_INFINITY
-  const recent = yield* one<{ starts: number }>(recentStarts, queueId, now - rateLimit.perMs)
-  return Math.max(0, rateLimit.startsMax - Number(recent?.starts ?? 0))
+/** How many may start by the queue's rate, and when another one may. */
+function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most: number; restMs: number }> {
+  if (rateLimit === undefined) return { most: Number.POSITIVE_INFINITY, restMs: 0 }
+  const recent = yield* one<{ starts: number; first_at: number | null }>(recentStarts, queueId, now - rateLimit.perMs)
+  const most = Math.max(0, rateLimit.startsMax - Number(recent?.starts ?? 0))
+  return { most, restMs: (recent?.first_at ?? now) + rateLimit.perMs - now }
 }
 
 type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'more'>

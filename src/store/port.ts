@@ -82,7 +82,10 @@ export interface Store {
    * answer ends it.
    */
   listen(heard: (wake: Wake) => void): () => void
-  /** Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. */
+  /**
+   * Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. Whoever listens
+   * is called when that changes.
+   */
   hears(): boolean
   /** Tells other processes that there may be room in a queue that was full. */
   wakeOthers(): void
@@ -116,8 +119,8 @@ export interface StoreReads {
   planInput(queue: string, limit: number): Promise<PlanWindow>
   /** The earliest instant at which time alone makes something happen, of each kind, and the store's own `now`. */
   nextInstants(): Promise<NextInstants>
-  /** The queues that are not paused and have a run in line, or one whose waiting is over. */
-  queuesWithWork(): Promise<string[]>
+  /** Where there is something to lease now, and when there may be next. */
+  workAhead(): Promise<WorkAhead>
   /** The worker's leases whose runs are to be cancelled. */
   cancelRequests(workerId: string): Promise<LeaseName[]>
   leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
@@ -128,8 +131,15 @@ export interface StoreReads {
 export interface NextInstants {
   readonly now: number
   readonly scheduleAt: number | null
-  readonly runAt: number | null
   readonly leaseExpiresAt: number | null
+}
+
+export interface WorkAhead {
+  readonly now: number
+  /** The queues that are not paused and have a run in line, or one whose waiting is over. */
+  readonly queues: readonly string[]
+  /** The first instant after `now` at which the waiting of a run is over, in a queue that is not paused. */
+  readonly nextAt: number | null
 }
 
 /** Who did it, for the audit and for versions. */
@@ -184,6 +194,8 @@ export interface LeaseAnswer {
   readonly available: number
   /** With these leases the queue is at its ceiling: nobody gets another before one of its runs has ended. */
   readonly full: boolean
+  /** The queue's rate is used up: nobody gets another before so much time has passed. */
+  readonly restMs?: number
   /** There may be more that can go now: ask again without waiting. */
   readonly more: boolean
   /** Why nothing can go, whatever is waiting. */

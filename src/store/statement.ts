@@ -31,7 +31,11 @@ export type Request =
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
   | { readonly kind: 'wake-others' }
 
-/** The instant a parameter names, or the server's own where it names none; only PostgreSQL has a server to ask. */
+/**
+ * The instant a parameter names, or the server's own where it names none; only PostgreSQL has a server to ask. Compared
+ * with a column it stands in a `select` of its own: the clock goes on while a statement runs, and no index could be used
+ * with something that changes from row to row.
+ */
 export function clockOr(parameter: string): string {
   return `coalesce(cast(${parameter} as bigint), floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`
 }

@@ -47,7 +47,7 @@ export async function endLeftovers(
     for (const { pid, startTicks } of found) ended.add(`${pid} ${startTicks}`)
     // Those that are still there after a pass are not ours to end, or hang in the kernel.
     if (ended.size === known) break
-    await Promise.all(found.map((row) => end(row, search.spared)))
+    for (const row of found) await end(row, search.spared)
     await vanished(found)
   }
   return ended.size
@@ -129,16 +129,19 @@ async function ownLine(): Promise<Spared> {
 /** Real processes take real time to vanish, whatever clock is injected. */
 async function vanished(rows: readonly ProcessRow[]): Promise<void> {
   const until = systemClock.monotonic() + vanishMsMax
-  let left = rows
-  for (let pollMs = 1; ; pollMs = Math.min(2 * pollMs, pollMsMax)) {
-    const now = await Promise.all(left.map(({ pid }) => processRow(pid)))
-    left = left.filter(({ startTicks }, index) => {
-      const row = now[index] ?? null
-      return row !== null && row.startTicks === startTicks && !isOver(row)
-    })
-    if (left.length === 0 || systemClock.monotonic() > until) return
-    await pause(systemClock, pollMs)
+  let pollMs = 1
+  for (const row of rows) {
+    while (await isRunning(row)) {
+      if (systemClock.monotonic() > until) return
+      await pause(systemClock, pollMs)
+      pollMs = Math.min(2 * pollMs, pollMsMax)
+    }
   }
+}
+
+async function isRunning({ pid, startTicks }: ProcessRow): Promise<boolean> {
+  const row = await processRow(pid)
+  return row !== null && row.startTicks === startTicks && !isOver(row)
 }
 
 /** When this machine started, by its wall clock of today; `null` where there is no table of processes to read. */

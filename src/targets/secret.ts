@@ -3,15 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BelfryError } from '../core/error.ts'
 
-export { type Redactor, redact, redactor } from './redact.ts'
-
 /*
  * Secrets as targets use them. A target says `{ secret: 'NAME' }` in place of a text; what is stored and shown is that
  * reference. An executor turns references into values just before it needs them and keeps the values for redaction:
  *
  *   const { value, secrets } = await resolver.resolve(target.headers)
- *   attempt.output(redact(text, secrets))          // a text that is whole
- *   const stream = redactor(secrets)               // a text that comes in pieces
+ *   attempt.output(redact(text, secrets))          // of redact.ts, for a text that is whole
+ *   const stream = redactor(secrets)               // likewise, for one that comes in pieces
  *   attempt.output(stream.add(piece)); …; attempt.output(stream.end())
  *
  * A secret that cannot be had throws before anything was begun. `unavailable` is what an operator can mend, so the run

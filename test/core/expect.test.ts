@@ -15,7 +15,7 @@ const failed = (reason: string | RegExp, more: object = {}) => ({
 })
 
 describe('without an expectation', () => {
-  it.each([
+  it.each<[EndFacts, unknown]>([
     [http({ status: 200 }), success],
     [http({ status: 204 }), success],
     [http({ status: 299 }), success],
@@ -25,6 +25,8 @@ describe('without an expectation', () => {
     [command({ exitCode: 3 }), failed('exit code 3')],
     [command({ exitCode: null, signal: 'SIGKILL' }), failed('ended by SIGKILL')],
     [command({ exitCode: null }), failed('ended without an exit code')],
+    [{ kind: 'agent' }, success],
+    [{ kind: 'agent', exitCode: null, signal: 'SIGKILL' }, failed('ended by SIGKILL')],
     [handler(), success],
     [handler({ text: 'no', json: false }), success],
   ])('%j is judged by what its kind calls fine', (facts, outcome) => expect(judged(facts)).toEqual(outcome))
@@ -106,6 +108,8 @@ describe('an expectation', () => {
       failed('expect.json: the answer is not JSON'),
     )
     expect(judged(handler(), { json: { rows: 3 } })).toEqual(failed('expect.json: the answer is not JSON'))
+    const deep = `{"rows":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
+    expect(judged(command({ text: deep }), { json: { rows: 3 } })).toEqual(failed(/not JSON/))
     expect(judged(http({ json: null }), { json: { rows: 3 } })).toEqual(
       failed('expect.json: rows is missing: the answer is null'),
     )

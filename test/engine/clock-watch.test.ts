@@ -26,6 +26,13 @@ describe('the watch over the clocks', () => {
     expect(watch.look({ now: 1_031_000, before: 31_000, after: 31_000 })).toEqual(steady)
   })
 
+  it('takes two readings that overlapped, and overtook each other, for what they are', () => {
+    const watch = watchFrom()
+    expect(watch.look({ now: 1_010_005, before: 10_000, after: 10_010 })).toEqual(steady)
+    expect(watch.look({ now: 1_010_002, before: 10_000, after: 10_012 })).toEqual(steady)
+    expect(watch.look({ now: 1_010_002, before: 10_011, after: 10_012 }).behindMs).toBe(3)
+  })
+
   it('sees the machine wake from sleep as a jump forward, and reclaims nothing for one lease', () => {
     const watch = watchFrom()
     expect(watch.look(at(1_000_000 + 3_600_000, 10))).toEqual({ jumpedMs: 3_599_990, behindMs: 0 })

@@ -99,7 +99,7 @@ describe('a worker', () => {
     here.handle('work', () => 'done')
     await here.engine.start()
     world.isDeaf = true
-    await pass(clock, 5_000, 500)
+    await pass(clock, 8_000, 500)
     expect(here.of('store.hears')).toEqual([{ hears: false }])
     await here.enqueue({ target })
     await pass(clock, 1_500, 500)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TestClock } from '../../src/testing/clock.ts'
-import { actor, deferred, stage, stopped } from './stage.ts'
+import { actor, deferred, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 
@@ -227,5 +227,39 @@ describe('a ceiling', () => {
     await here.until('run.started')
     await here.store.setQueue('default', { policy: { maxConcurrent: 2 }, actor })
     await here.until('run.started', 2)
+  })
+
+  it('that leaves no room does not hide what becomes due in other queues', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock, maxConcurrent: 1 })
+    here.handle('holds', stopped).handle('work', () => 'done')
+    await here.engine.start()
+    await here.store.enqueue([{ target: { handler: 'holds' } }])
+    await here.until('run.started')
+    await here.store.enqueue([{ target, notBefore: clock.now() + 100 }])
+    await here.store.enqueue([{ target, queue: 'other', notBefore: clock.now() + 300 }])
+    for (let step = 0; step < 3; step++) {
+      await settleDown()
+      clock.advance(100)
+    }
+    expect(await here.until('run.completed')).toMatchObject({ queue: 'other' })
+  })
+})
+
+describe('a rate', () => {
+  it('that is used up is slept towards, and the next run starts when it allows', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock, maxConcurrent: 10 })
+    await here.store.setQueue('default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    await here.store.enqueue(Array.from({ length: 4 }, () => ({ target })))
+    await here.until('run.completed', 2)
+    await settleDown()
+    clock.advance(4_999)
+    await settleDown()
+    expect(here.of('run.started')).toHaveLength(2)
+    clock.advance(1)
+    await here.until('run.completed', 4)
   })
 })

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
-import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Store } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
-import { actor, stage } from './stage.ts'
+import { actor, settleDown, stage } from './stage.ts'
 
 const target = { handler: 'work' }
 const minute = 60_000
@@ -11,10 +10,6 @@ const hour = 60 * minute
 
 function put(store: Store, spec: Partial<ScheduleSpec> & Pick<ScheduleSpec, 'name' | 'timing'>) {
   return store.putSchedule({ target, ...spec }, { mode: 'put', actor })
-}
-
-async function settleDown(turns = 20): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await turnOfTheEventLoop()
 }
 
 const cron = (expression: string) => ({ cron: expression, zone: 'UTC' })

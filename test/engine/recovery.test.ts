@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { NewWorker } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
-import { actor, deferred, openPlace, stage, stopped } from './stage.ts'
+import { actor, deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 const can = { kinds: ['handler'] }
-
-async function settleDown(turns = 50): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await turnOfTheEventLoop()
-}
 
 /** Time passes in small steps, and everybody has a turn after each. */
 async function pass(clock: TestClock, ms: number, stepMs = 500): Promise<void> {

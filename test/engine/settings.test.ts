@@ -10,7 +10,8 @@ describe('the settings of a worker', () => {
       pollMs: 30_000,
       localDeathsMs: 5_000,
       reconcileMs: 300_000,
-      stopMs: 5_000,
+      killAfterMs: 4_500,
+      leaveAfterMs: 10_000,
     })
     expect(trustMs({ leaseMs: 30_000 })).toBe(24_000)
   })
@@ -19,12 +20,20 @@ describe('the settings of a worker', () => {
     expect(settingsOf({ leaseMs: 2_000 }).renewMs).toBe(666)
   })
 
+  it('leave a program less time to stop than its lease has left, however short the lease', () => {
+    for (const leaseMs of [1_000, 2_000, 30_000, 3_600_000]) {
+      const { killAfterMs } = settingsOf({ leaseMs })
+      expect(trustMs({ leaseMs }) + killAfterMs).toBeLessThan(leaseMs)
+      expect(killAfterMs).toBeLessThanOrEqual(5_000)
+    }
+  })
+
   it.each([
     [{ leaseMs: 999 }, /leaseMs is 999; it must be at least 1000/],
     [{ leaseMs: 30_000, renewMs: 12_001 }, /renewMs is 12001; it must be at most 12000/],
     [{ beatMs: 0 }, /beatMs is 0/],
     [{ pollMs: 1.5 }, /pollMs is 1\.5/],
-    [{ stopMs: Number.NaN }, /stopMs is NaN/],
+    [{ leaveAfterMs: Number.NaN }, /leaveAfterMs is NaN/],
   ])('refuse %o, which could not hold', (given, says) => {
     expect(() => settingsOf(given)).toThrow(says)
   })

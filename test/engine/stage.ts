@@ -6,6 +6,7 @@ import { afterEach } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { type Coroner, Engine, type EngineSettings } from '../../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../../src/engine/events.ts'
+import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Signal, SignalName } from '../../src/engine/signals.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Actor, NewRun, Store } from '../../src/store/port.ts'
@@ -60,7 +61,7 @@ export class Stage {
       executors: { handlers: this.handlers, kinds: this.kinds },
       coroner: { isDead: () => false, endLeftovers: async () => 0, ...coroner },
       signal: this.#signal,
-      settings: { stopMs: 100, ...settings },
+      settings: { leaveAfterMs: 200, ...settings },
     })
   }
 
@@ -147,6 +148,11 @@ export async function openPlace({ place = 'memory:', clock }: StageOptions = {})
   const folder = mkdtempSync(join(tmpdir(), 'belfry-engine-'))
   leftOpen.push(async () => rmSync(folder, { recursive: true, force: true }))
   return openStore(`sqlite:${join(folder, 'belfry.db')}`, dials)
+}
+
+/** Everybody has many turns; with a clock that stands still, nothing is under way after that. */
+export async function settleDown(turns = 30): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await turnOfTheEventLoop()
 }
 
 /** A promise that is settled from outside. */

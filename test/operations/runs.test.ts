@@ -106,6 +106,18 @@ describe('a run', () => {
     expect(next).toBeNull()
   })
 
+  it('is listed by its queue or schedule, and the nearest name is told of one that nobody knows', async () => {
+    const { context } = desk()
+    await runs.enqueue(context, { queue: 'reports' })
+    expect((await runs.list(context, { queue: 'reports' })).runs).toHaveLength(1)
+    expect(await errorOf(runs.list(context, { queue: 'report' }))).toMatchObject({
+      code: 'not-found',
+      hint: 'Did you mean "reports"?',
+    })
+    await context.store.putSchedule({ name: 'daily', timing: {} }, { mode: 'put', actor: context.actor })
+    expect(await errorOf(runs.list(context, { schedule: 'dialy' }))).toMatchObject({ hint: 'Did you mean "daily"?' })
+  })
+
   it('that nobody knows is not found, whatever is asked of it', async () => {
     const { context } = desk()
     const { id } = await runs.enqueue(context, {})

@@ -25,6 +25,11 @@ describe('create', () => {
     expect(error.hint).toContain('put')
   })
 
+  it('refuses what is too large for the store, by the name of its field', async () => {
+    const [problem] = await problemsIn(schedules.create(desk().context, { ...daily, payload: 'x'.repeat(300_000) }))
+    expect(problem).toMatchObject({ field: 'payload', expected: 'at most 262144' })
+  })
+
   it('refuses bad input whole, so that the store holds nothing of it', async () => {
     const { context } = desk()
     const bad = { ...daily, cron: '61 * * * *', every: 5, foo: 1 } as never
@@ -159,7 +164,13 @@ describe('a schedule', () => {
     expect((await schedules.resume(context, 'report')).resumed).toBe(false)
     const both = { for: '1h', until: '2026-12-01T00:00Z' }
     expect((await problemsIn(schedules.pause(context, 'report', both)))[0]?.field).toBe('until')
-    expect((await errorOf(schedules.pause(context, 'report', { until: '2025-01-01T00:00Z' }))).code).toBe('invalid')
+    expect(await problemsIn(schedules.pause(context, 'report', { until: '2025-01-01T00:00Z' }))).toEqual([
+      {
+        field: 'until',
+        problem: 'is 2025-01-01T00:00:00.000Z, which is over',
+        expected: 'after 2026-01-05T09:00:00.000Z',
+      },
+    ])
   })
 
   it('is run now with a payload of its own; beside a live run only when forced', async () => {
@@ -196,6 +207,13 @@ describe('a schedule', () => {
 })
 
 describe('a hint', () => {
+  it('to run at intervals is refused of a schedule that has only one instant', async () => {
+    const { context } = desk()
+    await schedules.put(context, { name: 'once', at: '2026-12-01T09:00Z' })
+    const [problem] = await problemsIn(schedules.hint(context, 'once', { every: '5m', reason: 'r' }))
+    expect(problem).toMatchObject({ field: 'every', expected: expect.stringContaining('only the one instant') })
+  })
+
   it('lives as long as its kind does unless it says otherwise, and names its author', async () => {
     const { context } = desk()
     await schedules.put(context, daily)
@@ -208,6 +226,8 @@ describe('a hint', () => {
       { kind: 'oneshot', value: startAt + 120_000, expiresAt: startAt + 600_000, author: 'planner', reason: 'soon' },
       { kind: 'interval', value: 300_000, expiresAt: startAt + 3_600_000, author: 'tester' },
     ])
+    await schedules.hint(context, 'report', { at: '2026-01-05T09:03Z', reason: 'later' })
+    expect((await schedules.get(context, 'report')).hints.oneshot?.expiresAt).toBe(startAt + 1_800_000)
     expect(await schedules.clearHints(context, 'report', { kinds: ['oneshot'] })).toEqual({ cleared: ['oneshot'] })
     expect((await schedules.get(context, 'report')).hints).toMatchObject({ interval: { ms: 300_000 } })
     expect(await schedules.clearHints(context, 'report')).toEqual({ cleared: ['interval', 'oneshot'] })
@@ -225,8 +245,14 @@ describe('a hint', () => {
       'ttl',
       /beside expiresAt/,
     ],
-    ['that has ended', { every: '5m', expiresAt: '2026-01-05T08:00Z', reason: 'r' }, 'expiresAt', /is \d+/],
-    ['too short', { every: '5ms', reason: 'r' }, 'every', /is 5/],
+    [
+      'that has ended',
+      { every: '5m', expiresAt: '2026-01-05T08:00Z', reason: 'r' },
+      'expiresAt',
+      /08:00.*which is over/,
+    ],
+    ['too short', { every: '5ms', reason: 'r' }, 'every', /is 5ms/],
+    ['too short, in ms', { everyMs: 5, reason: 'r' }, 'everyMs', /is 5$/],
   ])('%s is refused', async (_, input, field, problem) => {
     const { context } = desk()
     await schedules.put(context, daily)

@@ -80,6 +80,15 @@ describe('the next occurrences that are shown are those that come:', () => {
     expect(shown).toEqual(await lived(at, 4))
   })
 
+  it('on the grid of a fixed rate, though a hint went off it', async () => {
+    const at = desk()
+    await schedules.put(at.context, { name: 'report', target, every: '7m', from: 'start' })
+    await schedules.hint(at.context, 'report', { at: '2026-01-05T09:05Z', reason: 'r' })
+    const shown = await foretold(at, 'report', 4)
+    expect(shown[1]?.at).toBe(startAt + 7 * minuteMs)
+    expect(shown).toEqual(await lived(at, 4))
+  })
+
   it.each(['150m', '120m', '119m'])('after a pause of %s, not during it', async (pause) => {
     const at = desk()
     await schedules.put(at.context, { name: 'report', target, cron: '0 * * * *' })

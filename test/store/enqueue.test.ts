@@ -50,6 +50,12 @@ onEachDatabase('enqueue', (scene) => {
 })
 
 onEachDatabase('long lives', (scene) => {
+  test('the same work asked for again in another span of a trace is the same run', async () => {
+    const asked = (traceparent: string) =>
+      scene().enqueue({ idempotencyKey: 'k', options: { traceparent, timeoutMs: 5 } })
+    expect(await asked('00-a-b-01')).toBe(await asked('00-a-c-01'))
+  })
+
   test('a run that was tried, released and lost more often than 32767 times is still moved', async () => {
     await scene().setQueue('default', { policy: { maxAttempts: 100_000, backoffBaseMs: 0, backoffCapMs: 0 } })
     const id = await scene().enqueue()

@@ -3,14 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { redact, redactor } from '../../src/targets/redact.ts'
 
-const value = 'p&ss "wörd"/+~7'
+const value = 'p&ss "wörd"/+~7!(x)'
 const secrets = [{ name: 'KEY', value }]
+const percent = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`
 
 describe('a secret does not show', () => {
   it.each<[string, string]>([
     ['as it is', value],
     ['in a URL', encodeURIComponent(value)],
     ['in a URL, by one who writes small digits', encodeURIComponent(value).replace(/%../g, (c) => c.toLowerCase())],
+    ['in a URL, by one who writes all signs otherwise', encodeURIComponent(value).replace(/[!()]/g, percent)],
     ['in a path', encodeURI(value)],
     ['in a form', new URLSearchParams({ a: value }).toString().slice(2)],
     ['in JSON', JSON.stringify(value).slice(1, -1)],

@@ -92,12 +92,12 @@ describe('a secret is refused', () => {
     await expect(none).rejects.toThrow(/no folder of secrets/)
   })
 
-  it.each([0o640, 0o604, 0o620])('when its file may be used by others (mode %o)', async (mode) => {
+  it.each(['640', '604', '620'])('when its file may be used by others (mode %s)', async (mode) => {
     await writeFile(join(folder, 'OPEN'), canary)
-    await chmod(join(folder, 'OPEN'), mode)
+    await chmod(join(folder, 'OPEN'), Number.parseInt(mode, 8))
     const { code, message } = await refusal({ secret: 'OPEN' })
     expect(code).toBe('unavailable')
-    expect(message).toMatch(new RegExp(`OPEN has the mode 0${mode.toString(8)}, .*0600`))
+    expect(message).toMatch(new RegExp(`OPEN has the mode 0${mode}, .*0600`))
   })
 
   it('when the file that was named is not there: no other place is looked in', async () => {

@@ -94,7 +94,7 @@ export const ground: Migration = {
     )`,
     'create unique index schedule_name on belfry.schedule (ns, name) where deleted_at is null',
     'create index schedule_wake on belfry.schedule (wake_at, id) where wake_at is not null',
-    'create index schedule_wake_of_namespace on belfry.schedule (ns, wake_at) where wake_at is not null',
+    'create index schedule_wake_of_namespace on belfry.schedule (ns, wake_at, id) where wake_at is not null',
     `create index schedule_asleep on belfry.schedule (id)
       where wake_at is null and deleted_at is null and disabled_at is null and is_done = 0`,
     `create table belfry.schedule_version (

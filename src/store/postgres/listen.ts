@@ -72,7 +72,6 @@ export class Listener {
       this.#interrupt()
     }
     client.on('error', broken)
-    client.on('end', broken)
     client.on('notification', (message) => this.#notified(message))
     this.#interrupt = () => socket.destroy()
     const isOver = () => !isOpen || this.#isStopped
@@ -116,9 +115,10 @@ export class Listener {
   }
 
   /** Waits that long, or until something interrupts it; not at all when it is over before it begins. */
-  #wait(ms: number, isOver: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const takeBack = this.#line.clock.after(isOver() ? 0 : ms, resolve)
+  async #wait(ms: number, isOver: () => boolean): Promise<void> {
+    if (isOver()) return
+    await new Promise<void>((resolve) => {
+      const takeBack = this.#line.clock.after(ms, resolve)
       this.#interrupt = () => {
         takeBack()
         resolve()

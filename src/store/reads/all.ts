@@ -8,7 +8,7 @@ import { cancelRequests, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
 import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
-import { queue, queues, queuesWithWork } from './queue.ts'
+import { queue, queues, workAhead } from './queue.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { hints, ledger, overdueSchedules, schedule, schedules, scheduleVersions } from './schedule.ts'
@@ -37,7 +37,7 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     audit: bound(audit),
     planInput: bound(planInput),
     nextInstants: bound(nextInstants),
-    queuesWithWork: bound(queuesWithWork),
+    workAhead: bound(workAhead),
     cancelRequests: bound(cancelRequests),
     leasesOfWorkers: bound(leasesOfWorkers),
     overdueSchedules: bound(overdueSchedules),

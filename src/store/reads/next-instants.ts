@@ -3,14 +3,12 @@ import type { NextInstants } from '../port.ts'
 import { clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 
 /**
- * A paused queue and a stopped namespace sleep towards nothing: what is due in them stays due, and whoever slept towards
- * it would not sleep. Leases expire all the same.
+ * A stopped namespace sleeps towards nothing: what is due in it stays due, and whoever slept towards it would not sleep.
+ * Leases expire all the same.
  */
 const findInstants = (now: string) => `select ${now} as now,
     (select min(s.wake_at) from belfry.schedule s where s.wake_at is not null and s.ns = n.id and n.stopped_at is null)
       as schedule_at,
-    (select min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id))
-      from belfry.queue q where q.ns = n.id and q.paused_at is null and n.stopped_at is null) as run_at,
     (select min(l.expires_at) from belfry.lease l where l.ns = n.id) as lease_expires_at
   from belfry.namespace n where n.id = $1`
 const instants = dialects('read next instants', { sqlite: findInstants('$2'), postgres: findInstants(clockOr('$2')) })
@@ -21,7 +19,6 @@ export function* nextInstants(context: StoreContext): Step<NextInstants> {
   return {
     now: row.now as number,
     scheduleAt: row.schedule_at as number | null,
-    runAt: row.run_at as number | null,
     leaseExpiresAt: row.lease_expires_at as number | null,
   }
 }

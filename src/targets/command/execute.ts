@@ -1,9 +1,9 @@
-import type { Readable } from 'node:stream'
 import { BelfryError } from '../../core/error.ts'
 import type { EndFacts } from '../../core/expect.ts'
 import type { Target } from '../../core/target.ts'
 import type { Attempt, Ended, Execute } from '../executor.ts'
-import { redact, type Secret, type SecretResolver, secretResolver } from '../secret.ts'
+import { redact } from '../redact.ts'
+import { type Secret, type SecretResolver, secretResolver } from '../secret.ts'
 import { type Environment, environmentOf } from './environment.ts'
 import { type CommandTarget, commandTargetProblems } from './input.ts'
 import { listen } from './listen.ts'
@@ -34,20 +34,29 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
   const { killAfterMs = killAfterMsDefault, environment = process.env } = options
   const resolver = options.secrets ?? secretResolver({ env: environment, folder: null })
   const tether = new Tether(killAfterMs)
-  return async (attempt) => {
+  const begin = async (attempt: Attempt): Promise<Begun | Ended> => {
     try {
       const { program, secrets } = await prepared(attempt, resolver, environment)
       if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
       const input = attempt.payload === undefined ? null : JSON.stringify(attempt.payload)
-      const startedMs = attempt.clock.monotonic()
-      const started = await start({ program, input, tether, killAfterMs })
-      const { exit, text } = await attended(attempt, started, secrets).finally(() => tether.letGo(started.group.id))
-      const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
-      return { facts: { kind: 'command', ...exit, ...text }, result: { ...exit, durationMs } }
+      return { started: await start({ program, input, tether, killAfterMs }), secrets }
     } catch (error) {
       return notBegun(error)
     }
   }
+  return async (attempt) => {
+    const startedMs = attempt.clock.monotonic()
+    const begun = await begin(attempt)
+    if ('facts' in begun) return begun
+    const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
+    const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
+    return { facts: { kind: 'command', ...exit, ...text }, result: { ...exit, durationMs } }
+  }
+}
+
+interface Begun {
+  readonly started: Started
+  readonly secrets: readonly Secret[]
 }
 
 /** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
@@ -86,20 +95,18 @@ interface Attended {
 }
 
 /** Passes on what the program says, ends it when the attempt is told to stop, and stays until nothing of it is left. */
-async function attended(
-  attempt: Attempt,
-  { child, group, exited }: Started,
-  secrets: readonly Secret[],
-): Promise<Attended> {
+async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<Attended> {
+  const { stdout, stderr, group, exited } = started
   const tail = new Tail(textLengthMax)
-  const heard = (stream: Readable | null, say: (text: string) => void) =>
-    stream === null ? [] : [listen({ stream, secrets, say, drained: () => attempt.drained() })]
+  const drained = () => attempt.drained()
+  const say = (text: string) => attempt.output(text)
+  const keep = (text: string) => {
+    tail.add(text)
+    say(text)
+  }
   const streams = [
-    ...heard(child.stdout, (text) => {
-      tail.add(text)
-      attempt.output(text)
-    }),
-    ...heard(child.stderr, (text) => attempt.output(text)),
+    listen({ stream: stdout, secrets, say: keep, drained }),
+    listen({ stream: stderr, secrets, say, drained }),
   ]
   const stop = () => group.end()
   attempt.signal.addEventListener('abort', stop)
@@ -107,9 +114,8 @@ async function attended(
   const exit = await exited
   const isGone = await group.endRest()
   attempt.signal.removeEventListener('abort', stop)
-  child.stdin?.destroy()
   await Promise.all(streams.map((stream) => stream.finish()))
-  if (!isGone) attempt.output(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
+  if (!isGone) say(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
   return { exit, text: textFacts(tail) }
 }
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { systemClock } from '../../core/clock.ts'
-import { redactor, type Secret } from '../secret.ts'
+import { redactor } from '../redact.ts'
+import type { Secret } from '../secret.ts'
 
 /** What a pipe can still hold when its writers are gone is far less; more comes from somebody who has no part in this. */
 const lastBytesMax = 1024 * 1024

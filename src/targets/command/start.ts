@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { Duplex } from 'node:stream'
+import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex, Readable } from 'node:stream'
 import { BelfryError } from '../../core/error.ts'
 import { ProcessGroup } from './process-group.ts'
 import type { Program } from './program.ts'
@@ -20,7 +24,8 @@ export interface Exit {
 }
 
 export interface Started {
-  readonly child: ChildProcess
+  readonly stdout: Readable
+  readonly stderr: Readable
   readonly group: ProcessGroup
   /** The program has ended. Others of its group may still run. */
   readonly exited: Promise<Exit>
@@ -36,10 +41,7 @@ export interface StartInput {
 
 /** Starts a program in a group of its own, behind the tether. Throws when it was not started. */
 export async function start({ program, input, tether, killAfterMs }: StartInput): Promise<Started> {
-  const { child, pid } = await spawned(program, input !== null)
-  const exited = new Promise<Exit>((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
-  })
+  const { child, pid, exited } = await spawned(program, input)
   const group = new ProcessGroup(pid, killAfterMs)
   try {
     await tether.hold(pid)
@@ -49,34 +51,55 @@ export async function start({ program, input, tether, killAfterMs }: StartInput)
     tether.letGo(pid)
     throw error
   }
-  giveLeave(child)
-  feed(child, input)
-  return { child, group, exited }
+  const [, stdout, stderr, leave] = child.stdio as [unknown, Readable, Readable, Duplex, unknown]
+  // When it has ended meanwhile nobody waits for leave.
+  leave.on('error', () => undefined)
+  leave.end('\n')
+  return { stdout, stderr, group, exited }
 }
 
 interface Spawned {
   readonly child: ChildProcess
   readonly pid: number
+  readonly exited: Promise<Exit>
 }
 
-async function spawned({ argv, cwd, environment }: Program, hasInput: boolean): Promise<Spawned> {
-  let child: ChildProcess
+async function spawned({ argv, cwd, environment }: Program, input: string | null): Promise<Spawned> {
+  let file: FileHandle | null = null
   try {
-    child = spawn('/bin/sh', ['-c', gate, 'belfry', ...argv], {
+    file = input === null ? null : await inputFile(input)
+    const child = spawn('/bin/sh', ['-c', gate, 'belfry', ...argv], {
       cwd,
       env: environment,
       // Makes it the leader of a session and group of its own.
       detached: true,
-      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: [file?.fd ?? 'ignore', 'pipe', 'pipe', 'pipe'],
     })
+    if (child.pid === undefined) throw (await once(child, 'error'))[0]
+    // Listened for at once: it may be killed before anything else is done.
+    const exited = new Promise<Exit>((resolve) => {
+      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+    })
+    return { child, pid: child.pid, exited }
   } catch (error) {
     throw notStarted(argv[0], error)
+  } finally {
+    await file?.close()
   }
-  if (child.pid === undefined) {
-    const [error] = await once(child, 'error')
-    throw notStarted(argv[0], error)
+}
+
+/**
+ * A file that has no name any more. Node's own pipes are sockets, of which programs cannot open `/dev/stdin`, and for
+ * which bash takes itself for a remote login that has to read its start-up file.
+ */
+async function inputFile(input: string): Promise<FileHandle> {
+  const path = join(tmpdir(), `belfry-${randomUUID()}`)
+  try {
+    await writeFile(path, input, { flag: 'wx', mode: 0o600 })
+    return await open(path, 'r')
+  } finally {
+    await rm(path, { force: true })
   }
-  return { child, pid: child.pid }
 }
 
 /** Only the code is shown: what the system says besides may hold the arguments, and among them secrets. */
@@ -87,17 +110,4 @@ function notStarted(name: string, error: unknown): BelfryError {
     'invalid',
     `The arguments and environment of ${name} are longer than the system allows (E2BIG).`,
   )
-}
-
-function giveLeave({ stdio }: ChildProcess): void {
-  const leave = stdio[3] as Duplex
-  // When it has ended meanwhile nobody waits for leave.
-  leave.on('error', () => undefined)
-  leave.end('\n')
-}
-
-function feed({ stdin }: ChildProcess, input: string | null): void {
-  // A program need not read what it is given.
-  stdin?.on('error', () => undefined)
-  stdin?.end(input)
 }

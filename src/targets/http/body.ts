@@ -40,7 +40,7 @@ export async function keptBody(body: Readable, coding: string, bytesMax: number)
   )
   const chunks: Buffer[] = []
   try {
-    return await kept(decoded as unknown as Readable, bytesMax, chunks)
+    return await kept(decoded, bytesMax, chunks)
   } catch (error) {
     if (meter.isFull) return { bytes: Buffer.concat(chunks), isTruncated: true }
     // What has no body at all, as the answer to HEAD, may still say how it would be coded.

@@ -24,10 +24,10 @@ export interface Route {
 const attemptMsMax = 1_000
 
 /**
- * The resolver of the system, as every program here uses it, with its files and search domains. It works in few threads,
- * each of which a name without an answer occupies for seconds; so callers that ask for the same name share one question.
+ * Callers that ask for the same name at once share one question. The resolver of the system, which every program here
+ * uses, with its files and search domains, works in few threads, and a name without an answer occupies one for seconds.
  */
-export function systemLookup(resolve: Lookup = (host) => resolveName(host, { all: true })): Lookup {
+export function sharedLookup(resolve: Lookup = (host) => resolveName(host, { all: true })): Lookup {
   const asked = new Map<string, Promise<readonly HostAddress[]>>()
   return (host) => {
     const known = asked.get(host)
@@ -122,6 +122,6 @@ function plainOptions(url: URL, addresses: readonly HostAddress[]): TcpNetConnec
 }
 
 function secureOptions(url: URL, addresses: readonly HostAddress[]) {
-  const name = literalOf(url) === null ? { servername: url.hostname } : {}
+  const name = literalOf(url) === null ? { servername: url.hostname.replace(/\.$/, '') } : {}
   return { ...plainOptions(url, addresses), ...name, ALPNProtocols: ['http/1.1'] }
 }

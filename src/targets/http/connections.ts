@@ -70,7 +70,7 @@ export class Connections {
     })
     const connection = { client, socket, key }
     this.#all.add(connection)
-    socket.once('close', () => void this.end(connection))
+    client.once('disconnect', () => void this.end(connection))
     return connection
   }
 
@@ -84,13 +84,14 @@ export class Connections {
 
 /** Hands over the connection that was judged. A client that has lost it gets no other, which nobody would have judged. */
 function once(socket: Socket) {
-  let given = false
+  let isGiven = false
   return (_options: unknown, answer: (...answer: [null, Socket] | [Error, null]) => void) => {
-    if (given || socket.destroyed) {
-      answer(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }), null)
-      return
-    }
-    given = true
-    answer(null, socket)
+    const isLost = isGiven || socket.destroyed
+    isGiven = true
+    // A client that gets its connection while it asks for it forgets to use it.
+    queueMicrotask(() => {
+      if (isLost) answer(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }), null)
+      else answer(null, socket)
+    })
   }
 }

@@ -58,7 +58,7 @@ async function answered({ statusCode, headers, body }: Dispatcher.ResponseData):
   body.on('error', () => undefined)
   const header = (name: string) => {
     const value = headers[name]
-    return Array.isArray(value) ? value[0] : value
+    return Array.isArray(value) ? value.join(', ') : value
   }
   const coding = header('content-encoding') ?? ''
   const unreadable = unreadableCoding(coding)

@@ -5,7 +5,7 @@ import type { Attempt, Ended, Execute } from '../executor.ts'
 import { redact } from '../redact.ts'
 import type { Secret, SecretResolver } from '../secret.ts'
 import { endedBy } from './answer.ts'
-import { type Lookup, systemLookup } from './connect.ts'
+import { type Lookup, sharedLookup } from './connect.ts'
 import { Connections } from './connections.ts'
 import { type Answer, exchange } from './exchange.ts'
 import { ExchangeFailure } from './failure.ts'
@@ -31,7 +31,7 @@ const redirectsMax = 3
 
 /** Executes targets that call HTTP endpoints. */
 export function httpExecutor({ network, secrets, lookup }: HttpExecutorOptions): HttpExecutor {
-  const connections = new Connections({ guard: networkGuard(network), lookup: systemLookup(lookup) })
+  const connections = new Connections({ guard: networkGuard(network), lookup: sharedLookup(lookup) })
   const calls = new Map<AbortController, Promise<Ended>>()
   let isClosed = false
   return {

@@ -31,6 +31,8 @@ async function perform(): Promise<unknown> {
       return claims
     }
     case 'enqueue':
+      // It must be able to end with a listener that nobody has stopped.
+      store.listen(() => undefined)
       process.send?.('about to enqueue')
       await once(process, 'message')
       await store.enqueue(Array.from({ length: given.runs }, () => noop()))

@@ -41,11 +41,11 @@ export const looks: Case[] = [
       await store.enqueue([noop()])
       await lease(1, { leaseMs: minute })
       await store.enqueue([noop({ notBefore: now + second })])
-      const instants = { now, scheduleAt: now + hour, runAt: now + second, leaseExpiresAt: now + minute }
+      const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute }
       assert.deepEqual(await store.read.nextInstants(), instants)
       stage.clock.advance(1)
       await stage.sql('update belfry.namespace set stopped_at = 1')
-      const stopped = { now: now + 1, scheduleAt: null, runAt: null, leaseExpiresAt: now + minute }
+      const stopped = { now: now + 1, scheduleAt: null, leaseExpiresAt: now + minute }
       assert.deepEqual(await store.read.nextInstants(), stopped)
     },
   },
@@ -64,13 +64,13 @@ export const looks: Case[] = [
       await store.setQueue('empty', { actor })
       await store.setQueue('paused', { paused: { reason: 'r' }, actor })
       await lease(1, { queue: 'leased' })
-      assert.deepEqual(await store.read.queuesWithWork(), ['line'])
+      assert.deepEqual(await store.read.workAhead(), { now: notBefore - second, queues: ['line'], nextAt: notBefore })
       stage.clock.advance(second)
-      assert.deepEqual(await store.read.queuesWithWork(), ['line', 'waits'])
+      assert.deepEqual(await store.read.workAhead(), { now: notBefore, queues: ['line', 'waits'], nextAt: null })
       const [run] = (await store.read.runs({ limit: 1, queue: 'paused' })).runs
       assert.equal(run?.status, 'ready')
       await stage.sql('update belfry.namespace set stopped_at = 1')
-      assert.deepEqual(await store.read.queuesWithWork(), [])
+      assert.deepEqual(await store.read.workAhead(), { now: notBefore, queues: [], nextAt: null })
     },
   },
   {

@@ -51,7 +51,7 @@ export const processes: Case[] = [
     skip: cannotShare,
     async run(stage) {
       // From the first statement over the middle to the moment before the commit, and the first steps after it.
-      const turns = [1, 20, 90, 165, 173, 174, 182, 190]
+      const turns = [1, 20, 90, 165, 184, 185, 186, 190]
       await Promise.all(
         turns.map(async (dieAt) => {
           const other = await stage.another()

@@ -38,6 +38,14 @@ export const wakes: Case[] = [
       ear.told()
       await succeed(first)
       assert.deepEqual(ear.told(), ['schedules', 'work'], 'neither the run behind nor the next instant was told')
+      await succeed(await lease(10))
+
+      stage.clock.advance(hour)
+      await store.fireDue({ limit: 1 })
+      ear.told()
+      stage.clock.advance(2 * hour)
+      assert.deepEqual(await lease(10), [], 'the run was not too late')
+      assert.deepEqual(ear.told(), ['schedules'], 'a lease that ended a run was silent about its schedule')
     },
   },
   {
@@ -99,7 +107,7 @@ export const wakes: Case[] = [
       child.goOn()
       await ear.next(isForeign)
       await child.report
-      assert.deepEqual(await store.read.queuesWithWork(), ['default'])
+      assert.deepEqual((await store.read.workAhead()).queues, ['default'])
     },
   },
   {
@@ -212,6 +220,9 @@ async function tellOwnWrites(stage: Stage): Promise<void> {
   await tells([], () => store.beat([workerId]))
   await tells(['cancels'], () => store.cancel(held.runId, 'no'))
   await tells([], () => store.cancel(held.runId, 'again'))
+  const [unwanted] = await store.enqueue([noop()])
+  ear.told()
+  await tells([], () => store.cancel(unwanted?.id ?? '', 'nobody has it'))
   await tells([], () => store.settle([{ ...held, outcome: { kind: 'success' }, result: { rows: 1 } }]))
   await tells(['work'], () => store.retry(held.runId))
   const leaseOne = async () => (await lease(1))[0] as Lease
@@ -223,21 +234,27 @@ async function tellOwnWrites(stage: Stage): Promise<void> {
   const final = { kind: 'failed', reason: 'broken', retryable: false } as const
   await tells([], () => store.settle([{ ...parked, outcome: final }]))
   await tells(['work'], () => store.reset(parked.runId))
+  // It is parked when its holder is gone: all that is new is the room it leaves.
+  await store.enqueue([noop({ repeatable: false, priority: 1 })])
   await leaseOne()
+  ear.told()
   stage.clock.advance(minute)
   await tells(['work'], () => store.reclaim({ limit: 10 }))
   await tells([], () => store.reclaim({ limit: 10 }))
   await tells(['work'], () => store.setQueue('default', { policy: { maxConcurrent: 20 }, actor }))
   await tells([], () => store.setQueue('default', { policy: { maxConcurrent: 20 }, actor }))
-  await tellOfSchedules(store, tells, now)
-  assert.deepEqual(ear.queues, ['default', 'default', 'default'], 'enqueue and setQueue name their queues')
+  await tellOfSchedules({ store, lease, tells, now })
+  assert.deepEqual(ear.queues, Array(5).fill('default'), 'enqueue and setQueue name their queues')
 }
 
-async function tellOfSchedules(
-  store: Store,
-  tells: (what: Wake['what'][], write: () => Promise<unknown>) => Promise<void>,
-  now: () => number,
-): Promise<void> {
+interface Telling {
+  readonly store: Store
+  readonly lease: (limit: number) => Promise<Lease[]>
+  readonly tells: (what: Wake['what'][], write: () => Promise<unknown>) => Promise<void>
+  readonly now: () => number
+}
+
+async function tellOfSchedules({ store, lease, tells, now }: Telling): Promise<void> {
   const spec = { name: 'report', timing: { everyMs: hour }, overlap: 'allow' } as const
   const hint = { kind: 'oneshot', at: now() + minute, expiresAt: now() + hour, reason: 'r', author: 'a' } as const
   await tells(['schedules'], () => put(store, spec))
@@ -251,11 +268,11 @@ async function tellOfSchedules(
   await tells(['schedules'], () => store.resumeSchedule('report'))
   await tells(['work'], () => store.runNow('report'))
   await tells([], () => store.fireDue({ limit: 10 }))
-  await put(store, { name: 'now', timing: { everyMs: hour }, startNow: true })
-  await tells(['schedules', 'work'], () =>
-    put(store, { ...spec, name: 'other' }).then(() => store.fireDue({ limit: 10 })),
-  )
+  await tells(['schedules'], () => put(store, { ...spec, name: 'other', startNow: true, priority: 1 }))
+  await tells(['work'], () => store.fireDue({ limit: 10 }))
+  await tells([], () => lease(1))
   await tells([], () => store.deleteSchedule('report'))
+  await tells(['cancels'], () => store.deleteSchedule('other', { cancelLeased: true }))
 }
 
 interface Ear {

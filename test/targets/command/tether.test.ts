@@ -11,8 +11,11 @@ import { Stage } from './attempt.ts'
 import { isRunning, processes, until, vanished } from './processes.ts'
 
 const workers: ChildProcess[] = []
+/** What the workers started. When all is well it is gone by the end of its test. */
+const started: number[] = []
 const folder = mkdtempSync(join(tmpdir(), 'belfry-tether-'))
 afterEach(async () => {
+  for (const pid of started.splice(0)) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
   for (const worker of workers.splice(0)) {
     worker.kill('SIGKILL')
     if (worker.pid !== undefined) await vanished(worker.pid)
@@ -47,11 +50,13 @@ class Worker {
     return this.process.pid ?? Number.NaN
   }
 
-  /** The numbers that the command said after a word. */
-  async numbersAfter(word: string): Promise<number[]> {
+  /** The pids that the command said after a word. */
+  async pidsAfter(word: string): Promise<number[]> {
     const line = new RegExp(`^${word} (.+)\n`, 'm')
     await until(() => line.test(this.#said), `to hear ${word}`)
-    return (line.exec(this.#said)?.[1] ?? '').split(' ').map(Number)
+    const numbers = (line.exec(this.#said)?.[1] ?? '').split(' ').map(Number)
+    started.push(...numbers)
+    return numbers
   }
 
   async ended(): Promise<void> {
@@ -77,7 +82,7 @@ const stubbornFamily = `trap '' TERM; sleep 1000 & echo pids $! $$; while :; do 
 describe('a command of a worker that is killed', () => {
   it('ends with it, and so does what the command started', async () => {
     const worker = new Worker({ target: { command: family }, killAfterMs: 600_000 })
-    const pids = await worker.numbersAfter('pids')
+    const pids = await worker.pidsAfter('pids')
     expect(pids.filter(isRunning)).toEqual(pids)
     worker.process.kill('SIGKILL')
     await vanished(...pids)
@@ -85,7 +90,7 @@ describe('a command of a worker that is killed', () => {
 
   it('is killed in its turn when it will not end', async () => {
     const worker = new Worker({ target: { command: stubbornFamily }, killAfterMs: 1_000 })
-    const pids = await worker.numbersAfter('pids')
+    const pids = await worker.pidsAfter('pids')
     worker.process.kill('SIGKILL')
     await vanished(...pids)
   })
@@ -93,14 +98,14 @@ describe('a command of a worker that is killed', () => {
   it('never starts when the worker is killed before the tether holds it', async () => {
     const file = join(folder, 'started')
     const worker = new Worker({ target: { command: ['touch', file] }, killAfterMs: 1_000, diesBeforeLeave: true })
-    const gates = await worker.numbersAfter('gate')
+    const gates = await worker.pidsAfter('gate')
     await vanished(worker.pid, ...gates)
     expect(existsSync(file)).toBe(false)
   })
 
   it('ends with it also after somebody ended the watcher, for another took its place', async () => {
     const worker = new Worker({ target: { command: family }, killAfterMs: 600_000 })
-    const pids = await worker.numbersAfter('pids')
+    const pids = await worker.pidsAfter('pids')
     const first = await watcherOf(worker.pid)
     process.kill(first, 'SIGKILL')
     await until(() => watchersOf(worker.pid).some((pid) => pid !== first), 'for another watcher')
@@ -110,7 +115,7 @@ describe('a command of a worker that is killed', () => {
 
   it('ends with it though the watcher was asked to end with the rest of the service', async () => {
     const worker = new Worker({ target: { command: family }, killAfterMs: 600_000 })
-    const pids = await worker.numbersAfter('pids')
+    const pids = await worker.pidsAfter('pids')
     const watcher = await watcherOf(worker.pid)
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.kill(watcher, signal)
     worker.process.kill('SIGKILL')
@@ -121,13 +126,11 @@ describe('a command of a worker that is killed', () => {
 describe('what a killed worker had let go of', () => {
   it('is left alone: its number may be that of a stranger by now', async () => {
     const worker = new Worker({ target: { command: ['sleep', '1000'] }, killAfterMs: 600_000, startsThree: true })
-    const [first, second, third] = (await worker.numbersAfter('groups')) as [number, number, number]
+    const [first, second, third] = (await worker.pidsAfter('groups')) as [number, number, number]
     const watcher = await watcherOf(worker.pid)
     worker.process.kill('SIGKILL')
     await vanished(first, third, watcher)
     expect(isRunning(second)).toBe(true)
-    if (second > 1) process.kill(second, 'SIGKILL')
-    await vanished(second)
   })
 })
 
@@ -136,7 +139,7 @@ describe('a command of a worker that lives', () => {
     const file = join(folder, 'beats')
     const command = ['sh', '-c', 'echo pids $$; while :; do echo >> "$1"; sleep 0.01; done', 'sh', file]
     const worker = new Worker({ target: { command }, killAfterMs: 600_000 })
-    const pids = await worker.numbersAfter('pids')
+    const pids = await worker.pidsAfter('pids')
     worker.process.kill('SIGSTOP')
     const beats = () => (existsSync(file) ? readFileSync(file).length : 0)
     const before = beats()
