@@ -21,25 +21,26 @@ import { startPostgres } from './postgres-server.mjs'
 const leaseMs = 2_000
 const answerMs = 300
 
-/** @param {{ store: string, schedules: number, seconds: number }} options */
-export async function killHalfWay({ store, schedules, seconds }) {
+/**
+ * @param {{ store: string, schema?: string, schedules: number, seconds: number }} options
+ * @returns {Promise<{ occurrences: number, ends: Record<string, number>, runs: number, lost: number, wrong: object[], unknown: string[] }>}
+ */
+export async function killHalfWay({ store, schema = 'belfry', schedules, seconds }) {
   const witness = await startWitness()
-  const belfry = await Belfry.open({ store })
+  const belfry = await Belfry.open({ store, schema })
   const workers = new Set()
   try {
     await belfry.queues.set('default', { maxConcurrent: 200 })
-    const victim = await startWorker(store, workers)
-    await startWorker(store, workers)
+    await startWorker({ store, schema }, workers)
+    await startWorker({ store, schema }, workers)
     const startAt = Math.ceil(Date.now() / 1_000 + 2) * 1_000
     const endAt = startAt + (seconds - 1) * 1_000
     await putSchedules(belfry, { schedules, startAt, endAt, url: witness.url })
     await until(startAt + Math.floor(seconds / 2) * 1_000 + answerMs / 2)
-    victim.kill('SIGKILL')
-    const killedAt = Date.now()
-    await startWorker(store, workers)
+    await killTheBusiest(belfry, workers)
+    await startWorker({ store, schema }, workers)
     await until(endAt + 1_000)
-    const report = await judge({ belfry, witness, schedules, seconds })
-    return { ...report, killedAt }
+    return await judge({ belfry, witness, schedules, seconds })
   } finally {
     await Promise.all([...workers].map(stopWorker))
     await belfry.close()
@@ -65,15 +66,26 @@ async function startWitness() {
   return { seen, close, url: `http://127.0.0.1:${server.address().port}/` }
 }
 
-async function startWorker(store, workers) {
+async function startWorker({ store, schema }, workers) {
   const path = fileURLToPath(new URL('kill-half-way-worker.mjs', import.meta.url))
-  const worker = fork(path, [store, String(leaseMs)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const worker = fork(path, [store, schema, String(leaseMs)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   workers.add(worker)
   await Promise.race([
     once(worker, 'message'),
     once(worker, 'exit').then(([code]) => Promise.reject(new Error(`A worker ended with ${code} before it started.`))),
   ])
   return worker
+}
+
+async function killTheBusiest(belfry, workers) {
+  const { runs } = await belfry.runs.list({ status: 'leased', limit: 1_000 })
+  const held = runs.flatMap(({ lease }) => lease?.workerId ?? [])
+  const holds = (id) => held.filter((workerId) => workerId === id).length
+  const [busiest] = (await belfry.workers.list())
+    .filter(({ stoppedAt }) => stoppedAt === null)
+    .toSorted((a, b) => holds(b.id) - holds(a.id))
+  const victim = [...workers].find(({ pid }) => pid === busiest?.process?.pid) ?? [...workers][0]
+  victim.kill('SIGKILL')
 }
 
 async function stopWorker(worker) {

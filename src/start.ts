@@ -1,43 +1,38 @@
-import { cron } from './core/cron/cron.ts'
-import { openStore } from './store/open.ts'
-import type { Store } from './store/port.ts'
+import { Belfry, type HandlerRun } from './index.ts'
 
-/** What `npm start` shows today: that the core and the store work, on a store that vanishes with the process. */
+/** What `npm start` shows today: a worker at work, on a store that vanishes with the process. */
 const say = (line = '') => process.stdout.write(`${line}\n`)
+const at = (instant: number) => new Date(instant).toISOString().slice(11, 23)
 
-say('Belfry: one durable scheduler. What is here today is its ground floor: the rules and the store.')
-say('There are no workers and no commands yet; this walks through one occurrence in memory and ends.')
+const reportsWanted = 3
+
+say('Belfry: one durable scheduler. There is no command line yet, so this is the library at work, in memory.')
+say('It fires a handler and a command every second, takes one run by hand, and ends after three reports.')
 say()
 
-const calendar = cron('0 9 * * 1-5', 'Europe/Paris')
-const store = await openStore('memory:')
-await walkThrough(store)
-await store.close()
+const belfry = await Belfry.open({ store: 'memory:' })
+const report = belfry.handle('report', (run: HandlerRun<{ day: string }>) => ({ day: run.payload.day, rows: 42 }))
 
-async function walkThrough(store: Store): Promise<void> {
-  const now = await store.read.now()
-  say(`calendar   0 9 * * 1-5 is: ${calendar.describe()}`)
-  say(`           next: ${new Date(calendar.next(now) ?? 0).toISOString()}`)
+let reports = 0
+const enough = new Promise<void>((resolve) => {
+  belfry.on('schedule.fired', ({ schedule, runId, occurrenceAt }) => {
+    say(`fired      ${schedule}: ${runId}, planned for ${at(occurrenceAt)}`)
+  })
+  belfry.on('run.completed', async ({ runId, durationMs }) => {
+    const [{ result, source, target }, output] = await Promise.all([belfry.runs.get(runId), belfry.runs.output(runId)])
+    const said = output === null ? JSON.stringify(result?.value) : output.text.trim()
+    say(`completed  ${runId} (${source}) in ${durationMs} ms: ${said}`)
+    if (target !== null && 'handler' in target && source !== 'enqueued' && ++reports === reportsWanted) resolve()
+  })
+})
 
-  const actor = { name: 'npm start', door: 'cli' }
-  const timing = { everyMs: 60_000 }
-  await store.putSchedule(
-    { name: 'hello', timing, startNow: true, target: { handler: 'hello' } },
-    { mode: 'create', actor },
-  )
-  const fired = await store.fireDue({ limit: 10 })
-  say(`schedule   hello, every minute, is due: it fired ${fired.runs.map(({ id }) => id).join(', ')}`)
-
-  const can = { kinds: ['handler'] }
-  const workerId = await store.registerWorker({ name: 'npm start', host: 'here', can, beatMs: 60_000 })
-  const { leases } = await store.lease({ queue: 'default', workerId, claimId: 'npm start', can, limit: 1 })
-  for (const { runId, fence, scheduleId, source } of leases) {
-    say(`lease      ${runId} under fence ${fence}, planned because of ${source}`)
-    const [settled] = await store.settle([{ runId, fence, scheduleId, outcome: { kind: 'success' } }])
-    say(`settle     ${settled?.answer}: ${runId} is ${(await store.read.run(runId))?.status}`)
-  }
-  const schedule = await store.read.schedule('hello')
-  say(`next       ${new Date(schedule?.nextRunAt ?? 0).toISOString()}, a minute after the end`)
-  say()
-  say('Next: npm test. README.md tells what works, docs/decisions why it is built this way.')
-}
+const every = { every: '1s', startNow: true } as const
+await belfry.schedules.put({ name: 'report', ...every, target: report.target, payload: { day: 'today' } })
+await belfry.schedules.put({ name: 'clock', ...every, target: { command: ['date', '-u'] } })
+await belfry.start({ closeOnSignals: true })
+const { id } = await report.enqueue({ day: 'yesterday' })
+say(`enqueued   ${id} by hand: ${(await report.wait(id)).status}`)
+await enough
+await belfry.close()
+say()
+say('Next: README.md shows how to use it, examples/library is a program to copy, npm test runs everything.')

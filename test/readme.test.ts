@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { cron, nextRun } from '../src/core.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
@@ -18,6 +21,24 @@ it('the example of the governor answers what the README says', () => {
   expect(new Date(at ?? 0).toISOString()).toBe('2026-01-05T09:00:30.000Z')
   expect(readme).toContain(`// at 09:00:30, source '${source}'`)
   expect(trail.length).toBeGreaterThan(1)
+})
+
+const programs = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+
+it('has a first program and one for tests', () => expect(programs).toHaveLength(2))
+
+it.each(programs)('this program of the README runs and says what it says it says:\n%s', (code) => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-readme-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const program = join(folder, 'program.mjs')
+  const built = (file: string) => JSON.stringify(new URL(`../dist/${file}.js`, import.meta.url).href)
+  const found = code.replace(`'belfry'`, built('index')).replace(`'belfry/testing'`, built('testing'))
+  writeFileSync(program, found)
+  const { stdout, stderr, status } = spawnSync(process.execPath, [program], { cwd: folder, encoding: 'utf8' })
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+  const said = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)/g)].map(([, words]) => words)
+  expect(said.length).toBeGreaterThan(0)
+  expect(stdout.trim().split('\n')).toEqual(said)
 })
 
 it('every npm command that the documents name exists', () => {

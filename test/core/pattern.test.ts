@@ -94,7 +94,7 @@ describe('a pattern', () => {
     ['(?<n>a)\\k<n>', /refers back/],
     ['a{301}', /steps/],
     ['(a{20}){20}', /steps/],
-    ['(?:a{0,200}){9999999999}', /steps/],
+    ['(?:a{0,90}){999999999}', /steps/],
   ])('/%s/ is refused', (source, problem) => {
     expect(patternProblem(source)).toMatch(problem)
     expect(patternMatches(source, 'a'.repeat(400))).toBe(false)

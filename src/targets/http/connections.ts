@@ -30,6 +30,11 @@ export class Connections {
     this.#route = route
   }
 
+  /** How many are open, in use or not. */
+  get size(): number {
+    return this.#all.size
+  }
+
   /** One that is open and not in use, or a new one. The caller gives it back by `keep` or ends it by `end`. */
   async take(url: URL, signal: AbortSignal): Promise<Connection> {
     const unused = this.#unused.get(url.origin) ?? []
@@ -52,6 +57,8 @@ export class Connections {
   async end(connection: Connection): Promise<void> {
     this.#dropped(connection)
     await connection.client.destroy()
+    // A client that was never asked anything has not yet taken its connection over.
+    connection.socket.destroy()
   }
 
   async close(): Promise<void> {

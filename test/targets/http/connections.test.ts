@@ -1,6 +1,7 @@
-import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { caller, wire, witness } from './stage.ts'
+import { type Connection, Connections } from '../../../src/targets/http/connections.ts'
+import { networkGuard } from '../../../src/targets/http/network.ts'
+import { caller, signal, toLoopback, wire, witness } from './stage.ts'
 
 async function counting(answer?: Parameters<typeof witness>[0]) {
   const server = await witness(answer)
@@ -78,21 +79,49 @@ describe('a connection', () => {
     expect(sockets.length).toBe(2)
   })
 
-  it('ends with its executor', async () => {
-    const { sockets, url } = await wire((socket) => {
-      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+  it('of a redirect is ended, be there ever so much in it that nobody reads', async () => {
+    const closed = signal()
+    const first = await wire((socket) => {
+      socket.once('close', () => closed.give())
+      socket.once('data', () => socket.write(`HTTP/1.1 302 Found\r\nlocation: ${second.url}\r\n\r\nand so on`))
     })
-    const { call, close } = caller()
-    await call({ url })
-    const [socket] = sockets
-    await Promise.all([close(), socket && once(socket, 'close')])
+    const second = await witness()
+    expect((await caller().call({ url: first.url })).facts.status).toBe(200)
+    await closed.promise
+  })
+})
+
+describe('the connections of a process', () => {
+  const route = { guard: networkGuard({}), lookup: toLoopback }
+  const never = new AbortController().signal
+
+  it('forget what the other side has ended', async () => {
+    const { sockets, url } = await wire((socket) => socket.on('data', () => socket.end('HTTP/1.1 204 No\r\n\r\n')))
+    const connections = new Connections(route)
+    const connection = await connections.take(new URL(url), never)
+    expect(connections.size).toBe(1)
+    const { body } = await connection.client.request({ path: '/', method: 'GET' })
+    await body.dump()
+    connections.keep(connection)
+    await expect.poll(() => connections.size).toBe(0)
     expect(sockets).toHaveLength(1)
+  })
+
+  it('are all ended at the end, those that are in use and those that are not', async () => {
+    const { url } = await witness()
+    const connections = new Connections(route)
+    const taken = [await connections.take(new URL(url), never), await connections.take(new URL(url), never)]
+    connections.keep(taken[0] as Connection)
+    await connections.close()
+    expect(connections.size).toBe(0)
+    expect(taken.map(({ client }) => client.destroyed)).toEqual([true, true])
+    expect(taken.map(({ socket }) => socket.destroyed)).toEqual([true, true])
   })
 })
 
 describe('a name', () => {
   it('that many calls ask for at once is resolved once, and again by the next', async () => {
-    const server = await witness()
+    const server = await witness((_, response) => response.setHeader('connection', 'close').end())
     let asked = 0
     const { call } = caller({
       lookup: async () => {
@@ -100,9 +129,10 @@ describe('a name', () => {
         return [{ address: '127.0.0.1', family: 4 }]
       },
     })
-    await Promise.all(Array.from({ length: 10 }, () => call({ url: `http://many.test:${server.port}/` })))
+    const url = `http://many.test:${server.port}/`
+    await Promise.all(Array.from({ length: 10 }, () => call({ url })))
     expect(asked).toBe(1)
-    await call({ url: `http://other.test:${server.port}/` })
+    await call({ url })
     expect(asked).toBe(2)
   })
 })
