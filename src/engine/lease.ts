@@ -22,6 +22,8 @@ export interface LessorOptions {
   /** The queues it works for; `null` is all of them. */
   readonly queues: ReadonlySet<string> | null
   readonly workerId: () => string
+  /** Whether it may begin anything: a worker that stops does not. */
+  readonly isOpen: () => boolean
   readonly can: () => Capabilities
   readonly begin: (lease: Lease, trustedUntil: number) => void
 }
@@ -95,7 +97,8 @@ export class Lessor {
   }
 
   #room(): number {
-    const { slots, context } = this.#options
+    const { slots, context, isOpen } = this.#options
+    if (!isOpen()) return 0
     return slots === null ? Number.POSITIVE_INFINITY : Math.max(0, slots - context.holdings.size)
   }
 

@@ -81,6 +81,7 @@ export class Worker {
       slots: start.slots ?? null,
       queues: start.queues === undefined ? null : new Set(start.queues),
       workerId,
+      isOpen: () => this.#isLeasing,
       can: () => this.#can(),
       begin: (lease, trustedUntil) => this.#begin(lease, trustedUntil),
     })

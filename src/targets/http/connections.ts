@@ -83,9 +83,12 @@ export class Connections {
 
   #dropped(connection: Connection): void {
     this.#all.delete(connection)
-    const others = this.#unused.get(connection.key)?.filter((other) => other !== connection) ?? []
-    if (others.length === 0) this.#unused.delete(connection.key)
-    else this.#unused.set(connection.key, others)
+    const unused = this.#unused.get(connection.key)
+    if (unused === undefined) return
+    // The oldest is the first in the list and the first to end, so that it is found at once.
+    const at = unused.indexOf(connection)
+    if (at >= 0) unused.splice(at, 1)
+    if (unused.length === 0) this.#unused.delete(connection.key)
   }
 }
 
