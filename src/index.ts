@@ -7,7 +7,7 @@ import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
 import { settingsOf } from './engine/settings.ts'
-import { type Bound, bind } from './library/bind.ts'
+import { bind, type Verbs } from './library/bind.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
 import { type Listener, Listeners } from './library/listeners.ts'
@@ -16,15 +16,13 @@ import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
 import { closeOnSignals } from './library/signals.ts'
 import type { OperationContext } from './operations/context.ts'
 import { durationFields, durationOf } from './operations/duration-input.ts'
+import { name } from './operations/fields.ts'
 import { read, readWhole } from './operations/input.ts'
+import { noted } from './operations/note.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { refuse } from './operations/problem.ts'
-import { queueVerbs } from './operations/queues.ts'
-import { runVerbs } from './operations/runs.ts'
-import { name } from './operations/schedule-input.ts'
-import { scheduleVerbs } from './operations/schedules.ts'
-import { Waits } from './operations/wait.ts'
-import { workerVerbs } from './operations/workers.ts'
+import { Waits } from './operations/run/waits.ts'
+import { nouns } from './operations/table.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
 import { isProvenDead, ownIdentity } from './store/process-identity.ts'
@@ -43,20 +41,21 @@ export type { HandlerInput, HandlerReference } from './library/handlers.ts'
 export type { Listener } from './library/listeners.ts'
 export type { LogOption } from './library/log.ts'
 export type { OpenOptions } from './library/options.ts'
-export type { EnqueuedItem, EnqueuedRun, EnqueueInput, QueueCreated } from './operations/enqueue.ts'
-export type { HintInput } from './operations/hint-input.ts'
-export type { PolicyInput } from './operations/policy-input.ts'
 export type { Problem } from './operations/problem.ts'
-export type { QueueWritten } from './operations/queues.ts'
-export type { RunInput } from './operations/run-input.ts'
-export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run-view.ts'
-export type { ScheduleInput, SchedulePatch } from './operations/schedule-input.ts'
-export type { Schedule, ScheduleDefinition } from './operations/schedule-view.ts'
+export type { PolicyInput } from './operations/queue/policy-input.ts'
+export type { QueueWritten } from './operations/queue/queue.ts'
+export type { EnqueuedItem, EnqueuedRun, EnqueueInput, QueueCreated } from './operations/run/enqueue.ts'
+export type { RunInput } from './operations/run/input.ts'
+export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run/view.ts'
+export type { WaitInput } from './operations/run/wait.ts'
+export type { HintInput } from './operations/schedule/hint-input.ts'
+export type { ScheduleInput, SchedulePatch } from './operations/schedule/input.ts'
+export type { RunMade } from './operations/schedule/steer.ts'
+export type { UpcomingRun } from './operations/schedule/upcoming.ts'
+export type { Schedule, ScheduleDefinition } from './operations/schedule/view.ts'
+export type { ScheduleWritten } from './operations/schedule/write.ts'
 export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
-export type { UpcomingRun } from './operations/upcoming.ts'
-export type { WaitInput } from './operations/wait.ts'
-export type { Worker } from './operations/workers.ts'
-export type { ScheduleWritten } from './operations/write-schedule.ts'
+export type { Worker } from './operations/worker.ts'
 export type { CommandTarget } from './targets/command/input.ts'
 export { RunFailure, type RunFailureOptions } from './targets/handler/failure.ts'
 export { type Handler, type HandlerRun, RunStopped } from './targets/handler/run.ts'
@@ -66,14 +65,16 @@ export type { NetworkPolicy } from './targets/http/network.ts'
 const startInput = z.strictObject({
   slots: z.int().min(1).max(1_000_000).optional(),
   queues: z.array(name).min(1).readonly().optional(),
-  signal: z.instanceof(AbortSignal).describe('an AbortSignal').optional(),
+  signal: noted(z.instanceof(AbortSignal), { expected: 'an AbortSignal' }).optional(),
   closeOnSignals: z.boolean().optional(),
 })
 
 /** How many runs at once, of which queues, and what stops it: a signal of its own, or those that end the process. */
 export type StartInput = z.input<typeof startInput>
 
-const stopInput = z.strictObject(durationFields('grace'))
+const stopInput = z.strictObject(
+  durationFields('grace', 'How long what is at work may take to come to its end. Default: 25s.'),
+)
 
 /** How long what is at work may take to come to its end. */
 export type StopInput = z.input<typeof stopInput>
@@ -85,10 +86,10 @@ interface Parts {
 
 /** A store that is open in this process, and the worker that this process may become. */
 export class Belfry {
-  readonly schedules: Bound<typeof scheduleVerbs>
-  readonly runs: Bound<typeof runVerbs>
-  readonly queues: Bound<typeof queueVerbs>
-  readonly workers: Bound<typeof workerVerbs>
+  readonly schedules: Verbs<typeof nouns.schedule.operations>
+  readonly runs: Verbs<typeof nouns.run.operations>
+  readonly queues: Verbs<typeof nouns.queue.operations>
+  readonly workers: Verbs<typeof nouns.worker.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #engine: Engine
@@ -129,10 +130,10 @@ export class Belfry {
       this.#refuseClosed()
       return context
     }
-    this.schedules = bind(scheduleVerbs, open)
-    this.runs = bind(runVerbs, open)
-    this.queues = bind(queueVerbs, open)
-    this.workers = bind(workerVerbs, open)
+    this.schedules = bind(nouns.schedule.operations, open)
+    this.runs = bind(nouns.run.operations, open)
+    this.queues = bind(nouns.queue.operations, open)
+    this.workers = bind(nouns.worker.operations, open)
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)

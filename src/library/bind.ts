@@ -1,20 +1,96 @@
-type Verb = (context: never, ...args: never[]) => unknown
+import type { z } from 'zod'
+import type { OperationContext } from '../operations/context.ts'
+import { nearest } from '../operations/nearest.ts'
+import { type AnyOperation, subjectOf } from '../operations/operation.ts'
+import { isShown, refusal, refuse } from '../operations/problem.ts'
+
+type Input<Op extends AnyOperation> = z.input<Op['input']>
+type Answer<Op extends AnyOperation> = Promise<z.output<Op['output']>>
+/** The fields that can be given beside the input, if there are any. */
+type Local<Op extends AnyOperation> = keyof Op['local']['shape'] extends never ? unknown : z.input<Op['local']>
+type Placed<Fields, Takes extends readonly string[]> = {
+  readonly [Index in keyof Takes]: Takes[Index] extends keyof Fields ? Fields[Takes[Index]] : never
+}
+type Options<Op extends AnyOperation> = Omit<Input<Op>, Op['takes'][number]> & Local<Op>
+
+/** The type of an object in which nothing needs to be. */
+type Nothing = Record<never, never>
+
+/** What may be left out where everything in it may; nothing at all where there is nothing in it. */
+type Last<Fields> = keyof Fields extends never ? [] : Nothing extends Fields ? [options?: Fields] : [options: Fields]
+
+/** All that is asked for in one object, as at every other door. */
+type WholeCall<Op extends AnyOperation> =
+  Nothing extends Input<Op>
+    ? (input?: Input<Op>, ...local: Last<Local<Op>>) => Answer<Op>
+    : (input: Input<Op>, ...local: Last<Local<Op>>) => Answer<Op>
+
+/** What it is about first, and the rest in an object behind it. */
+type PlacedCall<Op extends AnyOperation> = (
+  ...args: [...Placed<Input<Op>, Op['takes']>, ...Last<Options<Op>>]
+) => Answer<Op>
+
+/** A verb as a function: `pause('nightly', { for: '1h' })`, or `pause({ name: 'nightly', for: '1h' })`. */
+export type Bound<Op extends AnyOperation> = Op['takes'] extends readonly []
+  ? WholeCall<Op>
+  : PlacedCall<Op> & WholeCall<Op>
 
 /** The verbs of a noun, once it is settled what they work on. */
-export type Bound<Verbs extends Readonly<Record<string, Verb>>> = {
-  readonly [Name in keyof Verbs]: Verbs[Name] extends (context: never, ...args: infer Args) => infer Answer
-    ? (...args: Args) => Answer
-    : never
+export type Verbs<Operations extends Readonly<Record<string, AnyOperation>>> = {
+  readonly [Verb in keyof Operations]: Bound<Operations[Verb]>
 }
 
 /** Hands the verbs of a noun their context, which is asked for at each call: it may be gone by then. */
-export function bind<Context, Verbs extends Readonly<Record<string, (context: Context, ...args: never[]) => unknown>>>(
-  verbs: Verbs,
-  context: () => Context,
-): Bound<Verbs> {
-  const bound = Object.entries(verbs).map(([name, verb]) => {
+export function bind<Operations extends Readonly<Record<string, AnyOperation>>>(
+  operations: Operations,
+  context: () => OperationContext,
+): Verbs<Operations> {
+  const bound = Object.entries(operations).map(([verb, operation]) => {
     // Whatever goes wrong, also before the first await, is an answer of the promise.
-    return [name, async (...args: never[]) => verb(context(), ...args)]
+    return [verb, async (...args: unknown[]) => operation.call(context(), ...asked(operation, args))]
   })
-  return Object.freeze(Object.fromEntries(bound)) as Bound<Verbs>
+  return Object.freeze(Object.fromEntries(bound)) as Verbs<Operations>
+}
+
+/** What the arguments of a call ask for: the input, and what is given beside it. */
+function asked(operation: AnyOperation, args: readonly unknown[]): [input: unknown, local: unknown] {
+  const [first, second] = args
+  if (operation.takes.length > 0 && !isRecord(first)) return placed(operation, args)
+  refuseSurplus(operation, args, Object.keys(operation.local.shape).length === 0 ? 1 : 2)
+  return [first === undefined ? {} : first, second]
+}
+
+function placed(operation: AnyOperation, args: readonly unknown[]): [input: unknown, local: unknown] {
+  const { takes, request } = operation
+  refuseSurplus(operation, args, takes.length + 1)
+  const options = args[takes.length] ?? {}
+  if (!isRecord(options)) {
+    throw refusal(subjectOf(request), [{ field: 'options', problem: isShown(options), expected: 'an object' }])
+  }
+  const twice = takes.filter((field) => Object.hasOwn(options, field))
+  const problems = twice.map((field) => ({ field, problem: 'is given twice', expected: 'it as an argument alone' }))
+  refuse(subjectOf(request), problems)
+  const leading = takes.map((field, index) => [field, args[index]])
+  const fields = Object.entries(options)
+  const besides = fields.filter(([field]) => isLocal(operation, field))
+  const rest = fields.filter(([field]) => !isLocal(operation, field))
+  return [Object.fromEntries([...leading, ...rest]), Object.fromEntries(besides)]
+}
+
+/** Whether an option is given beside the input. A misspelt one belongs where its right name does, to be told that name. */
+function isLocal({ input, local }: AnyOperation, field: string): boolean {
+  if (Object.hasOwn(input.shape, field)) return false
+  const meant = nearest(field, [...Object.keys(input.shape), ...Object.keys(local.shape)])
+  return meant !== undefined && Object.hasOwn(local.shape, meant)
+}
+
+/** What nobody reads would be lost without a word. */
+function refuseSurplus({ request }: AnyOperation, args: readonly unknown[], most: number): void {
+  if (args.length <= most) return
+  const problem = { field: 'arguments', problem: `are ${args.length}`, expected: `at most ${most}` }
+  throw refusal(subjectOf(request), [problem])
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,15 +4,16 @@ import type { Clock } from '../core/clock.ts'
 import { cron } from '../core/cron/cron.ts'
 import { CronError } from '../core/cron/cron-error.ts'
 import { readWhole } from '../operations/input.ts'
+import { noted } from '../operations/note.ts'
 import { type Problem, refuse } from '../operations/problem.ts'
 import type { NetworkPolicy } from '../targets/http/network.ts'
 import type { LogOption } from './log.ts'
 
-const ms = z.int().min(1).describe('a whole number of ms, 1 or more')
+const ms = noted(z.int().min(1), { expected: 'a whole number of ms, 1 or more' })
 const count = z.int().min(1).max(1_000_000)
 
-const clock = z.custom<Clock>(isClock).describe('a clock with now, monotonic and after, such as TestClock')
-const log = z.custom<LogOption>(isLog).describe('false, a pino logger, or options for one')
+const clock = noted(z.custom<Clock>(isClock), { expected: 'a clock with now, monotonic and after, such as TestClock' })
+const log = noted(z.custom<LogOption>(isLog), { expected: 'false, a pino logger, or options for one' })
 const network = z.strictObject({
   allowLoopback: z.boolean().optional(),
   allowPrivate: z.boolean().optional(),

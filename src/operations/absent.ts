@@ -1,5 +1,5 @@
 import { BelfryError } from '../core/error.ts'
-import type { ScheduleView } from '../store/view.ts'
+import type { RunView, ScheduleView } from '../store/view.ts'
 import type { OperationContext } from './context.ts'
 import { nearest } from './nearest.ts'
 import { quoted } from './problem.ts'
@@ -22,6 +22,13 @@ export async function throwAbsentQueue({ store }: OperationContext, name: string
   throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
 }
 
+/** The run that has this id; one that is not, or not any more, is refused. */
+export async function presentRun({ store }: OperationContext, id: string): Promise<RunView> {
+  const found = await store.read.run(id)
+  if (found === null) throw absentRun(id)
+  return found
+}
+
 export function absentRun(id: string): BelfryError {
   return new BelfryError('not-found', `There is no run ${quoted(id)}.`, {
     hint: 'It never existed here, or retention has removed it: the history of its schedule outlives it.',
@@ -30,8 +37,8 @@ export function absentRun(id: string): BelfryError {
 }
 
 function absent(noun: string, name: string, known: readonly string[], otherwise: string): BelfryError {
-  const meant = nearest(String(name), known)
-  return new BelfryError('not-found', `There is no ${noun} ${quoted(String(name))}.`, {
+  const meant = nearest(name, known)
+  return new BelfryError('not-found', `There is no ${noun} ${quoted(name)}.`, {
     hint: meant === undefined ? otherwise : `Did you mean ${quoted(meant)}?`,
     details: { [noun]: name, ...(meant !== undefined && { nearest: meant }) },
   })

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Actor, Store } from '../store/port.ts'
-import type { Waits } from './wait.ts'
+import type { Waits } from './run/waits.ts'
 
 /** What every verb works on, and for whom. */
 export interface OperationContext {

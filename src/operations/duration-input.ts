@@ -1,32 +1,38 @@
 import { z } from 'zod'
 import { DurationError, formatDuration, parseDuration } from '../core/duration.ts'
+import { noted } from './note.ts'
 import { type Problem, quoted } from './problem.ts'
 
-/** A duration as people write it. A bare number is refused: nobody can tell whether it meant seconds or ms. */
-export const durationText = z
-  .string()
-  .describe('a duration with its unit, such as 30s, 10m, 1h30m or 2d')
-  .transform((text, context) => {
-    try {
-      return parseDuration(text)
-    } catch (error) {
-      if (!(error instanceof DurationError)) throw error
-      // The error is a whole sentence about the text; its middle is the clause that follows a field's name.
-      const opening = `The duration ${quoted(text)} `.length
-      const problem = error.message.slice(opening, -`. Write ${error.suggestion}.`.length)
-      context.issues.push({ code: 'custom', input: text, params: { problem, expected: error.suggestion } })
-      return z.NEVER
-    }
-  })
+/** A bare number is refused: nobody can tell whether it meant seconds or ms. */
+const durationWritten = noted(z.string().meta({ examples: ['30s', '1h30m'] }), {
+  expected: 'a duration with its unit, such as 30s, 10m, 1h30m or 2d',
+})
 
-export const wholeMs = z.int().describe('a whole number of ms')
+/** A duration as people write it. */
+export const durationText = durationWritten.transform((text, context) => {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+    // The error is a whole sentence about the text; its middle is the clause that follows a field's name.
+    const opening = `The duration ${quoted(text)} `.length
+    const problem = error.message.slice(opening, -`. Write ${error.suggestion}.`.length)
+    context.issues.push({ code: 'custom', input: text, params: { problem, expected: error.suggestion } })
+    return z.NEVER
+  }
+})
+
+export const wholeMs = noted(z.int(), { expected: 'a whole number of ms' })
 
 type DurationShape<Name extends string> = Record<Name, z.ZodOptional<typeof durationText>> &
   Record<`${Name}Ms`, z.ZodOptional<typeof wholeMs>>
 
 /** The two fields that say one duration: `timeout: '30s'` or `timeoutMs: 30_000`. */
-export function durationFields<Name extends string>(name: Name): DurationShape<Name> {
-  return { [name]: durationText.optional(), [`${name}Ms`]: wholeMs.optional() } as DurationShape<Name>
+export function durationFields<Name extends string>(name: Name, says: string): DurationShape<Name> {
+  return {
+    [name]: durationText.describe(says).optional(),
+    [`${name}Ms`]: wholeMs.describe(`In place of ${name}, in ms.`).optional(),
+  } as DurationShape<Name>
 }
 
 /** The duration that was given in either field. Giving both is refused, even where they agree. */

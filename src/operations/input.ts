@@ -1,11 +1,14 @@
 import type { z } from 'zod'
 import { nearest } from './nearest.ts'
+import { noteOf } from './note.ts'
 import { isShown, type Problem, refuse } from './problem.ts'
 
 /** What could be read of an input, and everything that is wrong with the rest. */
 export interface Reading<Value> {
+  /** What was asked for, as it was written: problems are told in these words. */
+  readonly given: Readonly<Record<string, unknown>>
   /** Only the fields that are sound, where there are problems. */
-  readonly value: Value
+  readonly value: Partial<Value>
   readonly problems: readonly Problem[]
 }
 
@@ -14,11 +17,12 @@ export function read<Schema extends z.ZodObject>(
   schema: Schema,
   input: unknown,
   noun: string,
-): Reading<Partial<z.output<Schema>>> {
+): Reading<z.output<Schema>> {
+  const given = isObject(input) ? input : {}
   const parsed = schema.safeParse(input, { reportInput: true })
-  if (parsed.success) return { value: parsed.data as Partial<z.output<Schema>>, problems: [] }
+  if (parsed.success) return { given, value: parsed.data as Partial<z.output<Schema>>, problems: [] }
   const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, noun))
-  return { value: soundPart(schema, input), problems }
+  return { given, value: soundPart(schema, given), problems }
 }
 
 /** Reads an input that needs no further look, and refuses it when anything is wrong. */
@@ -32,10 +36,16 @@ export function readWhole<Schema extends z.ZodObject>(
   return value as z.output<Schema>
 }
 
-function soundPart<Schema extends z.ZodObject>(schema: Schema, input: unknown): Partial<z.output<Schema>> {
-  if (typeof input !== 'object' || input === null) return {}
+function isObject(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null
+}
+
+function soundPart<Schema extends z.ZodObject>(
+  schema: Schema,
+  given: Readonly<Record<string, unknown>>,
+): Partial<z.output<Schema>> {
   const sound = Object.entries(schema.shape).flatMap(([name, field]) => {
-    const parsed = (field as z.ZodType).safeParse((input as Record<string, unknown>)[name])
+    const parsed = (field as z.ZodType).safeParse(given[name])
     return parsed.success && parsed.data !== undefined ? [[name, parsed.data] as const] : []
   })
   return Object.fromEntries(sound) as Partial<z.output<Schema>>
@@ -57,9 +67,14 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, noun: string): P
 }
 
 function unknownField(field: string, key: string, known: readonly string[], noun: string): Problem {
+  const problem = `is not a field of ${noun}`
+  if (known.length === 0) return { field, problem, expected: 'nothing' }
   const meant = nearest(key, known)
-  const expected = meant === undefined ? `one of ${known.join(', ')}` : `${meant}, if that was meant`
-  return { field, problem: `is not a field of ${noun}`, expected }
+  return {
+    field,
+    problem,
+    expected: meant === undefined ? `one of ${known.join(', ')}` : `${meant}, if that was meant`,
+  }
 }
 
 /** A path as one would write it: `retention.completed`, `tags[2]`. */
@@ -78,9 +93,10 @@ const forms: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-/** A schema that describes itself says best what would be right. */
+/** A schema with a note of its own says best what would be right. */
 function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): string {
-  if (schema?.description !== undefined) return schema.description
+  const expected = schema === undefined ? undefined : noteOf(schema).expected
+  if (expected !== undefined) return expected
   switch (issue.code) {
     case 'invalid_value':
       return `one of ${issue.values.join(', ')}`

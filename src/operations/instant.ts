@@ -1,21 +1,23 @@
 import { z } from 'zod'
+import { noted } from './note.ts'
 import { isShown, type Problem } from './problem.ts'
 
 const example = '2026-12-01T09:00Z or 2026-12-01T09:00+01:00'
 const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:\d{2})?$/
 
+const instantWritten = noted(z.string().meta({ examples: ['2026-12-01T09:00+01:00'] }), {
+  expected: `an instant with its offset, such as ${example}`,
+})
+
 /** An instant as people and other programs write it: ISO text with an offset, or a `Date`; epoch ms inside. */
 export const instant = z.preprocess(
   (given) => (given instanceof Date && !Number.isNaN(given.getTime()) ? given.toISOString() : given),
-  z
-    .string()
-    .describe(`an instant with its offset, such as ${example}`)
-    .transform((text, context) => {
-      const answer = instantOf(text)
-      if ('at' in answer) return answer.at
-      context.issues.push({ code: 'custom', input: text, params: answer })
-      return z.NEVER
-    }),
+  instantWritten.transform((text, context) => {
+    const answer = instantOf(text)
+    if ('at' in answer) return answer.at
+    context.issues.push({ code: 'custom', input: text, params: answer })
+    return z.NEVER
+  }),
 ) as unknown as z.ZodType<number, string | Date>
 
 export type ReadInstant = { readonly at: number } | { readonly problem: string; readonly expected: string }

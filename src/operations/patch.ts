@@ -7,7 +7,17 @@ export type Patched<Shape> = {
     : never
 }
 
-export function patched<Shape extends Readonly<Record<string, z.ZodOptional>>>(shape: Shape): Patched<Shape> {
-  const fields = Object.entries(shape).map(([field, schema]) => [field, z.nullable(schema.unwrap()).optional()])
+export function patched<Shape extends Readonly<Record<string, z.ZodOptional<z.ZodType>>>>(
+  shape: Shape,
+): Patched<Shape> {
+  const fields = Object.entries(shape).map(([field, schema]) => {
+    const inner = schema.unwrap()
+    return [field, z.nullable(inner).describe(changeSaid(inner.description)).optional()]
+  })
   return Object.fromEntries(fields) as Patched<Shape>
+}
+
+/** What is left out of a change stays, so that a default means nothing there. */
+function changeSaid(says = ''): string {
+  return `${says.replace(/ Default: .+$/, '')} Null takes it away.`
 }

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect } from 'vitest'
-import { BelfryError } from '../../src/core/error.ts'
+import { BelfryError, type ErrorCode } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
+import { bind } from '../../src/library/bind.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
+import { errorsOfAll } from '../../src/operations/error-codes.ts'
+import type { AnyOperation } from '../../src/operations/operation.ts'
 import type { Problem } from '../../src/operations/problem.ts'
-import { Waits } from '../../src/operations/wait.ts'
+import { Waits } from '../../src/operations/run/waits.ts'
+import { nouns } from '../../src/operations/table.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
@@ -51,6 +55,42 @@ export class Desk {
       return { runId, fence, scheduleId, outcome: { kind: 'success' as const } }
     })
     await this.store.settle(ends)
+  }
+}
+
+/** The verbs as a program has them, each held to what its entry of the table says of answers and refusals. */
+export function verbsAt(context: () => OperationContext) {
+  return {
+    schedules: bind(kept(nouns.schedule.operations), context),
+    runs: bind(kept(nouns.run.operations), context),
+    queues: bind(kept(nouns.queue.operations), context),
+    workers: bind(kept(nouns.worker.operations), context),
+  }
+}
+
+function kept<Operations extends Readonly<Record<string, AnyOperation>>>(operations: Operations): Operations {
+  const entries = Object.entries(operations).map(([verb, operation]) => [verb, keptTo(operation)])
+  return Object.fromEntries(entries) as Operations
+}
+
+/** A verb that answers what its schema says, refuses with what it says it does, and loses nothing as JSON. */
+export function keptTo(operation: AnyOperation): AnyOperation {
+  const { noun, verb, output, errors } = operation
+  return {
+    ...operation,
+    async call(...args) {
+      const answer = await operation.call(...args).catch((error: unknown) => {
+        if (error instanceof BelfryError) {
+          const declared: readonly ErrorCode[] = [...errors, ...errorsOfAll]
+          expect(declared, `${noun}.${verb} says nothing of: ${error.message}`).toContain(error.code)
+        }
+        throw error
+      })
+      // What other doors hand on is what JSON keeps, so that nothing in an answer may be lost by it.
+      expect(JSON.parse(JSON.stringify(answer)), `${noun}.${verb}`).toEqual(answer)
+      expect(output.parse(answer), `${noun}.${verb}`).toEqual(answer)
+      return answer
+    },
   }
 }
 

@@ -40,10 +40,12 @@ function isReExport({ type, source }: { type: string; source?: unknown }): boole
   return type === 'ExportAllDeclaration' || (type === 'ExportNamedDeclaration' && Boolean(source))
 }
 
-/** The modules that people or programs start from: all that package.json names in the build. */
+/** The modules that people or programs start from: all of the build that package.json names, itself or by its scripts. */
 function entriesOf({ files }: Repository): string[] {
-  const named = (files.get('package.json') ?? '').matchAll(/\bdist\/([\w/-]+)\.js\b/g)
-  return [...new Set([...named].map(([, name]) => `src/${name}.ts`))]
+  const offers = files.get('package.json') ?? ''
+  const scripts = [...offers.matchAll(/\bscripts\/[\w/-]+\.mjs\b/g)].map(([path]) => files.get(path) ?? '')
+  const named = [offers, ...scripts].flatMap((text) => [...text.matchAll(/\bdist\/([\w/-]+)\.js\b/g)])
+  return [...new Set(named.map(([, name]) => `src/${name}.ts`))]
 }
 
 /** Files a module names by a relative path, be it to import them or to start them as processes. */
@@ -80,6 +82,10 @@ export const noDeadFiles: Rule = {
       },
       says: [/^src\/b\.ts is dead/, /^src\/c\.ts is dead/],
     },
+    {
+      files: { 'package.json': '{}', 'scripts/b.mjs': `import '../dist/c.js'`, 'src/c.ts': '' },
+      says: [/^src\/c\.ts is dead/],
+    },
   ],
   kept: [
     {
@@ -87,6 +93,11 @@ export const noDeadFiles: Rule = {
       'src/a.ts': `import type { B } from './b/b.ts'\nfork(new URL('./b/child.js', import.meta.url))`,
       'src/b/b.ts': `export { c } from '../c.ts'`,
       'src/b/child.ts': `await import('../c.ts')`,
+      'src/c.ts': '',
+    },
+    {
+      'package.json': '{ "scripts": { "b": "node scripts/b.mjs" } }',
+      'scripts/b.mjs': `import '../dist/c.js'`,
       'src/c.ts': '',
     },
   ],

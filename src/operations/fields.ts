@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { parseId } from '../core/id.ts'
+import { noted } from './note.ts'
+import { targetForm } from './target-form.ts'
+import type { TargetInput } from './target-input.ts'
+
+const nameLengthMax = 200
+const keyLengthMax = 500
+const reasonLengthMax = 2_000
+const priorityMax = 1_000_000
+const pageMax = 1_000
+
+/** Fields that inputs have in common. */
+export const name = z.string().min(1).max(nameLengthMax)
+export const scheduleName = name.describe('The name of the schedule.')
+export const queueName = name.describe('The name of the queue.')
+export const runId = noted(
+  z.string().refine((id) => parseId('run', id) !== null),
+  { expected: 'the id of a run, such as r-15' },
+).describe('The id of the run.')
+export const key = z.string().min(1).max(keyLengthMax)
+export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
+export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')
+export const limit = z.int().min(1).max(pageMax).describe('How many at most. Default: 100.')
+/** Anything that JSON can say; whether it can is looked at once, with its place. */
+export const payload = z.unknown().describe('What the target is handed: any JSON of at most 256 KB.')
+/** Looked at by the kind it names, which knows its own fields. */
+export const target = noted(z.unknown(), { form: targetForm })
+  .nullable()
+  .describe(
+    'What a run does: exactly one of a handler, a command and an HTTP request. Without one it is for outside hosts.',
+  ) as unknown as z.ZodType<unknown, TargetInput | null>

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+
+/** What a schema tells beside its rules and its description. */
+export interface Note {
+  /** What would be right, as a refusal says it, where the rules of the schema do not say it best. */
+  readonly expected?: string
+  /** The form of what is looked at by other means than schemas; a JSON Schema shows this one in its place. */
+  readonly form?: z.ZodType
+  /** The name under which a JSON Schema tells it once, however often it occurs. */
+  readonly id?: string
+}
+
+/** A registry of our own: what stands in zod's is copied into every JSON Schema, and ids in it are the whole program's. */
+const notes = z.registry<Readonly<Record<string, unknown>>>()
+
+/** Puts a note beside a schema. What is made of the schema by `describe` keeps it, but for the id. */
+export function noted<Schema extends z.ZodType>(schema: Schema, note: Note): Schema {
+  notes.add(schema, { ...noteOf(schema), ...note })
+  return schema
+}
+
+export function noteOf(schema: z.core.$ZodType): Note {
+  return (notes.get(schema) ?? {}) as Note
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { OperationContext } from './context.ts'
+import type { VerbErrorCode } from './error-codes.ts'
+import { type Reading, read } from './input.ts'
+import { type Problem, refuse } from './problem.ts'
+
+/** What a verb is about. The library has a property for each, named by its plural. */
+export type Noun = 'schedule' | 'run' | 'queue' | 'worker'
+
+/** What a call does: looks, changes something, or ends something that does not come back by itself. */
+export type Effect = 'read' | 'write' | 'destructive'
+
+/** What somebody may do. Each scope includes those before it. */
+export const scopes = ['read', 'operate', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
+/** The ways in to a verb; a sentence says why it lacks one. The library lacks none. */
+export interface Doors {
+  readonly library: true
+  readonly cli: true | string
+  readonly http: true | string
+  readonly mcp: true | string
+}
+
+export const everyDoor: Doors = { library: true, cli: true, http: true, mcp: true }
+
+/** What every door knows of a verb. */
+interface Told<
+  OfNoun extends Noun,
+  Verb extends string,
+  Input extends z.ZodObject,
+  Takes extends readonly string[],
+  Local extends z.ZodObject,
+  Answer,
+> {
+  readonly noun: OfNoun
+  readonly verb: Verb
+  /** One sentence for help and documents. */
+  readonly says: string
+  /** What a call asks for, as refusals name it: "is not a field of a pause". */
+  readonly request: string
+  readonly effect: Effect
+  /** What whoever asks must be allowed at least; `scopeOf` tells what a certain input needs. */
+  readonly scope: Scope
+  /** Whether an input with a target that starts programs is only for those who may do anything. */
+  readonly adminForCommands?: true
+  /** Everything that can be asked for, also the name or id of what it is about. */
+  readonly input: Input
+  /** The fields that are arguments rather than options where a door has arguments, in their order. */
+  readonly takes: Takes
+  /** What only a caller in this process can give, beside the input: a transaction, a signal. */
+  readonly local: Local
+  /** What is answered. Instants in it are epoch ms. */
+  readonly output: z.ZodType<Answer>
+  /** What it may refuse with, besides what every verb may. */
+  readonly errors: readonly VerbErrorCode[]
+  readonly doors: Doors
+  /** The word of the command line, where people know another one. */
+  readonly cliVerb?: string
+  /** Inputs as data, for help and documents. */
+  readonly examples: readonly z.input<Input>[]
+}
+
+/** One verb, as the table has it. */
+export interface Operation<
+  OfNoun extends Noun,
+  Verb extends string,
+  Input extends z.ZodObject,
+  Takes extends readonly string[],
+  Local extends z.ZodObject,
+  Answer,
+> extends Told<OfNoun, Verb, Input, Takes, Local, Answer> {
+  /** What every door calls, with whatever somebody gave it: bad input is refused whole. */
+  call(context: OperationContext, input: unknown, local?: unknown): Promise<Answer>
+}
+
+export type AnyOperation = Operation<Noun, string, z.ZodObject, readonly string[], z.ZodObject, unknown>
+
+/** A verb whose schemas say all there is to say about an input. */
+interface Runs<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
+  run(context: OperationContext, input: z.output<Input>, local: z.output<Local>): Promise<Answer>
+}
+
+/**
+ * A verb that must look further: at rules between fields, at what the store knows. It is handed what could be read
+ * together with what is wrong, and refuses it with what it finds besides: nobody should have to ask twice to hear of all.
+ */
+interface Judges<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
+  judge(context: OperationContext, reading: Reading<z.output<Input>>, local: Partial<z.output<Local>>): Promise<Answer>
+}
+
+const noLocal = z.strictObject({})
+export type NoLocal = typeof noLocal
+
+/** Makes an entry of the table. */
+export function operation<
+  const OfNoun extends Noun,
+  const Verb extends string,
+  Input extends z.ZodObject,
+  const Takes extends readonly (keyof z.input<Input> & string)[],
+  Answer,
+  Local extends z.ZodObject = NoLocal,
+>(
+  entry: Omit<Told<OfNoun, Verb, Input, Takes, Local, Answer>, 'local'> & { readonly local?: Local } & (
+      | Runs<Input, Local, NoInfer<Answer>>
+      | Judges<Input, Local, NoInfer<Answer>>
+    ),
+): Operation<OfNoun, Verb, Input, Takes, Local, Answer> {
+  const { local = noLocal as unknown as Local } = entry
+  return Object.freeze({
+    ...entry,
+    local,
+    async call(context: OperationContext, input: unknown, given: unknown = {}): Promise<Answer> {
+      const reading = read(entry.input, input, entry.request)
+      const beside = read(local, given, `the options of ${entry.request}`)
+      const problems: Problem[] = [...reading.problems, ...beside.problems]
+      if ('judge' in entry) return entry.judge(context, { ...reading, problems }, beside.value)
+      refuse(subjectOf(entry.request), problems)
+      return entry.run(context, reading.value as z.output<Input>, beside.value as z.output<Local>)
+    },
+  })
+}
+
+/** The request as the subject of a sentence: "The pause is refused". */
+export function subjectOf(request: string): string {
+  return request.replace(/^an? /, 'The ')
+}
+
+/** The kinds of targets that start programs with the rights of the worker. */
+const programKinds = ['command', 'agent'] as const
+
+/** What whoever gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
+export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknown): Scope {
+  return adminForCommands === true && targetsIn(input).some(startsProgram) ? 'admin' : scope
+}
+
+function targetsIn(input: unknown): unknown[] {
+  const { target, runs } = (input ?? {}) as { readonly target?: unknown; readonly runs?: unknown }
+  return [target, ...(Array.isArray(runs) ? runs.flatMap(targetsIn) : [])]
+}
+
+function startsProgram(target: unknown): boolean {
+  return typeof target === 'object' && target !== null && programKinds.some((kind) => kind in target)
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { QueueChange } from '../../store/port.ts'
+import type { QueueView } from '../../store/view.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import { queueName, reason } from '../fields.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { outputOf } from '../output.ts'
+import { inWordsOf, quoted, refuse } from '../problem.ts'
+import { queueSaid } from './output.ts'
+import { inPolicyWords, policyInput, readPolicy } from './policy-input.ts'
+
+export interface QueueWritten {
+  readonly answer: 'created' | 'updated' | 'unchanged'
+  readonly queue: QueueView
+}
+
+const queueWritten = outputOf<QueueWritten>()(
+  z.strictObject({
+    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+    queue: queueSaid,
+  }),
+)
+
+const set = operation({
+  noun: 'queue',
+  verb: 'set',
+  says: 'Creates a queue, or changes what is named of its policy; what is not named stays.',
+  request: 'a policy',
+  effect: 'write',
+  scope: 'admin',
+  input: policyInput,
+  takes: ['name'],
+  output: queueWritten,
+  errors: ['invalid', 'conflict'],
+  doors: everyDoor,
+  examples: [
+    { name: 'default', maxConcurrent: 50 },
+    {
+      name: 'mail',
+      rateLimit: { startsMax: 10, per: '1m' },
+      retention: { completed: '1d' },
+      maxConcurrentPerKey: null,
+    },
+  ],
+  async judge(context, reading) {
+    const { patch, ifVersion, problems } = readPolicy(reading)
+    const { name } = reading.value
+    const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
+    refuse(subject, problems)
+    return inWordsOf(
+      subject,
+      (problem) => inPolicyWords(problem, reading.given),
+      () => change(context, name as string, { policy: patch, ...onlyGiven({ ifVersion }) }),
+    )
+  },
+})
+
+const get = operation({
+  noun: 'queue',
+  verb: 'get',
+  cliVerb: 'show',
+  says: 'Shows a queue with its policy, and how many of its runs are at work.',
+  request: 'a look at a queue',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: queueSaid,
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  examples: [{ name: 'default' }],
+  run: (context, { name }) => present(context, name),
+})
+
+const list = operation({
+  noun: 'queue',
+  verb: 'list',
+  says: 'Lists all queues by name.',
+  request: 'a list of queues',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({}),
+  takes: [],
+  output: z.array(queueSaid),
+  errors: ['invalid'],
+  doors: everyDoor,
+  examples: [{}],
+  run: ({ store }) => store.read.queues(),
+})
+
+const pause = operation({
+  noun: 'queue',
+  verb: 'pause',
+  says: 'Hands out nothing of a queue any more, until it is resumed; what is at work finishes.',
+  request: 'a pause of a queue',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({ name: queueName, reason: reason.optional() }),
+  takes: ['name'],
+  output: queueWritten,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  examples: [{ name: 'mail', reason: 'The mail server is down.' }],
+  async run(context, { name, reason: why = `asked for by ${context.actor.name}` }) {
+    // A pause of a queue that nobody named would make it, and a misspelt name would seem to have stopped something.
+    await present(context, name)
+    return change(context, name, { paused: { reason: why } })
+  },
+})
+
+const resume = operation({
+  noun: 'queue',
+  verb: 'resume',
+  says: 'Goes on handing out the runs of a queue.',
+  request: 'a resumption of a queue',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: queueWritten,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  examples: [{ name: 'mail' }],
+  async run(context, { name }) {
+    await present(context, name)
+    return change(context, name, { paused: false })
+  },
+})
+
+async function present(context: OperationContext, name: string): Promise<QueueView> {
+  return (await context.store.read.queue(name)) ?? throwAbsentQueue(context, name)
+}
+
+async function change(
+  { store, actor }: OperationContext,
+  name: string,
+  what: Omit<QueueChange, 'actor'>,
+): Promise<QueueWritten> {
+  const answer = await store.setQueue(name, { ...what, actor })
+  if (answer.answer !== 'version-differs') return answer
+  const version = answer.queue?.policyVersion ?? 0
+  throw new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${what.ifVersion}.`, {
+    hint: 'Look at what it says by now, and decide anew.',
+    details: { queue: name, version },
+  })
+}
+
+/** The verbs of a queue. An editor shows these comments at `belfry.queues`; a test holds them to what the verb says. */
+export const queueOperations = {
+  /** Creates a queue, or changes what is named of its policy; what is not named stays. */
+  set,
+  /** Shows a queue with its policy, and how many of its runs are at work. */
+  get,
+  /** Lists all queues by name. */
+  list,
+  /** Hands out nothing of a queue any more, until it is resumed; what is at work finishes. */
+  pause,
+  /** Goes on handing out the runs of a queue. */
+  resume,
+}

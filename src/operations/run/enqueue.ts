@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { Enqueued, NewRun } from '../../store/port.ts'
+import type { OperationContext } from '../context.ts'
+import { type Reading, read } from '../input.ts'
+import { noted } from '../note.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { outputOf, text } from '../output.ts'
+import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
+import { type ReadRun, readRun, runInput } from './input.ts'
+
+const enqueueLocal = z.strictObject({
+  tx: z.unknown().describe("The caller's own transaction: a pg client inside one, or the SQLite handle.").optional(),
+})
+
+/** What only a program in this process can give: its own transaction. */
+export interface EnqueueInput {
+  /** A `pg` client inside a transaction, or the SQLite handle. */
+  readonly tx?: unknown
+}
+
+/** A queue that nobody had named before, and the ceiling that it got. */
+export interface QueueCreated {
+  readonly name: string
+  readonly maxConcurrent: number
+}
+
+export type EnqueuedRun =
+  | { readonly created: true; readonly id: string; readonly queueCreated?: QueueCreated }
+  /** The same work came before with this key, or a live run has the dedupe key: the run is that one. */
+  | { readonly created: false; readonly id: string; readonly because: 'idempotency-key' | 'dedupe-key' }
+
+export type EnqueuedItem =
+  | EnqueuedRun
+  /** Other work came before with this idempotency key: the run is that of the other work. */
+  | { readonly created: false; readonly id: string; readonly because: 'conflict'; readonly key: string }
+
+const taken = z.strictObject({
+  created: z.literal(true).describe('It is a new run.'),
+  id: text('The id of the run.'),
+  queueCreated: z
+    .strictObject({ name: text('The name of the queue.'), maxConcurrent: z.int().describe('Its ceiling.') })
+    .describe('Its queue, where nobody had named that before.')
+    .exactOptional(),
+})
+const known = z.strictObject({
+  created: z.literal(false).describe('It is a run that was there before.'),
+  id: text('The id of that run.'),
+  because: z
+    .enum(['idempotency-key', 'dedupe-key'])
+    .describe('The same work came with this idempotency key, or a live run has the dedupe key.'),
+})
+const clashing = z.strictObject({
+  created: z.literal(false).describe('Nothing was enqueued.'),
+  id: text('The id of the run that has the key.'),
+  because: z.literal('conflict').describe('Other work came with this idempotency key.'),
+  key: text('The idempotency key.'),
+})
+
+const enqueuedRun = noted(
+  outputOf<EnqueuedRun>()(
+    z.union([taken, known]).describe('A run that was taken in, or the one that was there before.'),
+  ),
+  { id: 'EnqueuedRun' },
+)
+const enqueuedItem = noted(
+  outputOf<EnqueuedItem>()(z.union([taken, known, clashing]).describe('What became of an item of a list.')),
+  { id: 'EnqueuedItem' },
+)
+
+/** What both that take work in have in common. */
+const enqueuing = {
+  noun: 'run',
+  effect: 'write',
+  scope: 'operate',
+  adminForCommands: true,
+  local: enqueueLocal,
+  errors: ['invalid', 'conflict'],
+} as const
+
+export const enqueue = operation({
+  ...enqueuing,
+  verb: 'enqueue',
+  says: 'Takes work in, once for each idempotency key; other work under a key that was used is a conflict.',
+  request: 'a run',
+  input: runInput,
+  takes: [],
+  output: enqueuedRun,
+  doors: everyDoor,
+  examples: [
+    { target: { handler: 'report' }, payload: { day: 'today' }, idempotencyKey: 'report of today' },
+    { queue: 'mail', target: { command: 'mail-out --all' }, notBefore: '2026-12-01T09:00+01:00', timeout: '10m' },
+  ],
+  async judge(context, reading, { tx }) {
+    const { run, problems } = readRun(reading, context)
+    refuse('The run', problems)
+    const [answer] = await accept(context, [run], { tx, subject: 'The run', place: () => '' })
+    if (answer === undefined) throw new BelfryError('failure', 'The store took no run in, and said nothing of it.')
+    if (answer.created || answer.because !== 'conflict') return answer
+    const { key, id } = answer
+    throw new BelfryError('conflict', `The idempotency key ${quoted(key)} belongs to run ${id}, which is other work.`, {
+      hint: 'Give other work another key.',
+      details: { id, key },
+    })
+  },
+})
+
+const runsAtOnceMax = 100_000
+
+const listInput = z.strictObject({
+  runs: z.array(runInput).max(runsAtOnceMax).readonly().describe('The work, a run each.'),
+})
+
+export const enqueueMany = operation({
+  ...enqueuing,
+  verb: 'enqueueMany',
+  says: 'Takes much work in at once: bad input refuses all of it, a conflict only its own item.',
+  request: 'a list of runs',
+  input: listInput,
+  takes: ['runs'],
+  output: z.array(enqueuedItem),
+  doors: { ...everyDoor, cli: 'A shell enqueues a run at a time; many at once are for programs.' },
+  examples: [
+    {
+      runs: [
+        { target: { handler: 'report' }, payload: { day: 'today' } },
+        { queue: 'mail', payload: ['a', 'b'] },
+      ],
+    },
+  ],
+  async judge(context, reading, { tx }) {
+    const readings = readList(reading, context)
+    const besides = reading.problems.filter(({ field }) => !field.startsWith('runs['))
+    refuse('The list of runs', [...besides, ...readings.flatMap(placed)])
+    const runs = readings.map(({ run }) => run)
+    return accept(context, runs, { tx, subject: 'The list of runs', place: (index) => `runs[${index}].` })
+  },
+})
+
+/** The runs of a list. Where some are not sound each is read for itself, so that all that is wrong with each is told. */
+function readList({ value, given }: Reading<z.output<typeof listInput>>, context: OperationContext): ReadRun[] {
+  if (value.runs !== undefined) return value.runs.map((run) => readRun({ value: run, problems: [] }, context))
+  if (!Array.isArray(given.runs) || given.runs.length > runsAtOnceMax) return []
+  return given.runs.map((run) => readRun(read(runInput, run, 'a run'), context))
+}
+
+function placed({ problems }: ReadRun, index: number): Problem[] {
+  return problems.map((problem) => ({ ...problem, field: `runs[${index}].${problem.field}` }))
+}
+
+interface Acceptance {
+  readonly tx: unknown
+  readonly subject: string
+  /** What stands before a field of the run that has this place. */
+  readonly place: (index: string) => string
+}
+
+async function accept(
+  context: OperationContext,
+  runs: readonly NewRun[],
+  { tx, subject, place }: Acceptance,
+): Promise<EnqueuedItem[]> {
+  const translate = (problem: Problem) => {
+    return { ...problem, field: problem.field.replace(/^runs\[(\d+)\]\./, (_, index: string) => place(index)) }
+  }
+  const answers = await inWordsOf(subject, translate, () =>
+    context.store.enqueue(runs, tx === undefined ? {} : { transaction: tx }),
+  )
+  return answers.map((answer, index) => itemOf(context, answer, runs[index]?.queue ?? 'default'))
+}
+
+/** A queue that work names by chance gets the smallest ceiling, and whoever named it is told so. */
+function itemOf({ defaultMaxConcurrent }: OperationContext, answer: Enqueued, queue: string): EnqueuedItem {
+  if (!answer.created) return answer
+  const { id, queueCreated } = answer
+  if (queueCreated !== true) return { created: true, id }
+  return {
+    created: true,
+    id,
+    queueCreated: { name: queue, maxConcurrent: queue === 'default' ? defaultMaxConcurrent : 1 },
+  }
+}

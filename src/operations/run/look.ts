@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
+import { limit, name, runId } from '../fields.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { attemptSaid, outputSaid, runList, runSaid } from './output.ts'
+import { runStatuses } from './status.ts'
+import { listOf, runOf } from './view.ts'
+
+/** What all that look at a run have in common. */
+const looking = {
+  noun: 'run',
+  effect: 'read',
+  scope: 'read',
+  takes: ['id'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+export const get = operation({
+  ...looking,
+  verb: 'get',
+  cliVerb: 'show',
+  says: 'Shows a run with all that was kept of it.',
+  request: 'a look at a run',
+  input: z.strictObject({ id: runId }),
+  output: runSaid,
+  examples: [{ id: 'r-11' }],
+  run: async (context, { id }) => runOf(await presentRun(context, id)),
+})
+
+const limitDefault = 100
+
+export const list = operation({
+  ...looking,
+  verb: 'list',
+  says: 'Lists runs newest first, a page at a time; ready ones in the order in which they will go.',
+  request: 'a list of runs',
+  input: z.strictObject({
+    queue: name.describe('Only those of this queue.').optional(),
+    schedule: name.describe('Only those of this schedule: its name, or the id of a deleted one.').optional(),
+    status: z.enum(runStatuses).describe('Only those that stand so.').optional(),
+    before: z.string().describe('The next of the page before, with the same filter.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: runList,
+  examples: [{}, { schedule: 'nightly', status: 'failed', limit: 20 }],
+  async run(context, filter) {
+    const { queue, schedule } = filter
+    const { read } = context.store
+    try {
+      return listOf(await read.runs({ limit: limitDefault, ...onlyGiven(filter) }))
+    } catch (error) {
+      if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
+      if (queue !== undefined && (await read.queue(queue)) === null) return throwAbsentQueue(context, queue)
+      return throwAbsentSchedule(context, schedule ?? '')
+    }
+  },
+})
+
+const attemptMax = 2 ** 31 - 1
+
+export const attempts = operation({
+  ...looking,
+  verb: 'attempts',
+  says: 'Tells how the attempts of a run ended.',
+  request: 'a look at attempts',
+  input: z.strictObject({ id: runId }),
+  output: z.array(attemptSaid),
+  examples: [{ id: 'r-11' }],
+  async run(context, { id }) {
+    const found = await context.store.read.attempts(id)
+    if (found.length === 0) await presentRun(context, id)
+    return found
+  },
+})
+
+export const output = operation({
+  ...looking,
+  verb: 'output',
+  says: 'Shows what a run, or one attempt of it, has put out so far.',
+  request: 'a look at output',
+  input: z.strictObject({
+    id: runId,
+    attempt: z
+      .int()
+      .min(1)
+      .max(attemptMax)
+      .describe('The number of the attempt. Default: the last that has put something out.')
+      .optional(),
+  }),
+  output: outputSaid.nullable().describe('Null where nothing was put out.'),
+  examples: [{ id: 'r-11' }, { id: 'r-11', attempt: 2 }],
+  async run(context, { id, attempt }) {
+    const found = await context.store.read.output(id, attempt)
+    if (found === null) await presentRun(context, id)
+    return found
+  },
+})

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { absentRun, presentRun } from '../absent.ts'
+import { reason, runId } from '../fields.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { text } from '../output.ts'
+
+/** What all that steer a run have in common. */
+const steering = {
+  noun: 'run',
+  effect: 'write',
+  scope: 'operate',
+  takes: ['id'],
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const cancel = operation({
+  ...steering,
+  verb: 'cancel',
+  says: 'Ends a run that nobody has leased, and asks the worker of a leased one to end it.',
+  request: 'a cancellation',
+  effect: 'destructive',
+  input: z.strictObject({ id: runId, reason: reason.optional() }),
+  output: z.strictObject({
+    answer: z
+      .enum(['cancelled', 'cancel-requested', 'already-requested', 'already-ended'])
+      .describe('Whether it has ended by it, will end, or had ended before.'),
+  }),
+  examples: [{ id: 'r-11' }, { id: 'r-11', reason: 'The order was withdrawn.' }],
+  async run(context, { id, reason: why = `asked for by ${context.actor.name}` }) {
+    const answer = await context.store.cancel(id, why)
+    if (answer === 'not-found') throw absentRun(id)
+    void context.waits.look(id)
+    return { answer }
+  },
+})
+
+export const retry = operation({
+  ...steering,
+  verb: 'retry',
+  says: 'Makes a new run of one that has ended; a parked one is reset.',
+  request: 'a retry',
+  input: z.strictObject({
+    id: runId,
+    latest: z
+      .boolean()
+      .describe('Whether it does what its schedule says by now instead of what it said then. Default: false.')
+      .optional(),
+  }),
+  output: z.strictObject({
+    answer: z.enum(['created', 'reset']).describe('Whether there is a new run, or the parked one goes on.'),
+    id: text('The id of the run that goes.'),
+  }),
+  examples: [{ id: 'r-11' }, { id: 'r-11', latest: true }],
+  async run(context, { id, ...how }) {
+    const answer = await context.store.retry(id, onlyGiven(how))
+    switch (answer.answer) {
+      case 'created':
+      case 'reset':
+        return { answer: answer.answer, id: answer.id }
+      case 'dedupe-key': {
+        const { id: liveRunId } = answer
+        const message = `Run ${liveRunId} is live and has the dedupe key of run ${id}.`
+        throw conflict(id, message, 'Wait for it, or cancel it.', { liveRunId })
+      }
+      case 'still-live':
+        throw conflict(id, `Run ${id} has not ended, so there is nothing to retry.`, 'Wait for it, or cancel it.')
+      case 'schedule-gone':
+        throw conflict(
+          id,
+          `The schedule of run ${id} was deleted and has no latest target.`,
+          'Retry it without latest.',
+        )
+      case 'not-found':
+        throw absentRun(id)
+    }
+  },
+})
+
+export const reset = operation({
+  ...steering,
+  verb: 'reset',
+  says: 'Gives a parked run its whole budget back, so that it goes on.',
+  request: 'a reset',
+  input: z.strictObject({ id: runId }),
+  output: z.strictObject({ id: text('The id of the run.'), status: z.literal('ready').describe('Always ready.') }),
+  examples: [{ id: 'r-11' }],
+  async run(context, { id }) {
+    const answer = await context.store.reset(id)
+    if (answer === 'not-found') throw absentRun(id)
+    if (answer === 'ready') return { id, status: 'ready' as const }
+    const { status } = await presentRun(context, id)
+    throw conflict(
+      id,
+      `Run ${id} is ${status}, not parked.`,
+      'A run that has ended is retried; one that is live needs nothing.',
+    )
+  },
+})
+
+function conflict(id: string, message: string, hint: string, details: object = {}): BelfryError {
+  return new BelfryError('conflict', message, { hint, details: { id, ...details } })
+}

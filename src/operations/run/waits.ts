@@ -1,0 +1,175 @@
+import type { Clock } from '../../core/clock.ts'
+import { formatDuration } from '../../core/duration.ts'
+import { BelfryError } from '../../core/error.ts'
+import { isEnded } from '../../core/run-state.ts'
+import type { Events } from '../../engine/events.ts'
+import type { Store } from '../../store/port.ts'
+import type { RunView } from '../../store/view.ts'
+import { absentRun } from '../absent.ts'
+
+interface WaitsOptions {
+  readonly store: Store
+  readonly clock: Clock
+  /** What this process's own worker tells. */
+  readonly events: Events
+}
+
+interface Waiter {
+  readonly answer: (run: RunView) => void
+  readonly fail: (error: unknown) => void
+}
+
+const endEvents = [
+  'run.completed',
+  'run.failed',
+  'run.parked',
+  'run.cancelled',
+  'run.skipped',
+  'run.reclaimed',
+] as const
+
+/** How often everybody's runs are looked at when nothing is heard of them: a wake-up may be lost. */
+const pollMs = 1_000
+const gapMsMin = 25
+/** Looking costs what it costs for each who waits, so that many who wait look more seldom. */
+const restPerLook = 4
+
+/**
+ * Those who wait for the ends of runs. What ends in this process is heard of at once, from its worker; what ends
+ * elsewhere is found by looking, when the store tells that others wrote and every second besides.
+ */
+export class Waits {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #waiters = new Map<string, Set<Waiter>>()
+  readonly #hear = ({ runId }: { readonly runId: string }) => void this.look(runId)
+  #stopListening: (() => void) | null = null
+  #cancelAlarm: (() => void) | null = null
+  #isLooking = false
+  #hasHeard = false
+  /** The next look is not before this, by the monotonic clock. */
+  #restsUntil = Number.NEGATIVE_INFINITY
+
+  constructor({ store, clock, events }: WaitsOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#events = events
+  }
+
+  /** Answers with the run once it has ended or is parked. */
+  wait(id: string, { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal | undefined } = {}) {
+    return new Promise<RunView>((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason)
+        return
+      }
+      const done = <Value>(act: (value: Value) => void) => {
+        return (value: Value) => {
+          cancelTimeout?.()
+          signal?.removeEventListener('abort', abort)
+          this.#leave(id, waiter)
+          act(value)
+        }
+      }
+      const waiter: Waiter = { answer: done(resolve), fail: done(reject) }
+      const abort = () => waiter.fail(signal?.reason)
+      const cancelTimeout =
+        timeoutMs === undefined ? null : this.#clock.after(timeoutMs, () => waiter.fail(tooLong(id, timeoutMs)))
+      signal?.addEventListener('abort', abort, { once: true })
+      // It is listened for before it is looked at, so that an end in between is not missed.
+      this.#join(id, waiter)
+      void this.look(id)
+    })
+  }
+
+  /** Looks at a run that may have ended. Never rejects: what goes wrong is told to those who wait. */
+  async look(id: string): Promise<void> {
+    if (!this.#waiters.has(id)) return
+    try {
+      const run = await this.#store.read.run(id)
+      if (run === null) this.#tell(id, ({ fail }) => fail(absentRun(id)))
+      else if (isEnded(run.status) || run.status === 'parked') this.#tell(id, ({ answer }) => answer(run))
+    } catch (error) {
+      // A store that does not answer now may do so at the next look, and the run goes on meanwhile.
+      const isPassing = error instanceof BelfryError && error.code === 'unavailable'
+      if (!isPassing) this.#tell(id, ({ fail }) => fail(error))
+    }
+  }
+
+  /** Looks at everybody's runs, soon: something was written that may have ended some. */
+  lookAtAll(): void {
+    this.#hasHeard = true
+    if (this.#isLooking || this.#waiters.size === 0) return
+    const restMs = this.#restsUntil - this.#clock.monotonic()
+    if (restMs > 0) this.#alarm(restMs)
+    else void this.#lookAtAll()
+  }
+
+  /** Nobody hears of anything any more. */
+  close(): void {
+    const closed = new BelfryError('unavailable', 'Belfry was closed while somebody waited for a run.', {
+      hint: 'The run goes on where its worker runs, and can be waited for anew.',
+    })
+    for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))
+  }
+
+  #tell(id: string, tell: (waiter: Waiter) => void): void {
+    for (const waiter of [...(this.#waiters.get(id) ?? [])]) tell(waiter)
+  }
+
+  async #lookAtAll(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    this.#hasHeard = false
+    const startedAt = this.#clock.monotonic()
+    for (const id of [...this.#waiters.keys()]) await this.look(id)
+    this.#isLooking = false
+    if (this.#waiters.size === 0) return
+    const now = this.#clock.monotonic()
+    const restMs = Math.max(gapMsMin, (now - startedAt) * restPerLook)
+    this.#restsUntil = now + restMs
+    this.#alarm(this.#hasHeard ? restMs : Math.max(pollMs, restMs))
+  }
+
+  #alarm(ms: number): void {
+    this.#cancelAlarm?.()
+    this.#cancelAlarm = this.#clock.after(ms, () => this.lookAtAll())
+  }
+
+  #join(id: string, waiter: Waiter): void {
+    if (this.#waiters.size === 0) this.#beginListening()
+    const others = this.#waiters.get(id)
+    if (others === undefined) this.#waiters.set(id, new Set([waiter]))
+    else others.add(waiter)
+  }
+
+  #leave(id: string, waiter: Waiter): void {
+    const others = this.#waiters.get(id)
+    if (others?.delete(waiter) !== true || others.size > 0) return
+    this.#waiters.delete(id)
+    if (this.#waiters.size === 0) this.#endListening()
+  }
+
+  #beginListening(): void {
+    for (const name of endEvents) this.#events.on(name, this.#hear)
+    this.#stopListening = this.#store.listen(({ from }) => {
+      if (from === 'elsewhere') this.lookAtAll()
+    })
+    this.#alarm(pollMs)
+  }
+
+  #endListening(): void {
+    for (const name of endEvents) this.#events.off(name, this.#hear)
+    this.#stopListening?.()
+    this.#cancelAlarm?.()
+    this.#stopListening = this.#cancelAlarm = null
+  }
+}
+
+function tooLong(id: string, timeoutMs: number): BelfryError {
+  return new BelfryError('unavailable', `Run ${id} had not ended after ${formatDuration(timeoutMs)}.`, {
+    hint: 'It goes on, and can be waited for anew.',
+    details: { id, timeoutMs },
+  })
+}

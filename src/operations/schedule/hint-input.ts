@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { NewHint } from '../../store/port.ts'
+import { durationFields, durationOf } from '../duration-input.ts'
+import { name, reason, scheduleName } from '../fields.ts'
+import type { Reading } from '../input.ts'
+import { instant, over } from '../instant.ts'
+import { type Problem, refuse } from '../problem.ts'
+
+export const hintInput = z.strictObject({
+  name: scheduleName,
+  ...durationFields('every', 'The time between two runs that is suggested, for a while.'),
+  at: instant.describe('The instant at which it is suggested to run once.').optional(),
+  ...durationFields('ttl', 'How long the hint counts. Default: 1h for every, 30m for at.'),
+  expiresAt: instant.describe('Until when the hint counts, in place of ttl.').optional(),
+  reason: reason.describe('Why, for whoever looks at the schedule later.'),
+  author: name.describe('Who suggests it. Default: whoever asks.').optional(),
+})
+
+/** A suggestion for a schedule: `every` for a while, or once `at` an instant. */
+export type HintInput = Omit<z.input<typeof hintInput>, 'name'>
+
+const ttlMsDefault = { interval: 3_600_000, oneshot: 1_800_000 }
+
+/** Reads a hint. It lives for its `ttl` from now, or until `expiresAt`. */
+export function readHint(
+  { value, problems: found }: Reading<z.output<typeof hintInput>>,
+  { now, author }: { readonly now: number; readonly author: string },
+): NewHint {
+  const problems = [...found]
+  const everyMs = durationOf(value, 'every', problems)
+  const ttlMs = durationOf(value, 'ttl', problems)
+  const { at, expiresAt } = value
+  noteRivals(everyMs, at, problems)
+  if (ttlMs !== undefined && expiresAt !== undefined) {
+    problems.push({ field: 'ttl', problem: 'is given beside expiresAt', expected: 'only one of the two' })
+  }
+  const kind = at === undefined ? 'interval' : 'oneshot'
+  const endsAt = expiresAt ?? now + (ttlMs ?? ttlMsDefault[kind])
+  if (expiresAt !== undefined && expiresAt <= now) problems.push(over('expiresAt', expiresAt, now))
+  if (at !== undefined && at >= endsAt && problems.length === 0) {
+    problems.push({
+      field: 'at',
+      problem: 'is not before the hint expires',
+      expected: 'a longer ttl, or an earlier at',
+    })
+  }
+  refuse('The hint', problems)
+  const rest = { expiresAt: endsAt, reason: value.reason as string, author: value.author ?? author }
+  return at === undefined ? { kind: 'interval', ms: everyMs as number, ...rest } : { kind: 'oneshot', at, ...rest }
+}
+
+function noteRivals(everyMs: number | undefined, at: number | undefined, problems: Problem[]): void {
+  if (
+    (everyMs === undefined) !== (at === undefined) ||
+    problems.some(({ field }) => /^(every|everyMs|at)$/.test(field))
+  )
+    return
+  const problem = at === undefined ? 'says neither every nor at' : 'says both every and at'
+  problems.push({ field: 'hint', problem, expected: 'every for a while, or at for once' })
+}

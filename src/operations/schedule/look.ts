@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { presentSchedule } from '../absent.ts'
+import { limit, scheduleName } from '../fields.ts'
+import { instant } from '../instant.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './output.ts'
+import { upcoming } from './upcoming.ts'
+import { definitionOf, scheduleOf } from './view.ts'
+
+/** What all that look at a schedule have in common. */
+const looking = {
+  noun: 'schedule',
+  effect: 'read',
+  scope: 'read',
+  takes: ['name'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+const nameOrId = scheduleName.describe('The name of the schedule, or the id of a deleted one.')
+
+export const get = operation({
+  ...looking,
+  verb: 'get',
+  cliVerb: 'show',
+  says: 'Shows a schedule by its name, and a deleted one by its id.',
+  request: 'a look at a schedule',
+  input: z.strictObject({ name: nameOrId }),
+  output: scheduleSaid,
+  examples: [{ name: 'nightly' }],
+  run: async (context, { name }) => scheduleOf(await presentSchedule(context, name)),
+})
+
+export const list = operation({
+  ...looking,
+  verb: 'list',
+  says: 'Lists schedules by name, a page at a time; deleted ones by id.',
+  request: 'a list of schedules',
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before; of deleted ones the last id.').optional(),
+    limit: limit.optional(),
+    deleted: z
+      .boolean()
+      .describe('Whether those that were deleted are listed, and no others. Default: false.')
+      .optional(),
+  }),
+  takes: [],
+  output: z.array(scheduleSaid),
+  errors: ['invalid'],
+  examples: [{}, { after: 'nightly', limit: 20 }],
+  run: async ({ store }, page) => (await store.read.schedules(onlyGiven(page))).map(scheduleOf),
+})
+
+const nextCountDefault = 10
+
+export const next = operation({
+  ...looking,
+  verb: 'next',
+  says: 'Shows the occurrences to come, by the function that the engine asks.',
+  request: 'a look ahead',
+  input: z.strictObject({
+    name: nameOrId,
+    count: z.int().min(1).max(1_000).describe(`How many. Default: ${nextCountDefault}.`).optional(),
+  }),
+  output: z.array(upcomingRun),
+  examples: [{ name: 'nightly', count: 5 }],
+  async run(context, { name, count = nextCountDefault }) {
+    const schedule = await presentSchedule(context, name)
+    return upcoming({ now: await context.store.read.now(), schedule, count })
+  },
+})
+
+export const history = operation({
+  ...looking,
+  verb: 'history',
+  says: 'Tells how the occurrences of a schedule ended, newest first.',
+  request: 'a look at the history',
+  input: z.strictObject({
+    name: nameOrId,
+    before: instant
+      .describe('Only what is before this instant: the from of the last row of the page before.')
+      .optional(),
+    limit: limit.optional(),
+  }),
+  output: z.array(ledgerRow),
+  examples: [
+    { name: 'nightly', limit: 20 },
+    { name: 'nightly', before: '2026-12-01T09:00Z' },
+  ],
+  async run(context, { name, ...page }) {
+    await presentSchedule(context, name)
+    return context.store.read.ledger(name, onlyGiven(page))
+  },
+})
+
+export const hints = operation({
+  ...looking,
+  verb: 'hints',
+  says: 'Lists the hints that a schedule was given, newest first.',
+  request: 'a look at hints',
+  input: z.strictObject({ name: nameOrId }),
+  output: z.array(hintSaid),
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    await presentSchedule(context, name)
+    return context.store.read.hints(name)
+  },
+})
+
+export const versions = operation({
+  ...looking,
+  verb: 'versions',
+  says: 'Tells what a schedule said, when and by whom, newest first.',
+  request: 'a look at versions',
+  input: z.strictObject({ name: nameOrId }),
+  output: z.array(scheduleVersion),
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    await presentSchedule(context, name)
+    const found = await context.store.read.scheduleVersions(name)
+    return found.map((version) => ({ ...version, content: definitionOf(version.content) }))
+  },
+})

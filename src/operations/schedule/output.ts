@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import type { HintView, LedgerView, VersionView } from '../../store/view.ts'
+import { hints, nextDecision, source } from '../decision-output.ts'
+import { executionSaid } from '../execution-output.ts'
+import { noted } from '../note.ts'
+import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { targetStored } from '../target-form.ts'
+import type { UpcomingRun } from './upcoming.ts'
+import type { Schedule, ScheduleDefinition } from './view.ts'
+import type { ScheduleWritten } from './write.ts'
+
+/** What was written, in the words of the input. */
+const definition = {
+  name: text('The name of the schedule.'),
+  cron: text('The calendar as a cron expression.').exactOptional(),
+  zone: text('The IANA zone that the cron is read in.').exactOptional(),
+  everyMs: count('The time between two runs, in ms.').exactOptional(),
+  from: z.enum(['end', 'start']).describe('What the interval counts from.').exactOptional(),
+  at: instantSaid('The one instant at which it runs.').exactOptional(),
+  startNow: flag('Whether the first interval is left out.').optional(),
+  startAt: instantSaid('Nothing is planned before.').optional(),
+  endAt: instantSaid('Nothing is planned after.').optional(),
+  maxRuns: count('How many occurrences become runs until it is over.').optional(),
+  minMs: count('The least time between two runs, in ms.').optional(),
+  maxMs: count('The most time between two runs, in ms.').optional(),
+  overlap: z
+    .enum(['skip', 'queue', 'allow', 'cancel'])
+    .describe('What becomes of an occurrence while a run of the schedule has not ended.')
+    .optional(),
+  queueMax: count('How many may wait under overlap queue.').optional(),
+  missed: z.enum(['skip', 'once', 'all']).describe('What becomes of occurrences that nobody was there for.').optional(),
+  maxLatenessMs: count('How late a missed occurrence may still run, in ms.').optional(),
+  pauseAfterFailures: count('After how many failures in a row it is paused.').optional(),
+  queue: text('The queue that its runs go through.').optional(),
+  priority: count('Lower goes first.').optional(),
+  concurrencyKey: text('Runs with the same key share the ceiling for a key of their queue.').optional(),
+  payload: z.unknown().describe('What its runs are handed: plain data as it was given.').optional(),
+  target: targetStored.nullable().optional(),
+  ...executionSaid,
+  repeatable: flag('Whether a run is tried again when nobody knows whether it was done.').optional(),
+  description: text('What it is for, for people.').optional(),
+}
+
+/** Where it stands. */
+const state = {
+  id: text('The id of the schedule; a deleted one is known by it alone.'),
+  version: count('Grows with every change of what was written.'),
+  disabled: z
+    .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
+    .nullable()
+    .describe('A pause without end.'),
+  paused: z
+    .strictObject({ until: instantSaid('Until when.'), reason: text('Why.') })
+    .nullable()
+    .describe('A pause with an end.'),
+  hints,
+  failureCount: count('Occurrences that failed in a row.'),
+  runsCount: count('Occurrences that have become runs.'),
+  lastPlannedAt: instantSaid('The newest instant that was planned.').nullable(),
+  anchorAt: instantSaid('What intervals and bounds are measured from.'),
+  nextRunAt: instantSaid('The next nominal instant, if there is one.').nullable(),
+  nextDueAt: instantSaid('When that is due: nominal and spread.').nullable(),
+  nextDecision: nextDecision.nullable(),
+  waitsFor: text('The id of the run whose end it waits for.').nullable(),
+  wakeAt: instantSaid('When it is looked at next.').nullable(),
+  createdAt: instantSaid('When it was created.'),
+  updatedAt: instantSaid('When it was written last.'),
+  deletedAt: instantSaid('When it was deleted.').nullable(),
+}
+
+export const scheduleSaid = noted(
+  outputOf<Schedule>()(
+    z.strictObject({ ...definition, ...state }).describe('A schedule: what was written of it, and where it stands.'),
+  ),
+  { id: 'Schedule' },
+)
+
+const definitionSaid = noted(
+  outputOf<ScheduleDefinition>()(z.strictObject(definition).describe('What was written of a schedule.')),
+  { id: 'ScheduleDefinition' },
+)
+
+export const scheduleWritten = outputOf<ScheduleWritten>()(
+  z.strictObject({
+    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+    changed: z.array(z.string()).describe('The fields that are new or other than before.'),
+    schedule: scheduleSaid,
+  }),
+)
+
+export const upcomingRun = noted(
+  outputOf<UpcomingRun>()(
+    z
+      .strictObject({
+        at: instantSaid('The nominal instant.'),
+        dueAt: instantSaid('When it starts at the earliest: nominal and spread.'),
+        source,
+        isEstimate: flag('Whether it counts from the end of a run that has not ended, as if runs took no time.'),
+      })
+      .describe('An occurrence to come.'),
+  ),
+  { id: 'UpcomingRun' },
+)
+
+export const ledgerRow = noted(
+  outputOf<LedgerView>()(
+    z
+      .strictObject({
+        from: instantSaid('The nominal instant, or the first of many.'),
+        to: instantSaid('The last of many, or the same.'),
+        count: count('How many occurrences the row stands for.'),
+        countIsAtLeast: flag('Whether there were more than could be counted.'),
+        outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
+        runId: text('The run that it became.').nullable(),
+        causedBy: text('The run that stood in its way.').nullable(),
+        decision: nextDecision.nullable(),
+        recordedAt: instantSaid('When the row was written first.'),
+        endedAt: instantSaid('When it ended.').nullable(),
+      })
+      .describe('How an occurrence ended, or many in a row that ended alike without a run.'),
+  ),
+  { id: 'LedgerRow' },
+)
+
+export const hintSaid = noted(
+  outputOf<HintView>()(
+    z
+      .strictObject({
+        kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
+        value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
+        expiresAt: instantSaid('Until when it counts.'),
+        reason: text('Why it was given.'),
+        author: text('Who gave it.'),
+        createdAt: instantSaid('When it was given.'),
+        ended: z
+          .strictObject({
+            at: instantSaid('When.'),
+            by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
+          })
+          .nullable()
+          .describe('When and how it ended, if it has.'),
+      })
+      .describe('A hint that was given.'),
+  ),
+  { id: 'Hint' },
+)
+
+export const scheduleVersion = noted(
+  outputOf<VersionView<ScheduleDefinition>>()(
+    z
+      .strictObject({
+        version: count('The number of the version.'),
+        content: definitionSaid,
+        at: instantSaid('When it was written.'),
+        actor: text('By whom.'),
+        reason: text('Why, if that was said.').nullable(),
+      })
+      .describe('What a schedule said at a time.'),
+  ),
+  { id: 'ScheduleVersion' },
+)

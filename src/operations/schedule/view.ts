@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { ScheduleView } from '../../store/view.ts'
+import type { ExecutionOptions } from '../execution-input.ts'
+
+/** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
+export interface ScheduleDefinition
+  extends Omit<ScheduleSpec, 'timing' | 'options' | 'spread' | 'asksWhenMissed' | 'onExhausted'>,
+    Omit<ExecutionOptions, 'traceparent'> {
+  readonly cron?: string
+  readonly zone?: string
+  readonly everyMs?: number
+  readonly from?: 'end' | 'start'
+  readonly at?: number
+}
+
+/** A schedule with all that is known of it. */
+export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'> {}
+
+export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
+  const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
+  const { timeoutMs, expect, tags } = options as ExecutionOptions
+  const execution = {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(expect !== undefined && { expect }),
+    ...(tags !== undefined && { tags }),
+  }
+  return { ...rest, ...(timing as object), ...execution }
+}
+
+export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {
+  return { ...definitionOf(spec), ...state }
+}
+
+/** The fields in which two specs differ, in the words of the input. */
+export function changedFields(before: ScheduleSpec, after: ScheduleSpec): string[] {
+  const [old, fresh] = [definitionOf(before), definitionOf(after)] as unknown as Readonly<Record<string, unknown>>[]
+  const fields = new Set([...Object.keys(old ?? {}), ...Object.keys(fresh ?? {})])
+  return [...fields].filter((field) => !isDeepStrictEqual(old?.[field], fresh?.[field]))
+}

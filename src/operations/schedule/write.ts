@@ -1,0 +1,158 @@
+import { BelfryError } from '../../core/error.ts'
+import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { PutAnswer } from '../../store/port.ts'
+import type { ScheduleView } from '../../store/view.ts'
+import { throwAbsentSchedule } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import type { Reading } from '../input.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
+import { type ScheduleFields, scheduleChange, scheduleInput } from './input.ts'
+import { scheduleWritten } from './output.ts'
+import { type ReadSchedule, readPatch, readSchedule } from './read.ts'
+import { changedFields, definitionOf, type Schedule, scheduleOf } from './view.ts'
+import { inWords, problemsOf } from './words.ts'
+
+/** What a write of a schedule came to. */
+export interface ScheduleWritten {
+  readonly answer: 'created' | 'updated' | 'unchanged'
+  /** The fields that are new or other than before. */
+  readonly changed: readonly string[]
+  readonly schedule: Schedule
+}
+
+/** What all that write a schedule have in common. */
+const writing = {
+  noun: 'schedule',
+  effect: 'write',
+  scope: 'operate',
+  adminForCommands: true,
+  takes: ['name'],
+  output: scheduleWritten,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const create = operation({
+  ...writing,
+  verb: 'create',
+  says: 'Creates a schedule; the same again changes nothing, and a name that has another spec is refused.',
+  request: 'a schedule',
+  input: scheduleInput,
+  examples: [
+    { name: 'ping', every: '10s', target: { http: { url: 'https://example.org/health' } } },
+    { name: 'once', at: '2026-12-01T09:00+01:00', target: { command: ['echo', 'hello'] } },
+  ],
+  judge: (context, reading) => write(context, reading, 'create'),
+})
+
+export const put = operation({
+  ...writing,
+  verb: 'put',
+  says: 'Creates a schedule, or makes the one that has its name be like this; says what changed.',
+  request: 'a schedule',
+  input: scheduleInput,
+  examples: [
+    { name: 'nightly', cron: '0 2 * * *', zone: 'Europe/Paris', target: { command: ['/srv/backup.sh', '--full'] } },
+    { name: 'report', cron: '0 9 * * 1-5', payload: { day: 'today' }, target: { handler: 'report' } },
+  ],
+  judge: (context, reading) => write(context, reading, 'put'),
+})
+
+export const update = operation({
+  ...writing,
+  verb: 'update',
+  says: 'Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one.',
+  request: 'a change of a schedule',
+  input: scheduleChange,
+  examples: [{ name: 'nightly', cron: '30 2 * * *', timeout: null, reason: 'The backup server is busy at two.' }],
+  async judge(context, reading) {
+    const { name } = reading.value
+    if (name === undefined) throw refusal('The change of a schedule', reading.problems)
+    for (let tries = 1; ; tries++) {
+      const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+      const read = readPatch(before.spec, reading, context)
+      const ifVersion = read.ifVersion ?? before.version
+      try {
+        return await commit(context, { ...read, ifVersion }, { mode: 'put', before })
+      } catch (error) {
+        // Somebody else wrote in between. Whoever did not say over which version he writes means the newest.
+        const isRace = error instanceof BelfryError && error.code === 'conflict' && read.ifVersion === undefined
+        if (!isRace || tries >= triesMax) throw error
+      }
+    }
+  },
+})
+
+const triesMax = 5
+
+async function write(
+  context: OperationContext,
+  reading: Reading<ScheduleFields>,
+  mode: 'create' | 'put',
+): Promise<ScheduleWritten> {
+  const { name } = reading.value
+  const before = name === undefined ? null : await namedSchedule(context, name)
+  // The zone of a schedule is resolved once and kept: another machine that puts it again does not move it.
+  const timing = before?.spec.timing
+  const zone = timing?.cron === undefined ? context.zone : timing.zone
+  const read = readSchedule(reading, { folder: context.folder, zone })
+  return commit(context, read, { mode, before })
+}
+
+/** The schedule that has this name now. The store would also know a deleted one by its id. */
+async function namedSchedule({ store }: OperationContext, name: string): Promise<ScheduleView | null> {
+  const found = await store.read.schedule(name)
+  return found !== null && found.deletedAt === null && found.spec.name === name ? found : null
+}
+
+interface Commit {
+  readonly mode: 'create' | 'put'
+  readonly before: ScheduleView | null
+}
+
+async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
+  const { store, actor } = context
+  const { mode, before } = how
+  const { spec, given, ifVersion, reason } = reading
+  const subject = `Schedule ${quoted(spec.name)}`
+  refuse(subject, problemsOf(reading, { now: await store.read.now(), before: before?.spec }))
+  const answer = await inWordsOf(
+    subject,
+    (problem) => inWords(problem, given),
+    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, reason }) }),
+  )
+  const { schedule } = answer
+  const changed = await changesOf(context, answer, before, spec)
+  if (answer.answer === 'exists') {
+    throw new BelfryError('conflict', `${subject} exists and is another: ${changed.join(', ')} differ.`, {
+      hint: 'Use put to change it, or choose another name.',
+      details: { schedule: spec.name, version: schedule.version, changed },
+    })
+  }
+  if (answer.answer === 'version-differs') {
+    throw new BelfryError('conflict', `${subject} has version ${schedule.version}, not ${ifVersion}.`, {
+      hint: 'Look at what it says by now, and decide anew.',
+      details: { schedule: spec.name, version: schedule.version, changed },
+    })
+  }
+  return { answer: answer.answer, changed, schedule: scheduleOf(schedule) }
+}
+
+/** What changed, in the words of the input. The store tells the version before where we have not seen it. */
+async function changesOf(
+  { store }: OperationContext,
+  { answer, schedule }: PutAnswer,
+  before: ScheduleView | null,
+  spec: ScheduleSpec,
+): Promise<string[]> {
+  if (answer === 'unchanged') return []
+  if (answer === 'created') return Object.keys(definitionOf(schedule.spec))
+  if (answer !== 'updated') return changedFields(schedule.spec, spec)
+  const { version } = schedule
+  if (before?.version === version - 1) return changedFields(before.spec, schedule.spec)
+  const versions = await store.read.scheduleVersions(spec.name)
+  const last = versions.find((one) => one.version === version - 1)
+  return last === undefined ? [] : changedFields(last.content, schedule.spec)
+}

@@ -1,0 +1,41 @@
+import type { AnyOperation, Noun } from './operation.ts'
+import { queueOperations } from './queue/queue.ts'
+import { runOperations } from './run/run.ts'
+import { scheduleOperations } from './schedule/schedule.ts'
+import { workerOperations } from './worker.ts'
+
+/** Every noun with its verbs. */
+export const nouns = {
+  schedule: {
+    says: 'An intention: what is to happen, and when.',
+    plural: 'schedules',
+    operations: scheduleOperations,
+  },
+  run: {
+    says: 'A piece of work in a queue: an occurrence of a schedule, or work that was enqueued.',
+    plural: 'runs',
+    operations: runOperations,
+  },
+  queue: {
+    says: 'A lane of runs with one policy.',
+    plural: 'queues',
+    operations: queueOperations,
+  },
+  worker: {
+    says: 'A process that executes runs.',
+    plural: 'workers',
+    operations: workerOperations,
+  },
+} as const satisfies Readonly<Record<Noun, NounEntry>>
+
+interface NounEntry {
+  readonly says: string
+  /** The property of the library. */
+  readonly plural: string
+  readonly operations: Readonly<Record<string, AnyOperation>>
+}
+
+/** The table of verbs, from which every door is derived. */
+export const operations: readonly AnyOperation[] = Object.values(nouns).flatMap((noun): AnyOperation[] =>
+  Object.values(noun.operations),
+)

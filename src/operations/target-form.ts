@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { noted } from './note.ts'
+
+const secret = noted(
+  z
+    .strictObject({ secret: z.string().describe('The name of the secret.') })
+    .describe('A secret by its name; it is read when the run starts, and never stored.'),
+  { id: 'Secret' },
+)
+const value = z.union([z.string(), secret])
+
+const handlerForm = z.strictObject({ handler: z.string().min(1).describe('The name of a handler in a worker.') })
+
+const commandForm = z.strictObject({
+  command: z
+    .union([z.string().min(1), z.tuple([z.string().min(1)], value)])
+    .describe('A program and its arguments, or one line for sh -c.'),
+  cwd: z.string().min(1).describe('The folder it runs in. Default: the folder of the worker.').optional(),
+  env: z.record(z.string(), value).describe('What its environment has besides.').optional(),
+})
+
+const httpForm = z.strictObject({
+  http: z
+    .strictObject({
+      url: z.string().describe('Where the request goes: an absolute URL.'),
+      method: z.string().describe('The method, in capitals. Default: POST with a body, else GET.').optional(),
+      headers: z.record(z.string(), value).describe('The headers of the request.').optional(),
+      body: z
+        .unknown()
+        .describe('A text is sent as it is, everything else as its JSON. Default: the payload, where a body is due.')
+        .optional(),
+    })
+    .describe('The request that is sent.'),
+})
+
+/**
+ * The forms of a target, for those who read schemas. What is wrong with a target is told by its own kind
+ * (`target-input.ts`), which says it better than a choice between three forms could; a test compares the two.
+ */
+export const targetForm = noted(z.union([handlerForm, commandForm, httpForm]).describe('What a run does.'), {
+  id: 'Target',
+})
+
+/** A target as it is stored and answered. */
+export const targetStored = noted(z.record(z.string(), z.unknown()), { form: targetForm }).describe(
+  'What the run does, relative paths resolved.',
+)

@@ -1,0 +1,266 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { promptSpread } from '../../src/core/spread.ts'
+import { type nouns, operations } from '../../src/operations/table.ts'
+import { Desk, keptTo, verbsAt } from './desk.ts'
+
+type Nouns = typeof nouns
+type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
+
+/** Makes what an example speaks of, and answers what cannot be known before: the id of a run. */
+type Stage = (desk: Desk) => Promise<{ readonly id?: string }>
+
+const nothing: Stage = async () => ({})
+
+const schedules: Stage = async ({ context }) => {
+  const { schedules } = verbsAt(() => context)
+  await schedules.put('nightly', { cron: '0 2 * * *', target: { command: ['/srv/backup.sh'] }, timeout: '1h' })
+  await schedules.put('report', { every: '1m', target: { handler: 'report' }, tags: ['daily'] })
+  return {}
+}
+
+const history: Stage = async (desk) => {
+  await schedules(desk)
+  for (let days = 0; days < 3; days++) {
+    desk.clock.advance(86_400_000)
+    await desk.store.fireDue({ limit: 10 })
+    await desk.work()
+  }
+  return {}
+}
+
+const hinted: Stage = async (desk) => {
+  await schedules(desk)
+  const { schedules: verbs } = verbsAt(() => desk.context)
+  await verbs.hint('nightly', { every: '5m', reason: 'r' })
+  await verbs.hint('nightly', { every: '6m', reason: 'r' })
+  await verbs.hint('nightly', { at: '2026-01-05T09:20Z', reason: 'r' })
+  return {}
+}
+
+const ready: Stage = async ({ context }) => verbsAt(() => context).runs.enqueue({ target: { handler: 'report' } })
+
+const leased: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  for (const { runId, fence } of await desk.lease()) await desk.store.appendOutput({ runId, fence }, 'so far')
+  return { id }
+}
+
+const ended: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  await desk.work()
+  return { id }
+}
+
+const parked: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+  for (const { runId, fence } of await desk.lease()) await desk.store.settle([{ runId, fence, outcome }])
+  return { id }
+}
+
+const endedOfSchedule: Stage = async (desk) => {
+  await schedules(desk)
+  const { id } = await verbsAt(() => desk.context).schedules.run('report')
+  await desk.work()
+  return { id }
+}
+
+const queues: Stage = async ({ context }) => {
+  const { queues } = verbsAt(() => context)
+  await queues.set('default', { maxConcurrentPerKey: 2, backoffSpread: 0.5 })
+  await queues.set('mail', { rateLimit: { startsMax: 3, per: '1m' }, retention: { parked: '1d' }, onExhausted: 'fail' })
+  await queues.pause('mail')
+  return {}
+}
+
+/** Every verb has one, or this does not compile. */
+const stages: Readonly<Record<VerbName, Stage>> = {
+  'schedule create': nothing,
+  'schedule put': nothing,
+  'schedule update': schedules,
+  'schedule get': hinted,
+  'schedule list': schedules,
+  'schedule delete': schedules,
+  'schedule pause': schedules,
+  'schedule resume': schedules,
+  'schedule run': schedules,
+  'schedule next': schedules,
+  'schedule history': history,
+  'schedule hint': schedules,
+  'schedule clearHints': hinted,
+  'schedule hints': hinted,
+  'schedule versions': schedules,
+  'run enqueue': nothing,
+  'run enqueueMany': nothing,
+  'run get': ended,
+  'run list': history,
+  'run attempts': ended,
+  'run output': leased,
+  'run wait': ended,
+  'run cancel': leased,
+  'run retry': endedOfSchedule,
+  'run reset': parked,
+  'queue set': nothing,
+  'queue get': queues,
+  'queue list': queues,
+  'queue pause': queues,
+  'queue resume': queues,
+  'worker list': leased,
+}
+
+async function open(): Promise<Desk> {
+  const desk = await Desk.open()
+  onTestFinished(() => desk.store.close())
+  return desk
+}
+
+const examples = operations.flatMap((operation) =>
+  operation.examples.map((example) => [`${operation.noun} ${operation.verb}` as VerbName, example, operation] as const),
+)
+
+it.each(examples)(
+  'the example of %s works, and is answered as its schema says: %j',
+  async (name, example, operation) => {
+    const desk = await open()
+    const known = await stages[name](desk)
+    const answer = await keptTo(operation).call(desk.context, { ...example, ...('id' in example && { id: known.id }) })
+    // An empty list would say nothing of its items.
+    if (Array.isArray(answer)) expect(answer).not.toEqual([])
+  },
+)
+
+describe('a run is answered as its schema says in every state:', () => {
+  async function statesOf(desk: Desk): Promise<string[]> {
+    const { runs } = verbsAt(() => desk.context)
+    const { runs: lines } = await runs.list({ limit: 1_000 })
+    const shown = await Promise.all(lines.map(({ id }) => runs.get(id)))
+    return shown.map(({ status, waiting }) => (waiting === undefined ? status : `${status} for ${waiting.for}`))
+  }
+
+  it('in line, waiting for an instant, for its key, for another run of its schedule, and held', async () => {
+    const desk = await open()
+    const { runs, schedules, queues } = verbsAt(() => desk.context)
+    await queues.set('default', { maxConcurrentPerKey: 1, maxConcurrent: 1 })
+    const target = { handler: 'report' }
+    await runs.enqueue({ target, notBefore: '2026-01-06T00:00Z', deadline: '2026-01-07T00:00Z' })
+    await runs.enqueueMany([
+      { target, concurrencyKey: 'k', priority: 1 },
+      { target, concurrencyKey: 'k', priority: 2 },
+    ])
+    await desk.lease()
+    await queues.set('default', { maxConcurrent: 5 })
+    await desk.lease()
+    await runs.enqueue({ payload: null, idempotencyKey: 'i', dedupeKey: 'd', expect: { json: { a: 1 } } })
+    await schedules.put('often', { every: '1m', overlap: 'cancel', target })
+    await schedules.run('often')
+    await desk.lease()
+    await schedules.run('often')
+    await schedules.put('paused', { every: '1m', target })
+    await schedules.pause('paused')
+    await schedules.run('paused')
+    await runs.enqueue({ target })
+    const states = await statesOf(desk)
+    expect([...new Set(states)].sort()).toEqual(
+      ['held', 'leased', 'ready', 'ready for instant', 'ready for key', 'ready for overlap'].sort(),
+    )
+  })
+
+  it('completed with a result, failed, parked, cancelled, asked to end, and skipped', async () => {
+    const desk = await open()
+    const { runs, queues } = verbsAt(() => desk.context)
+    await queues.set('failing', { onExhausted: 'fail', maxAttempts: 1 })
+    await ended(desk)
+    const { id = '' } = await ready(desk)
+    const [lease] = await desk.lease()
+    const named = { runId: id, fence: lease?.fence ?? 0 }
+    await desk.store.settle([{ ...named, outcome: { kind: 'success' }, result: { rows: [1, { at: 'x' }] } }])
+    await parked(desk)
+    await runs.enqueue({ queue: 'failing' })
+    const [failing] = await desk.lease('failing')
+    const outcome = { kind: 'failed', reason: 'broken' } as const
+    await desk.store.settle([{ runId: failing?.runId ?? '', fence: failing?.fence ?? 0, outcome }])
+    await runs.cancel((await ready(desk)).id ?? '')
+    const { id: late } = await runs.enqueue({ deadline: '2026-01-05T09:00:01Z' })
+    desk.clock.advance(2_000)
+    await desk.lease()
+    await runs.cancel((await leased(desk)).id ?? '', { reason: 'enough' })
+    expect((await runs.get(late)).end).toMatchObject({ status: 'skipped' })
+    expect((await runs.get(id)).result).toEqual({ value: { rows: [1, { at: 'x' }] }, truncated: false })
+    const states = await statesOf(desk)
+    expect([...new Set(states)].sort()).toEqual(
+      ['cancelled', 'completed', 'failed', 'leased', 'parked', 'skipped'].sort(),
+    )
+  })
+
+  it('an occurrence, with the decision that planned it', async () => {
+    const desk = await open()
+    const { runs, schedules } = verbsAt(() => desk.context)
+    const target = { handler: 'report' }
+    await schedules.put('hinted', { cron: '0 * * * *', target, min: '1m' })
+    await schedules.hint('hinted', { at: '2026-01-05T09:20Z', reason: 'r' })
+    const spread = { name: 'spread', timing: { cron: '*/30 * * * *', zone: 'UTC' }, spread: promptSpread, target }
+    await desk.store.putSchedule(spread, { mode: 'put', actor: desk.context.actor })
+    for (let minutes = 0; minutes < 60; minutes += 20) {
+      desk.clock.advance(1_200_000)
+      await desk.store.fireDue({ limit: 10 })
+    }
+    const { runs: lines } = await runs.list()
+    const shown = await Promise.all(lines.map(({ id }) => runs.get(id)))
+    expect(shown.map(({ source }) => source)).toEqual(expect.arrayContaining(['ai-oneshot', 'baseline-cron']))
+    for (const { decision } of shown) expect(decision?.trail.length).toBeGreaterThan(0)
+    expect(await schedules.history('hinted')).not.toHaveLength(0)
+  })
+})
+
+describe('a schedule is answered as its schema says', () => {
+  it('with every field that can be written', async () => {
+    const { context } = await open()
+    const { schedules } = verbsAt(() => context)
+    const more = { min: '1s', max: '1h', overlap: 'queue', queueMax: 3, missed: 'all', maxLateness: '1h' } as const
+    const written = await schedules.put('all', {
+      every: '1m',
+      from: 'start',
+      startNow: true,
+      startAt: '2026-02-01T00:00Z',
+      endAt: '2027-02-01T00:00Z',
+      maxRuns: 5,
+      ...more,
+      ...{
+        pauseAfterFailures: 3,
+        queue: 'q',
+        priority: 5,
+        concurrencyKey: 'k',
+        payload: { a: [1] },
+        repeatable: false,
+      },
+      target: { http: { url: 'https://example.org', headers: { authorization: { secret: 'HOOK' } }, body: { a: 1 } } },
+      ...{ expect: { statuses: ['2xx'] }, timeout: '5s', tags: ['a'], description: 'All of it.' },
+    })
+    expect(Object.keys(written.schedule)).toEqual(expect.arrayContaining([...written.changed]))
+    expect(await schedules.put('at', { at: '2026-12-01T00:00Z' })).toMatchObject({ answer: 'created' })
+    expect(await schedules.put('none', {})).toMatchObject({ answer: 'created' })
+  })
+
+  it('when it is paused, disabled, waiting for a run, over, and deleted', async () => {
+    const desk = await open()
+    const { schedules } = verbsAt(() => desk.context)
+    await schedules.put('waits', { every: '1m', startNow: true, target: { handler: 'report' } })
+    await desk.store.fireDue({ limit: 10 })
+    await schedules.put('paused', { cron: '* * * * *' })
+    await schedules.put('disabled', { cron: '* * * * *' })
+    await schedules.put('over', { at: '2026-01-05T09:00:30Z' })
+    await schedules.put('gone', { every: '1m' })
+    await schedules.pause('paused', { for: '1h' })
+    await schedules.pause('disabled')
+    desk.clock.advance(61_000)
+    await desk.store.fireDue({ limit: 10 })
+    await schedules.delete('gone')
+    const [gone] = await schedules.list({ deleted: true })
+    const shown = [...(await schedules.list()), await schedules.get(gone?.id ?? '')]
+    expect(shown.find(({ name }) => name === 'waits')?.waitsFor).not.toBeNull()
+    expect(shown.find(({ name }) => name === 'paused')).toMatchObject({ paused: { until: expect.any(Number) } })
+    expect(shown.find(({ name }) => name === 'disabled')).toMatchObject({ disabled: { at: expect.any(Number) } })
+    expect(shown.find(({ name }) => name === 'over')).toMatchObject({ nextRunAt: null })
+    expect(shown.find(({ name }) => name === 'gone')).toMatchObject({ deletedAt: expect.any(Number) })
+  })
+})

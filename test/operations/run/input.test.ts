@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { read } from '../../../src/operations/input.ts'
+import { type RunInput, readRun, runInput } from '../../../src/operations/run/input.ts'
+
+const folder = '/srv/app'
+
+function reading(input: unknown) {
+  return readRun(read(runInput, input, 'a run'), { folder })
+}
+
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+describe('a run input', () => {
+  it('with every field becomes the run that is stored', () => {
+    const input: RunInput = {
+      queue: 'reports',
+      target: { http: { url: 'https://example.org/hook', headers: { authorization: { secret: 'HOOK' } } } },
+      payload: { day: 'today' },
+      priority: 7,
+      notBefore: '2026-12-01T09:00+01:00',
+      deadline: new Date(Date.UTC(2026, 11, 2)),
+      concurrencyKey: 'customer 1',
+      idempotencyKey: 'r-1',
+      dedupeKey: 'd-1',
+      timeout: '30s',
+      repeatable: false,
+      expect: { statuses: ['2xx', 404] },
+      tags: ['a'],
+      traceparent,
+    }
+    expect(reading(input)).toEqual({
+      run: {
+        queue: 'reports',
+        target: input.target,
+        payload: { day: 'today' },
+        priority: 7,
+        notBefore: Date.UTC(2026, 11, 1, 8),
+        deadline: Date.UTC(2026, 11, 2),
+        concurrencyKey: 'customer 1',
+        idempotencyKey: 'r-1',
+        dedupeKey: 'd-1',
+        repeatable: false,
+        options: { timeoutMs: 30_000, expect: { statuses: ['2xx', 404] }, tags: ['a'], traceparent },
+      },
+      problems: [],
+    })
+  })
+
+  it('may be empty, and then says nothing', () => {
+    expect(reading({})).toEqual({ run: {}, problems: [] })
+  })
+
+  it.each([
+    ['a bare number for a duration', { timeout: 30 }, 'timeout', /is 30/, /with its unit/],
+    ['an unknown field', { notbefor: 1 }, 'notbefor', /is not a field of a run/, /notBefore, if/],
+    ['the fields of a schedule', { cron: '@daily' }, 'cron', /is not a field of a run/, /one of/],
+    [
+      'a deadline before its beginning',
+      { notBefore: '2026-12-01T09:00Z', deadline: '2026-12-01T08:00Z' },
+      'deadline',
+      /T08/,
+      /after notBefore, which is 2026-12-01T09/,
+    ],
+    ['a trace that is none', { traceparent: '00-1' }, 'traceparent', /its parts/, /W3C traceparent/],
+    ['a payload that JSON would change', { payload: { list: [new Map()] } }, 'payload.list[0]', /Map/, /plain data/],
+    ['a priority out of range', { priority: 1_000_001 }, 'priority', /is 1000001/, /at most 1000000/],
+    ['an empty key', { idempotencyKey: '' }, 'idempotencyKey', /is ""/, /at least 1 character/],
+    ['a key too long', { dedupeKey: 'x'.repeat(501) }, 'dedupeKey', /is "xxx/, /at most 500 characters/],
+    ['null for nothing', { queue: null }, 'queue', /is null/, /a text/],
+  ])('%s is refused', (_, input, field, problem, expected) => {
+    expect(reading(input).problems).toEqual([
+      { field, problem: expect.stringMatching(problem), expected: expect.stringMatching(expected) },
+    ])
+  })
+})
