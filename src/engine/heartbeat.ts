@@ -1,4 +1,3 @@
-import type { LeaseName } from '../store/port.ts'
 import { attemptName, type EngineContext } from './context.ts'
 import { stopHolding } from './holdings.ts'
 import { loseHolding } from './lose.ts'
@@ -50,12 +49,13 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
 }
 
 /** Stops the runs whose cancellation somebody has asked for. */
-export async function cancelTick({ store, holdings }: EngineContext, workerId: string): Promise<null> {
+export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
-  const asked: LeaseName[] = await store.read.cancelRequests(workerId)
-  for (const name of asked) {
-    const holding = holdings.get(name)
-    if (holding !== undefined) stopHolding(holding, 'cancelled')
+  for (const workerId of workerIds) {
+    for (const name of await store.read.cancelRequests(workerId)) {
+      const holding = holdings.get(name)
+      if (holding !== undefined) stopHolding(holding, 'cancelled')
+    }
   }
   return null
 }

@@ -1,4 +1,4 @@
-import { BelfryError } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import type { EngineContext } from './context.ts'
 
 const firstPauseMs = 100
@@ -10,18 +10,18 @@ const defectPauseMs = 1_000
  * ever more seldom. It is over when all that had failed have been answered.
  */
 export class Outage {
-  readonly #context: Pick<EngineContext, 'events' | 'clock'>
+  readonly #context: Pick<EngineContext, 'events' | 'clock' | 'settings'>
   readonly #failing = new Set<string>()
   #since = 0
 
-  constructor(context: Pick<EngineContext, 'events' | 'clock'>) {
+  constructor(context: Pick<EngineContext, 'events' | 'clock' | 'settings'>) {
     this.#context = context
   }
 
   /** Answers in how many ms to try again. */
   failed(loop: string, error: unknown, inARow: number): number {
     const { events, clock } = this.#context
-    if (!isPassing(error)) {
+    if (!canAskAgain(error)) {
       events.tell('worker.failed', { loop, error: error instanceof Error ? error : new Error(String(error)) })
       return defectPauseMs
     }
@@ -30,7 +30,9 @@ export class Outage {
       events.tell('store.unavailable', { doing: loop, error: error as Error })
     }
     this.#failing.add(loop)
-    return Math.min(pauseMsMax, firstPauseMs * 2 ** (inARow - 1))
+    // Leases run out while their renewal pauses, so that it has several tries in the time they are trusted.
+    const most = loop === 'renew' ? this.#context.settings.renewMs / 4 : pauseMsMax
+    return Math.min(most, firstPauseMs * 2 ** (inARow - 1))
   }
 
   /** The store has answered this loop. */
@@ -40,7 +42,7 @@ export class Outage {
   }
 }
 
-/** The store will answer again; what was asked can be asked once more. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof BelfryError && ['unavailable', 'commit-unknown', 'conflict'].includes(error.code)
+/** What was asked can be asked once more: the store will answer again, or others were in the way too often. */
+export function canAskAgain(error: unknown): boolean {
+  return isPassing(error) || (error instanceof BelfryError && error.code === 'conflict')
 }

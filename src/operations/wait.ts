@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
-import { BelfryError } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import { isEnded } from '../core/run-state.ts'
 import type { Events } from '../engine/events.ts'
 import type { Store } from '../store/port.ts'
@@ -102,8 +102,7 @@ export class Waits {
       else if (isEnded(run.status) || run.status === 'parked') this.#tell(id, ({ answer }) => answer(run))
     } catch (error) {
       // A store that does not answer now may do so at the next look, and the run goes on meanwhile.
-      const isPassing = error instanceof BelfryError && error.code === 'unavailable'
-      if (!isPassing) this.#tell(id, ({ fail }) => fail(error))
+      if (!isPassing(error)) this.#tell(id, ({ fail }) => fail(error))
     }
   }
 
