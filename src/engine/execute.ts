@@ -44,11 +44,10 @@ export async function execute(context: EngineContext, holding: Holding, executor
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
   const came = await resultOf(context, holding, found.execute, new LeasedAttempt(context, holding, output))
   cancelTimeout?.()
-  // What comes from here on comes too late: an end that was first stands.
-  const { stopped } = holding
+  // What tells it to stop from here on comes too late: an end that was first stands.
   context.holdings.over(holding)
   await output.close()
-  const outcome = outcomeAfter({ came, stopped, expect: options.expect, timeoutMs })
+  const outcome = outcomeAfter({ came, stopped: holding.stopped, expect: options.expect, timeoutMs })
   const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
   return { runId, fence, scheduleId, outcome, ...(result === undefined ? {} : { result }) }
 }

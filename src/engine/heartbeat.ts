@@ -38,10 +38,9 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
   const now = clock.monotonic()
   let wakeAt = now + settings.renewMs
   for (const holding of holdings.all()) {
-    if (holding.stopped !== null) continue
+    if (holding.stopped !== null || holding.isOver) continue
     if (holding.trustedUntil > now) wakeAt = Math.min(wakeAt, holding.trustedUntil)
-    else {
-      stopHolding(holding, 'lease-lost')
+    else if (stopHolding(holding, 'lease-lost')) {
       events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'not-renewed' })
     }
   }

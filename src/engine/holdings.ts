@@ -83,9 +83,12 @@ export class Holdings {
   }
 }
 
-/** Tells an attempt to stop. The first reason stands, because it is the one that its executor has heard. */
+/**
+ * Tells an attempt to stop, and answers whether there was anything to stop. The first reason stands, because it is the one
+ * that its executor has heard; one that has come to its end by itself is not stopped by what comes after.
+ */
 export function stopHolding(holding: Holding, reason: StopReason): boolean {
-  if (holding.stopped !== null) return false
+  if (holding.stopped !== null || holding.isOver) return false
   holding.stopped = reason
   holding.controller.abort(reason)
   return true

@@ -130,8 +130,14 @@ export class Settler {
   /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
   #tellAsRead(finished: Finished): void {
     const { events, store } = this.#context
-    store.read.run(finished.holding.lease.runId).then(
-      (run) => run !== null && this.#tell(finished, run.status, run.end?.reason ?? run.parked?.reason ?? 'success'),
+    const { runId, fence } = finished.holding.lease
+    Promise.all([store.read.run(runId), store.read.attempts(runId)]).then(
+      ([run, attempts]) => {
+        const attempt = attempts.find((one) => one.fence === fence)
+        if (run === null || attempt === undefined) return
+        const reason = run.end?.reason ?? run.parked?.reason ?? attempt.reason ?? attempt.outcome
+        this.#tell(finished, attempt.ends ?? run.status, reason)
+      },
       (error: Error) => events.tell('store.unavailable', { doing: 'settle', error }),
     )
   }

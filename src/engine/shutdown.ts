@@ -45,7 +45,7 @@ export async function seeOut(context: EngineContext, grace: Grace, nothingNew: P
   const { clock, holdings, settings } = context
   await Promise.race([nothingNew.then(() => holdings.still()), grace.over])
   grace.forget()
-  const forced = holdings.all().filter((holding) => !holding.isOver && stopHolding(holding, 'shutdown')).length
+  const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
   await atMost(clock, settings.leaveAfterMs, holdings.still())
   await atMost(clock, lastWritesMsMax, holdings.empty())
   // Whoever still tries to write something of these must not go on trying for ever.

@@ -30,8 +30,8 @@ export const closing: Case[] = [
     skip: cannotShare,
     async run(stage) {
       const [store, other] = await stage.openMany(2)
-      const own = await stage.begin()
       await (store as Store).close()
+      const own = await stage.begin()
       await assert.rejects((store as Store).enqueue([noop()], { transaction: own.handle }), isClosed)
       await (other as Store).enqueue([noop()], { transaction: own.handle })
       await own.commit()
