@@ -169,6 +169,33 @@ describe('ends', () => {
     expect(await here.until('run.parked')).toMatchObject({ fence: 1, reason: 'no (attempt 1/1)' })
   })
 
+  it('whose commit broke off are told with their own reason, also where another attempt follows', async () => {
+    const { clock, faults, here } = await world()
+    faults.fault = (verb, call) => (verb === 'settle' && call === 1 ? 'after' : undefined)
+    here.handle('work', () => {
+      throw new Error('no')
+    })
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('store.unavailable')
+    clock.advance(100)
+    expect(await here.until('run.retrying')).toMatchObject({ fence: 1, reason: 'no' })
+  })
+
+  it('that only wait to be written are not told as lost leases because nothing can be renewed meanwhile', async () => {
+    const { clock, faults, here } = await world()
+    faults.fault = (verb) => (verb === 'settle' || verb === 'renew' ? 'before' : undefined)
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    await pass(clock, 26_000)
+    faults.fault = () => undefined
+    await pass(clock, 5_000)
+    expect(here.of('run.completed')).toHaveLength(1)
+    expect(here.of('run.lease-lost')).toEqual([])
+  })
+
   it('whose commit broke off and that cannot be read either are at least told of', async () => {
     const { clock, faults, here } = await world()
     faults.fault = (verb, call) => {

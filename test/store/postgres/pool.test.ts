@@ -115,3 +115,11 @@ test('a store on a frozen server can be closed, and whoever still waits for an a
   await store.close()
   await asked
 })
+
+test('what was asked before a store was closed is answered, also what still waits for a connection', async () => {
+  const store = await openStore(server.url, { schema: 'pool', allowNonDurable: true, connectionsMax: 1 })
+  const asked = Array.from({ length: 3 }, () => store.read.now())
+  const closed = store.close()
+  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'))
+  await closed
+})
