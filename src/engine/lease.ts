@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { pause } from '../core/clock.ts'
-import { BelfryError } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
 import type { EngineContext } from './context.ts'
-import { canAskAgain } from './outage.ts'
 import { trustMs } from './settings.ts'
 
 /** Runs that one step leases; the next step follows at once. */
@@ -91,7 +90,7 @@ export class Lessor {
         if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
       } catch (error) {
         failures.push(error)
-        if (canAskAgain(error)) break
+        if (isPassing(error)) break
       }
     }
     // Those that found no room come first when there is some, before those that were served in this round.
@@ -136,8 +135,8 @@ export class Lessor {
   #tellEnds(queue: string, { skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'broken'>): void {
     const { events } = this.#options.context
     const ended = { queue, durationMs: 0 }
-    for (const { id, reason } of skipped) {
-      events.tell('run.skipped', { ...ended, runId: id, fence: 0, scheduleId: null, status: 'skipped', reason })
+    for (const one of skipped) {
+      events.tell('run.skipped', { ...ended, ...one, fence: 0, status: 'skipped' })
     }
     for (const one of broken) events.tell('run.parked', { ...ended, ...one, status: 'parked' })
   }
@@ -149,7 +148,7 @@ export class Lessor {
       try {
         return await store.leasesOf(claimId)
       } catch (error) {
-        if (!canAskAgain(error)) throw error
+        if (!isPassing(error)) throw error
         await pause(clock, askAgainMs)
       }
     }

@@ -1,4 +1,4 @@
-import { BelfryError, isPassing } from '../core/error.ts'
+import { isPassing } from '../core/error.ts'
 import type { EngineContext } from './context.ts'
 
 const firstPauseMs = 100
@@ -21,7 +21,7 @@ export class Outage {
   /** Answers in how many ms to try again. */
   failed(loop: string, error: unknown, inARow: number): number {
     const { events, clock } = this.#context
-    if (!canAskAgain(error)) {
+    if (!isPassing(error)) {
       events.tell('worker.failed', { loop, error: error instanceof Error ? error : new Error(String(error)) })
       return defectPauseMs
     }
@@ -40,9 +40,4 @@ export class Outage {
     if (!this.#failing.delete(loop) || this.#failing.size > 0) return
     this.#context.events.tell('store.back', { afterMs: Math.round(this.#context.clock.monotonic() - this.#since) })
   }
-}
-
-/** What was asked can be asked once more: the store will answer again, or others were in the way too often. */
-export function canAskAgain(error: unknown): boolean {
-  return isPassing(error) || (error instanceof BelfryError && error.code === 'conflict')
 }

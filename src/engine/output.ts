@@ -1,9 +1,9 @@
 import { pause } from '../core/clock.ts'
+import { isPassing } from '../core/error.ts'
 import { Backlog } from './backlog.ts'
 import type { EngineContext } from './context.ts'
 import type { Holding } from './holdings.ts'
 import { loseHolding } from './lose.ts'
-import { canAskAgain } from './outage.ts'
 
 const writeEveryMs = 250
 const writeLengthMin = 64 * 1024
@@ -76,7 +76,7 @@ export class OutputWriter {
         if ((await this.#context.store.appendOutput(this.#holding.lease, chunk)) === 'written') return
         loseHolding(this.#context, this.#holding)
       } catch (error) {
-        if (!canAskAgain(error))
+        if (!isPassing(error))
           return this.#context.events.tell('worker.failed', { loop: 'output', error: error as Error })
         await pause(this.#context.clock, tryAgainMs)
       }

@@ -118,6 +118,7 @@ export class Waits {
   /** Nobody hears of anything any more. */
   close(): void {
     const closed = new BelfryError('unavailable', 'Belfry was closed while somebody waited for a run.', {
+      details: { closed: true },
       hint: 'The run goes on where its worker runs, and can be waited for anew.',
     })
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))

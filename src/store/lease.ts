@@ -340,12 +340,18 @@ function unfitEnding({ context: { ns }, workerId, now }: Lane, run: Candidate): 
   return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
 }
 
-function skippedOf({ runId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
-  return status === 'skipped' ? [{ id: formatId('run', runId), reason: reason as 'lateness' | 'deadline' }] : []
+function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
+  if (status !== 'skipped') return []
+  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
 }
 
 function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
-  if (status !== 'parked') return []
-  const schedule = scheduleId === null ? null : formatId('schedule', scheduleId)
-  return [{ runId: formatId('run', runId), fence, scheduleId: schedule, reason }]
+  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
+}
+
+function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {
+  return {
+    runId: formatId('run', runId),
+    scheduleId: scheduleId === null ? null : formatId('schedule', scheduleId),
+  }
 }

@@ -189,7 +189,11 @@ export interface LeaseRequest {
 export interface LeaseAnswer {
   readonly leases: Lease[]
   /** Runs that ended instead of being leased, because they came too late. */
-  readonly skipped: { readonly id: string; readonly reason: 'lateness' | 'deadline' }[]
+  readonly skipped: {
+    readonly runId: string
+    readonly scheduleId: string | null
+    readonly reason: 'lateness' | 'deadline'
+  }[]
   /** Runs that were parked instead of being leased, because what is stored of them cannot be read. */
   readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
   readonly inFlight: number

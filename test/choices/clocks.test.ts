@@ -110,6 +110,7 @@ describe('clocks', () => {
     expect(stage.starts).toEqual(['09:01', '09:02'])
     stage.clock.set(at('08:02').getTime())
     await stage.put({ name: 'new', every: '30s', startNow: true })
+    await stage.belfry.schedules.update('s', { description: 'asked anew' })
     await stage.pass(59_000, 1_000)
     expect(stage.starts).toEqual(['09:01', '09:02'])
     await stage.pass(3_000, 1_000)

@@ -175,16 +175,14 @@ describe.skipIf(own === null)('is that holder dead?', () => {
     expect(of('run.reclaimed')).toMatchObject([{ runId: id, because: 'expired' }])
   })
 
-  it('is asked every five seconds of local holders', async () => {
+  it('is asked of local holders after five seconds at the most', async () => {
     const store = sqliteFile()
     const stage = await staged(store)
     await stage.belfry.start()
     await settleDown()
     const { id } = await stage.belfry.runs.enqueue({ payload: 'for hosts' })
     await leaseAs(await portOf(store, stage.clock), { ...identity, pid: deadPid() })
-    await stage.pass(4_999, 4_999)
-    expect(stage.of('run.reclaimed')).toEqual([])
-    await stage.pass(1)
+    await stage.pass(5_000, 5_000)
     expect(await stage.until('run.reclaimed')).toMatchObject({ runId: id, because: 'holder-dead' })
   })
 

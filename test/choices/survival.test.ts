@@ -91,6 +91,8 @@ describe('a schedule survives', () => {
     await stage.belfry.start()
     await stage.drainTo('09:30')
     stage.clock.set(at('08:30').getTime())
+    // Asked anew, each would name instants of the hour that comes again, but for what it remembers.
+    for (const name of ['s', 'rate', 'delay']) await stage.belfry.schedules.update(name, { description: 'asked anew' })
     await stage.pass(2 * hour + 5_000, 5_000)
     expect(stage.of('clock.jumped')).toMatchObject([{ byMs: -hour }])
     const until1030 = ['09:10', '09:20', '09:30', '09:40', '09:50', '10:00', '10:10', '10:20', '10:30']
@@ -118,9 +120,9 @@ describe('a schedule survives a month of downtime', () => {
     return stage
   }
 
-  const timings = { cron: hourly, 'every from start': { every: '1h', from: 'start' } } as const
+  const timings = { 'a cron': hourly, 'every from start': { every: '1h', from: 'start' } } as const
 
-  describe.each(Object.entries(timings))('with a %s', (_, timing) => {
+  describe.each(Object.entries(timings))('with %s', (_, timing) => {
     it('under once: one run, for the newest, and one row for all the others', async () => {
       const stage = await afterAMonth(timing)
       expect(await stage.ledger()).toEqual([`10:00..${time(newest - hour)} x719 missed`, `${time(newest)} completed`])

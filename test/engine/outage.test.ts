@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
-import { canAskAgain, Outage } from '../../src/engine/outage.ts'
+import { Outage } from '../../src/engine/outage.ts'
 import { settingsOf } from '../../src/engine/settings.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
@@ -56,15 +56,6 @@ describe('an outage of the store', () => {
       ['worker.failed', { loop: 'fire', error: defect }],
       ['worker.failed', { loop: 'fire', error: new Error('a text') }],
     ])
-  })
-
-  it.each([
-    ['unavailable', true],
-    ['commit-unknown', true],
-    ['conflict', true],
-    ['invalid', false],
-  ] as const)('passes or does not: %s, %s', (code, passes) => {
-    expect(canAskAgain(new BelfryError(code, 'x'))).toBe(passes)
   })
 
   it('pauses renewals only for so long that a lease sees several tries', () => {

@@ -76,7 +76,7 @@ onEachDatabase('lease what can be read', (scene) => {
     const id = await scene().enqueue({ payload: 1, deadline: startAt + 10 })
     await damage(scene(), id, 'payload', '{')
     scene().clock.now = startAt + 10
-    expect(await leaseAll(scene())).toMatchObject({ skipped: [{ id, reason: 'deadline' }], broken: [] })
+    expect(await leaseAll(scene())).toMatchObject({ skipped: [{ runId: id, reason: 'deadline' }], broken: [] })
   })
 
   test('a hundred of them at the head of the line keep nobody behind them waiting', async () => {
