@@ -36,7 +36,7 @@ describe('many processes', () => {
     },
   )
 
-  /** The rows of the ledger follow each other without a gap and without a second end, and what ran has come to its end. */
+  /** The rows follow each other without a gap and without a second end, and what ran has come to its end. */
   async function everySecondEnded(belfry: Belfry, name: string): Promise<void> {
     const rows = (await belfry.schedules.history(name)).toReversed()
     expect(rows.filter(({ runId, outcome }) => runId !== null && outcome !== 'completed')).toEqual([])

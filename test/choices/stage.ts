@@ -100,7 +100,7 @@ export class Stage {
     }
   }
 
-  /** Waits until so many of these were told, and answers the last of them; says what was told instead if they never are. */
+  /** Waits until so many of these were told, and answers the last of them; in vain, it says what was told instead. */
   async until<Name extends EventName>(name: Name, count = 1): Promise<EngineEvents[Name]> {
     let isInVain = false
     const patience = setTimeout(() => {

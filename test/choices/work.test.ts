@@ -163,32 +163,33 @@ describe('idempotency', () => {
   })
 
   it('is told to targets as Idempotency-Key, equal for all attempts: the key, or else the id of the run', async () => {
-    const seen: unknown[] = []
+    const told: string[] = []
+    // Every first attempt fails, so that there is a second.
     const server = createServer(({ headers }, response) => {
-      seen.push(`${headers['belfry-attempt']} ${headers['idempotency-key']}`)
-      response.writeHead(seen.length % 2 === 1 ? 503 : 200).end()
+      told.push(`${headers['belfry-run']} ${headers['belfry-attempt']} ${headers['idempotency-key']}`)
+      response.writeHead(headers['belfry-attempt'] === '1' ? 503 : 200).end()
     })
     onTestFinished(() => void server.close())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const stage = await open({ work: ({ attempt }) => attempt > 1 || Promise.reject(new Error('once more')) })
-    const command = 'echo "$BELFRY_ATTEMPT $BELFRY_IDEMPOTENCY_KEY"; test "$BELFRY_ATTEMPT" = 2'
-    await stage.belfry.start()
-    for (const options of [{ idempotencyKey: 'order-1' }, {}]) {
-      const key = (id: string) => (options.idempotencyKey === undefined ? id : `${options.idempotencyKey}`)
-      const http = await stage.belfry.runs.enqueue({ target: { http: { url } }, ...options })
-      await stage.drainTo(stage.clock.now() + minute)
-      expect(seen.splice(0)).toEqual([`1 ${key(http.id)}`, `2 ${key(http.id)}`])
-      const other = options.idempotencyKey === undefined ? {} : { idempotencyKey: 'order-2' }
-      const run = await stage.belfry.runs.enqueue({ target, ...other })
-      await stage.drainTo(stage.clock.now() + minute)
-      const told = stage.seen.splice(0).map((one) => `${one.run.attempt} ${one.run.idempotencyKey}`)
-      expect(told).toEqual([1, 2].map((attempt) => `${attempt} ${other.idempotencyKey ?? run.id}`))
+    const http = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+    const command = 'echo "$BELFRY_RUN $BELFRY_ATTEMPT $BELFRY_IDEMPOTENCY_KEY"; test "$BELFRY_ATTEMPT" = 2'
+    const stage = await open({
+      work: ({ id, attempt, idempotencyKey }) => {
+        told.push(`${id} ${attempt} ${idempotencyKey}`)
+        if (attempt === 1) throw new Error('once more')
+      },
+    })
+    const targets = [{ http }, { command }, target]
+    const keyed = targets.map((one, index) => ({ target: one, idempotencyKey: `order-${index}` }))
+    const runs = await stage.belfry.runs.enqueueMany([...keyed, ...targets.map((one) => ({ target: one }))])
+    await stage.drainTo('09:05')
+    for (const { id } of [runs[1], runs[4]].flatMap((run) => run ?? [])) {
+      for (const attempt of [1, 2]) told.push((await stage.belfry.runs.output(id, { attempt }))?.text.trim() ?? '')
     }
-    const { id } = await stage.belfry.runs.enqueue({ target: { command } })
-    await stage.drainTo(stage.clock.now() + minute)
-    const output = async (attempt: number) => (await stage.belfry.runs.output(id, { attempt }))?.text
-    expect([await output(1), await output(2)]).toEqual([`1 ${id}\n`, `2 ${id}\n`])
+    const expected = runs.flatMap(({ id }, index) =>
+      [1, 2].map((attempt) => `${id} ${attempt} ${keyed[index]?.idempotencyKey ?? id}`),
+    )
+    expect(told.toSorted()).toEqual(expected.toSorted())
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * A worker process on a store: `node worker.mjs STORE OPTIONS`. It says what happens to its runs, works until it is ended,
- * and goes cleanly when it is asked to. Its handler `work` never ends while its payload says so.
+ * A worker process on a store: `node worker.mjs STORE OPTIONS`. It says what happens to its runs, works until it is
+ * ended, and goes cleanly when it is asked to. Its handler hangs at its first attempt if the payload says so.
  */
 import { Belfry } from '../../dist/index.js'
 
