@@ -123,8 +123,8 @@ async function judge({ belfry, witness, schedules, seconds }) {
     const lostHere = attempts.filter(({ outcome }) => outcome === 'lost').length
     lost += lostHere
     const times = witness.seen.get(run)?.length ?? 0
-    // A lost attempt may have reached the witness or not; every other reached it once.
-    if (times < attempts.length - lostHere || times > attempts.length) wrong.push({ run, times, attempts })
+    // A lost attempt may have reached the witness or not; for the rest each run is seen once.
+    if (times < 1 || times > 1 + lostHere) wrong.push({ run, times, attempts })
   }
   const unknown = [...witness.seen.keys()].filter((run) => !runs.includes(run))
   return { occurrences: schedules * seconds, ends: Object.fromEntries(ends), runs: runs.length, lost, wrong, unknown }

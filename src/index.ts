@@ -186,8 +186,15 @@ export class Belfry {
       noun: 'a start',
     })
     if (this.#injected !== undefined) await refuseBesideOthers(this.#injected, this.#store, this.#engine.workerId)
-    await this.#engine.start(onlyGiven(options))
+    // Before the start, so that a signal that comes while it starts is not the end of the process.
     if (closes === true) this.#forgetSignals ??= closeOnSignals(this, (error) => this.#logger.error(error))
+    try {
+      await this.#engine.start(onlyGiven(options))
+    } catch (error) {
+      this.#forgetSignals?.()
+      this.#forgetSignals = null
+      throw error
+    }
   }
 
   /** Takes no more work, lets what is at work end within the grace, then stops it and gives it back. */

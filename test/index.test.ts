@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Belfry, type HandlerRun, type OpenOptions } from '../src/index.ts'
+import { Belfry, type HandlerRun, type OpenOptions, RunFailure } from '../src/index.ts'
 import { openStore } from '../src/store/open.ts'
 import { ownIdentity } from '../src/store/process-identity.ts'
 import { TestClock } from '../src/testing/clock.ts'
@@ -195,6 +195,23 @@ describe('a program that embeds Belfry', () => {
     await belfry.start()
     const { id } = await belfry.runs.enqueue({ target: { handler: 'report' } })
     expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed' })
+  })
+
+  it('has its runs ended whatever number a handler made of the time to wait', async () => {
+    const belfry = await open()
+    await belfry.queues.set('default', { maxAttempts: 1 })
+    belfry.handle('report', () => {
+      throw new RunFailure('no rows', { retryAfterMs: 1 / 0 })
+    })
+    await belfry.start()
+    const { id } = await belfry.runs.enqueue({ target: { handler: 'report' } })
+    expect(await belfry.runs.wait(id)).toMatchObject({ parked: { reason: 'no rows (attempt 1/1)' } })
+  })
+
+  it('is told when it listens for what is never told', async () => {
+    const belfry = await open()
+    expect((await errorOf(() => belfry.on('run.complete' as never, () => 1))).message).toContain('run.completed')
+    expect((await errorOf(() => belfry.once('run.failed', undefined as never))).code).toBe('invalid')
   })
 
   it('that forgets to stop is stopped by close, and closing twice is closing once', async () => {

@@ -13,7 +13,7 @@ export interface Clock extends Dials {
   after(ms: number, act: () => void): () => void
 }
 
-/** A longer timer would go off at once. Whoever sleeps longer is woken in between and looks again. */
+/** A longer timer would go off at once, so a longer wait is made of several. */
 const timerMsMax = 2 ** 31 - 1
 
 /** The one place that reads the machine's clocks and sets its timers; everything else is handed a clock. */
@@ -21,7 +21,12 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, act) {
-    const timer = setTimeout(act, Math.min(Math.max(0, ms), timerMsMax))
+    let timer: NodeJS.Timeout
+    const wait = (leftMs: number) => {
+      const next = leftMs > timerMsMax ? () => wait(leftMs - timerMsMax) : act
+      timer = setTimeout(next, Math.min(Math.max(0, leftMs), timerMsMax))
+    }
+    wait(ms)
     return () => clearTimeout(timer)
   },
 }

@@ -30,3 +30,12 @@ export class BelfryError extends Error {
     this.details = details
   }
 }
+
+/**
+ * Whether the same may be asked again later and be answered then: the store is away, or busy, or broke off in the middle.
+ * After a commit that broke off the caller looks first. A store that was closed stays closed.
+ */
+export function isPassing(error: unknown): error is BelfryError {
+  if (!(error instanceof BelfryError) || error.details?.closed === true) return false
+  return error.code === 'unavailable' || error.code === 'commit-unknown'
+}

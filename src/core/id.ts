@@ -13,8 +13,9 @@ export function formatId(kind: IdKind, value: number): string {
   return `${letters[kind]}-${digits.length.toString(36)}${digits}`
 }
 
-/** The number behind an id, or `null` when the text is not an id of that kind in its one canonical spelling. */
-export function parseId(kind: IdKind, text: string): number | null {
+/** The number behind an id, or `null` for all that is not an id of that kind in its one canonical spelling. */
+export function parseId(kind: IdKind, text: unknown): number | null {
+  if (typeof text !== 'string') return null
   const digits = text.slice(3)
   if (digits.length === 0 || digits.length > digitsMax) return null
   const value = Number.parseInt(digits, 36)

@@ -12,26 +12,36 @@ export const plainData = 'plain data that JSON can say'
 const levelsMax = 500
 const pathLengthMax = 80
 
+export interface JsonReading {
+  /** Lets `toJSON` speak for what has one, so that a date is its text; by default it is refused. */
+  readonly converts?: boolean
+}
+
 /**
  * The first thing in a value that JSON would drop, replace or refuse; `null` when it says all of it. Properties that are
- * undefined count as absent, and what has a `toJSON` is judged by what that answers.
+ * undefined count as absent.
  */
-export function jsonProblem(value: unknown): JsonProblem | null {
-  const found = looked(value)
+export function jsonProblem(value: unknown, { converts = false }: JsonReading = {}): JsonProblem | null {
+  const found = looked(value, converts)
   if (found === null || found.path.length <= pathLengthMax) return found
   return { ...found, path: `${found.path.slice(0, pathLengthMax)}…` }
 }
 
 /** A getter or a `toJSON` may throw whatever it likes. */
-function looked(value: unknown): JsonProblem | null {
+function looked(value: unknown, converts: boolean): JsonProblem | null {
   try {
-    return problemOf(value, 0)
+    return problemOf(value, { level: 0, converts })
   } catch (error) {
     return here(`cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-function problemOf(value: unknown, level: number): JsonProblem | null {
+interface Spot {
+  readonly level: number
+  readonly converts: boolean
+}
+
+function problemOf(value: unknown, spot: Spot): JsonProblem | null {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -39,7 +49,7 @@ function problemOf(value: unknown, level: number): JsonProblem | null {
     case 'number':
       return Number.isFinite(value) ? null : here(`is ${value}`)
     case 'object':
-      return value === null ? null : insideOf(value, level)
+      return value === null ? null : insideOf(value, spot)
     case 'undefined':
       return here('is undefined')
     default:
@@ -47,24 +57,31 @@ function problemOf(value: unknown, level: number): JsonProblem | null {
   }
 }
 
-function insideOf(value: object, level: number): JsonProblem | null {
-  if (level > levelsMax) return here(`is nested over ${levelsMax} levels deep, or contains itself`)
-  if (Array.isArray(value)) return amongItems(value, level)
-  if (value instanceof Date && Number.isNaN(value.getTime())) return here('is a date that is none')
+function insideOf(value: object, spot: Spot): JsonProblem | null {
+  if (spot.level > levelsMax) return here(`is nested over ${levelsMax} levels deep, or contains itself`)
+  const inside = { ...spot, level: spot.level + 1 }
   const { toJSON } = value as { toJSON?: unknown }
-  if (typeof toJSON === 'function') return problemOf(toJSON.call(value, ''), level + 1)
+  if (typeof toJSON === 'function') return convertedOf(value, toJSON as () => unknown, inside)
+  if (Array.isArray(value)) return amongItems(value, inside)
   if (!isPlain(value)) return here(`is ${classOf(value)}`)
   for (const key of Object.keys(value)) {
     const inner = (value as Record<string, unknown>)[key]
-    const found = inner === undefined ? null : problemOf(inner, level + 1)
+    const found = inner === undefined ? null : problemOf(inner, inside)
     if (found !== null) return { path: nameOf(key) + found.path, problem: found.problem }
   }
   return null
 }
 
-function amongItems(items: readonly unknown[], level: number): JsonProblem | null {
+/** What comes back would be something else than what was given: for a date, a text. */
+function convertedOf(value: object, toJSON: () => unknown, spot: Spot): JsonProblem | null {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return here('is a date that is none')
+  if (spot.converts) return problemOf(toJSON.call(value), spot)
+  return here(value instanceof Date ? 'is a Date, which JSON can say only as text' : 'has a toJSON that speaks for it')
+}
+
+function amongItems(items: readonly unknown[], spot: Spot): JsonProblem | null {
   for (let index = 0; index < items.length; index++) {
-    const found = problemOf(items[index], level + 1)
+    const found = problemOf(items[index], spot)
     if (found !== null) return { path: `[${index}]${found.path}`, problem: found.problem }
   }
   return null

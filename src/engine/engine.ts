@@ -31,14 +31,15 @@ export const graceMsDefault = 25_000
 
 /**
  * One worker at a time: fires what is due, leases what is ready, executes it, and writes down how it ended. Each start
- * makes a new worker with an id of its own, so that nobody takes it for one that died.
+ * makes a new worker with an id of its own, so that nobody takes it for one that died. Starts and stops happen one after
+ * the other, in the order in which they were asked for: the last word counts.
  */
 export class Engine {
   readonly #options: EngineOptions
   readonly #settings: EngineSettings
   #worker: Worker | null = null
-  #starting: Promise<void> | null = null
-  #stopping: Promise<void> | null = null
+  #isStopping = false
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: EngineOptions) {
     this.#options = options
@@ -50,17 +51,15 @@ export class Engine {
   }
 
   get isRunning(): boolean {
-    return this.#worker !== null && this.#stopping === null
+    return this.#worker !== null && !this.#isStopping
   }
 
-  /** Idempotent: a second call answers when the first has. */
-  async start(options: StartOptions = {}): Promise<void> {
-    await this.#stopping
-    this.#starting ??= this.#start(options).catch((error: unknown) => {
-      this.#starting = null
-      throw error
+  /** A worker that runs already goes on as it is; it is not started with other options. */
+  start(options: StartOptions = {}): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#worker === null) await this.#start(options)
+      else refuseOther(this.#worker.options.start, options)
     })
-    return this.#starting
   }
 
   /**
@@ -71,16 +70,19 @@ export class Engine {
     if (!Number.isSafeInteger(graceMs) || graceMs < 0) {
       throw new BelfryError('invalid', `graceMs is ${graceMs}; it must be a whole number of ms, 0 or more.`)
     }
-    // A start that is under way comes to its end first; if it fails, there is nothing to stop.
-    await this.#starting?.catch(() => undefined)
-    if (this.#worker === null) return
-    this.#worker.hurry(graceMs)
-    this.#stopping ??= this.#worker.stop().finally(() => {
-      this.#worker = null
-      this.#starting = null
-      this.#stopping = null
+    if (this.#isStopping) this.#worker?.hurry(graceMs)
+    return this.#inTurn(async () => {
+      const worker = this.#worker
+      if (worker === null) return
+      this.#isStopping = true
+      try {
+        worker.hurry(graceMs)
+        await worker.stop()
+      } finally {
+        this.#worker = null
+        this.#isStopping = false
+      }
     })
-    return this.#stopping
   }
 
   /** Tells the worker that it can do more than when it started. */
@@ -99,17 +101,37 @@ export class Engine {
     }
   }
 
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(act)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
   async #start(options: StartOptions): Promise<void> {
     const { name = `${hostname()}-${process.pid}`, signal = noSignal } = this.#options
-    options.signal?.throwIfAborted()
+    const { signal: abort } = options
+    abort?.throwIfAborted()
     const worker = new Worker({ ...this.#options, name, signal, settings: this.#settings, start: options })
     await worker.start()
     this.#worker = worker
-    const { signal: abort } = options
     if (abort === undefined) return
-    const stop = () =>
-      void this.stop().catch((error: Error) => this.#options.events.tell('worker.failed', { loop: 'stop', error }))
+    const stop = () => void this.stop().catch((error: Error) => this.#failed(error))
+    abort.addEventListener('abort', stop, { once: true })
+    worker.stopped.then(() => abort.removeEventListener('abort', stop))
     if (abort.aborted) stop()
-    else abort.addEventListener('abort', stop, { once: true })
   }
+
+  #failed(error: Error): void {
+    this.#options.events.tell('worker.failed', { loop: 'stop', error })
+  }
+}
+
+function refuseOther(running: StartOptions, asked: StartOptions): void {
+  const differs = (['slots', 'queues'] as const).filter((name) => {
+    return asked[name] !== undefined && JSON.stringify(asked[name]) !== JSON.stringify(running[name])
+  })
+  if (differs.length === 0) return
+  throw new BelfryError('conflict', `This worker runs already, with other ${differs.join(' and ')}.`, {
+    hint: 'Stop it first, then start it with what it should have.',
+  })
 }

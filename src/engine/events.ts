@@ -95,3 +95,19 @@ export class Events extends EventEmitter<Arguments> {
     }
   }
 }
+
+type EndEvent = `run.${'completed' | 'failed' | 'parked' | 'cancelled' | 'skipped' | 'retrying'}`
+
+/** The event that tells what became of a run when its attempt ended. */
+export function eventOfEnd(status: RunStatus): EndEvent {
+  switch (status) {
+    case 'completed':
+    case 'failed':
+    case 'parked':
+    case 'cancelled':
+    case 'skipped':
+      return `run.${status}`
+    default:
+      return 'run.retrying'
+  }
+}

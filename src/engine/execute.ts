@@ -44,6 +44,8 @@ export async function execute(context: EngineContext, holding: Holding, executor
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
   const came = await resultOf(context, holding, found.execute, new LeasedAttempt(context, holding, output))
   cancelTimeout?.()
+  // What tells it to stop from here on comes too late: an end that was first stands.
+  context.holdings.over(holding)
   await output.close()
   const outcome = outcomeAfter({ came, stopped: holding.stopped, expect: options.expect, timeoutMs })
   const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
@@ -63,11 +65,19 @@ function resultOf(context: EngineContext, { controller }: Holding, run: Execute,
   const { signal } = controller
   const { clock, settings } = context
   return new Promise((resolve) => {
-    const leaveBehind = () => clock.after(settings.leaveAfterMs, () => resolve('nothing'))
+    let cancel = (): void => undefined
+    const answered = (came: Came) => {
+      cancel()
+      signal.removeEventListener('abort', leaveBehind)
+      resolve(came)
+    }
+    const leaveBehind = () => {
+      cancel = clock.after(settings.leaveAfterMs, () => answered('nothing'))
+    }
     if (signal.aborted) leaveBehind()
     else signal.addEventListener('abort', leaveBehind, { once: true })
     context.signal('run.executing', attempt.runId)
-    answerOf(run, attempt).then(resolve)
+    answerOf(run, attempt).then(answered)
   })
 }
 

@@ -31,8 +31,9 @@ export class Firer {
     const { pollMs } = context.settings
     const { now, scheduleAt, behindMs } = await readInstants(context, watch, jumped)
     if (this.#holds(behindMs)) return Math.min(behindMs, behindPollMs)
-    if (scheduleAt === null) return pollMs
-    return scheduleAt > now ? Math.min(scheduleAt - now, pollMs) : this.#fire()
+    if (scheduleAt !== null && scheduleAt <= now) return this.#fire()
+    this.#emptySteps = 0
+    return scheduleAt === null ? pollMs : Math.min(scheduleAt - now, pollMs)
   }
 
   #holds(behindMs: number): boolean {

@@ -1,4 +1,3 @@
-import type { LeaseName } from '../store/port.ts'
 import { attemptName, type EngineContext } from './context.ts'
 import { stopHolding } from './holdings.ts'
 import { loseHolding } from './lose.ts'
@@ -39,10 +38,9 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
   const now = clock.monotonic()
   let wakeAt = now + settings.renewMs
   for (const holding of holdings.all()) {
-    if (holding.stopped !== null) continue
+    if (holding.stopped !== null || holding.isOver) continue
     if (holding.trustedUntil > now) wakeAt = Math.min(wakeAt, holding.trustedUntil)
-    else {
-      stopHolding(holding, 'lease-lost')
+    else if (stopHolding(holding, 'lease-lost')) {
       events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'not-renewed' })
     }
   }
@@ -50,12 +48,13 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
 }
 
 /** Stops the runs whose cancellation somebody has asked for. */
-export async function cancelTick({ store, holdings }: EngineContext, workerId: string): Promise<null> {
+export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
-  const asked: LeaseName[] = await store.read.cancelRequests(workerId)
-  for (const name of asked) {
-    const holding = holdings.get(name)
-    if (holding !== undefined) stopHolding(holding, 'cancelled')
+  for (const workerId of workerIds) {
+    for (const name of await store.read.cancelRequests(workerId)) {
+      const holding = holdings.get(name)
+      if (holding !== undefined) stopHolding(holding, 'cancelled')
+    }
   }
   return null
 }

@@ -9,8 +9,10 @@ export interface Holding {
   trustedUntil: number
   /** Why it was told to stop, of several reasons the first. */
   stopped: StopReason | null
-  /** The store has given the run away: there is nothing to write any more. */
+  /** Nothing is to be written of it any more: the store has given the run away, or this worker has given it up. */
   isLost: boolean
+  /** Its executor has answered; what is left to do is to write its end. */
+  isOver: boolean
   /** Its end is being written, so a renewal that does not find it means nothing. */
   isSettling: boolean
 }
@@ -18,7 +20,7 @@ export interface Holding {
 /** All that this worker holds. Its size is what the worker's slots are counted by. */
 export class Holdings {
   readonly #held = new Map<string, Holding>()
-  readonly #emptied = new Set<() => void>()
+  readonly #waiting = new Set<() => void>()
 
   get size(): number {
     return this.#held.size
@@ -31,6 +33,7 @@ export class Holdings {
       trustedUntil,
       stopped: null,
       isLost: false,
+      isOver: false,
       isSettling: false,
     }
     this.#held.set(nameOf(lease), holding)
@@ -41,11 +44,14 @@ export class Holdings {
     return this.#held.get(nameOf(name))
   }
 
+  over(holding: Holding): void {
+    holding.isOver = true
+    this.#tell()
+  }
+
   remove(name: LeaseName): void {
     this.#held.delete(nameOf(name))
-    if (this.#held.size > 0) return
-    for (const tell of this.#emptied) tell()
-    this.#emptied.clear()
+    this.#tell()
   }
 
   all(): Holding[] {
@@ -53,17 +59,36 @@ export class Holdings {
   }
 
   /** Resolves when nothing is held. */
-  async empty(): Promise<void> {
-    if (this.#held.size === 0) return
-    await new Promise<void>((resolve) => {
-      this.#emptied.add(resolve)
-    })
+  empty(): Promise<void> {
+    return this.#when(() => this.#held.size === 0)
+  }
+
+  /** Resolves when no executor is at work; ends may still have to be written. */
+  still(): Promise<void> {
+    return this.#when(() => this.all().every(({ isOver }) => isOver))
+  }
+
+  async #when(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.add(resolve)
+      })
+    }
+  }
+
+  #tell(): void {
+    if (this.#waiting.size === 0) return
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting.clear()
   }
 }
 
-/** Tells an attempt to stop. The first reason stands, because it is the one that its executor has heard. */
+/**
+ * Tells an attempt to stop, and answers whether there was anything to stop. The first reason stands, because it is the one
+ * that its executor has heard; one that has come to its end by itself is not stopped by what comes after.
+ */
 export function stopHolding(holding: Holding, reason: StopReason): boolean {
-  if (holding.stopped !== null) return false
+  if (holding.stopped !== null || holding.isOver) return false
   holding.stopped = reason
   holding.controller.abort(reason)
   return true

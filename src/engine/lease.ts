@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { pause } from '../core/clock.ts'
-import { BelfryError } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
 import type { EngineContext } from './context.ts'
-import { isPassing } from './outage.ts'
 import { trustMs } from './settings.ts'
 
 /** Runs that one step leases; the next step follows at once. */
@@ -34,8 +33,8 @@ export interface LessorOptions {
 export class Lessor {
   readonly #options: LessorOptions
   #asked = new Set<string>()
-  /** Queues at their ceiling when they were last asked: an end in one of them may let another worker go on. */
-  readonly #full = new Set<string>()
+  /** Queues at their ceiling when they were last asked, and until when they need not be asked again. */
+  readonly #fullUntil = new Map<string, number>()
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
   #restMs = Number.POSITIVE_INFINITY
 
@@ -43,13 +42,15 @@ export class Lessor {
     this.#options = options
   }
 
-  /** Something may be ready in these queues; what is ready elsewhere is seen when it looks around. */
-  ask(queues: Iterable<string>): void {
-    for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
+  /** Something may be ready in these queues; or anywhere, also where there was no room. */
+  ask(queues: Iterable<string> | 'any'): void {
+    if (queues === 'any') this.#fullUntil.clear()
+    else for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
   }
 
+  /** Whether an end in this queue may let another worker go on. */
   wasFull(queue: string): boolean {
-    return this.#full.has(queue)
+    return this.#fullUntil.has(queue)
   }
 
   /**
@@ -59,13 +60,14 @@ export class Lessor {
   async tick(): Promise<number> {
     const { context } = this.#options
     this.#restMs = Number.POSITIVE_INFINITY
-    const isFull = await this.#leaseAsked()
+    await this.#leaseAsked()
     if (this.#room() === 0) return this.#told(context.settings.pollMs)
-    const { now, queues, nextAt } = await context.store.read.workAhead()
-    this.ask(queues.filter((queue) => !isFull.has(queue)))
-    for (const queue of await this.#leaseAsked()) isFull.add(queue)
+    const { now, queues, nextAt } = await context.store.read.workAhead(this.#options.can())
+    const monotonic = context.clock.monotonic()
+    this.ask(queues.filter((queue) => monotonic >= (this.#fullUntil.get(queue) ?? monotonic)))
+    await this.#leaseAsked()
     if (this.#asked.size > 0 && this.#room() > 0) return this.#told(0)
-    const pollMs = Math.min(isFull.size > 0 ? fullPollMs : context.settings.pollMs, this.#restMs)
+    const pollMs = Math.min(this.#fullUntil.size > 0 ? fullPollMs : context.settings.pollMs, this.#restMs)
     return this.#told(nextAt === null ? pollMs : Math.min(nextAt - now, pollMs))
   }
 
@@ -74,9 +76,9 @@ export class Lessor {
     return waitMs
   }
 
-  /** Each gets its share of the room. Answers the queues that were found at their ceiling. */
-  async #leaseAsked(): Promise<Set<string>> {
-    const full = new Set<string>()
+  /** Each gets its share of the room. One whose runs cannot be leased keeps nobody else from going. */
+  async #leaseAsked(): Promise<void> {
+    const failures: unknown[] = []
     const asked = this.#asked
     this.#asked = new Set()
     for (const queue of asked) {
@@ -84,12 +86,16 @@ export class Lessor {
       if (room === 0) break
       asked.delete(queue)
       const share = Math.ceil(room / (asked.size + 1))
-      if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
-      if (this.#full.has(queue)) full.add(queue)
+      try {
+        if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
+      } catch (error) {
+        failures.push(error)
+        if (isPassing(error)) break
+      }
     }
     // Those that found no room come first when there is some, before those that were served in this round.
     this.#asked = new Set([...asked, ...this.#asked])
-    return full
+    if (failures.length > 0) throw failures[0]
   }
 
   #serves(queue: string): boolean {
@@ -105,35 +111,34 @@ export class Lessor {
   /** Whether there may be more to get from this queue at once. */
   async #leaseFrom(queue: string, limit: number): Promise<boolean> {
     const { context, workerId, can, begin } = this.#options
-    const { store, clock, settings, events } = context
+    const { store, clock, settings } = context
     const claimId = randomUUID()
     const startedAt = clock.monotonic()
     const trustedUntil = startedAt + trustMs(settings)
     const request = { queue, workerId: workerId(), claimId, can: can(), limit, leaseMs: settings.leaseMs }
-    let answer: Pick<LeaseAnswer, 'leases' | 'skipped' | 'full' | 'more' | 'restMs'>
+    let answer: Omit<LeaseAnswer, 'inFlight' | 'available'>
     try {
       answer = await store.lease(request)
     } catch (error) {
-      this.#asked.add(queue)
       if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
-      answer = { leases: await this.#granted(request, trustedUntil), skipped: [], full: false, more: true }
+      answer = { leases: await this.#granted(request, trustedUntil), skipped: [], broken: [], full: false, more: true }
     }
-    if (answer.full) this.#full.add(queue)
-    else this.#full.delete(queue)
+    if (answer.full) this.#fullUntil.set(queue, startedAt + fullPollMs)
+    else this.#fullUntil.delete(queue)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
-    for (const { id, reason } of answer.skipped) {
-      events.tell('run.skipped', {
-        runId: id,
-        fence: 0,
-        queue,
-        scheduleId: null,
-        status: 'skipped',
-        reason,
-        durationMs: 0,
-      })
-    }
+    this.#tellEnds(queue, answer)
     for (const lease of answer.leases) begin(lease, trustedUntil)
     return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
+  }
+
+  /** Not every run that was met could be leased; some ended there and then. */
+  #tellEnds(queue: string, { skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'broken'>): void {
+    const { events } = this.#options.context
+    const ended = { queue, durationMs: 0 }
+    for (const one of skipped) {
+      events.tell('run.skipped', { ...ended, ...one, fence: 0, status: 'skipped' })
+    }
+    for (const one of broken) events.tell('run.parked', { ...ended, ...one, status: 'parked' })
   }
 
   /** After a commit that broke off only the store knows what it granted. Beyond trust, the answer is of no use any more. */

@@ -9,8 +9,6 @@ export interface LoopOptions {
   readonly tick: Tick
   /** Told what a tick threw, and how often in a row; answers in how many ms to try again. */
   readonly failed: (loop: string, error: unknown, inARow: number) => number
-  /** Called whenever a tick has ended. */
-  readonly ticked?: () => void
 }
 
 /**
@@ -72,8 +70,6 @@ export class Loop {
       return waitMs
     } catch (error) {
       return this.#options.failed(this.#options.name, error, ++this.#failures)
-    } finally {
-      this.#options.ticked?.()
     }
   }
 

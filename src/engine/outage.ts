@@ -1,4 +1,4 @@
-import { BelfryError } from '../core/error.ts'
+import { isPassing } from '../core/error.ts'
 import type { EngineContext } from './context.ts'
 
 const firstPauseMs = 100
@@ -10,11 +10,11 @@ const defectPauseMs = 1_000
  * ever more seldom. It is over when all that had failed have been answered.
  */
 export class Outage {
-  readonly #context: Pick<EngineContext, 'events' | 'clock'>
+  readonly #context: Pick<EngineContext, 'events' | 'clock' | 'settings'>
   readonly #failing = new Set<string>()
   #since = 0
 
-  constructor(context: Pick<EngineContext, 'events' | 'clock'>) {
+  constructor(context: Pick<EngineContext, 'events' | 'clock' | 'settings'>) {
     this.#context = context
   }
 
@@ -30,7 +30,9 @@ export class Outage {
       events.tell('store.unavailable', { doing: loop, error: error as Error })
     }
     this.#failing.add(loop)
-    return Math.min(pauseMsMax, firstPauseMs * 2 ** (inARow - 1))
+    // Leases run out while their renewal pauses, so that it has several tries in the time they are trusted.
+    const most = loop === 'renew' ? this.#context.settings.renewMs / 4 : pauseMsMax
+    return Math.min(most, firstPauseMs * 2 ** (inARow - 1))
   }
 
   /** The store has answered this loop. */
@@ -38,9 +40,4 @@ export class Outage {
     if (!this.#failing.delete(loop) || this.#failing.size > 0) return
     this.#context.events.tell('store.back', { afterMs: Math.round(this.#context.clock.monotonic() - this.#since) })
   }
-}
-
-/** The store will answer again; what was asked can be asked once more. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof BelfryError && ['unavailable', 'commit-unknown', 'conflict'].includes(error.code)
 }

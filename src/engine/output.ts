@@ -1,8 +1,9 @@
 import { pause } from '../core/clock.ts'
+import { isPassing } from '../core/error.ts'
+import { Backlog } from './backlog.ts'
 import type { EngineContext } from './context.ts'
 import type { Holding } from './holdings.ts'
 import { loseHolding } from './lose.ts'
-import { isPassing } from './outage.ts'
 
 const writeEveryMs = 250
 const writeLengthMin = 64 * 1024
@@ -17,8 +18,7 @@ const tryAgainMs = 500
 export class OutputWriter {
   readonly #context: EngineContext
   readonly #holding: Holding
-  #held: string[] = []
-  #heldLength = 0
+  readonly #backlog = new Backlog()
   #writing: Promise<void> | null = null
   #cancelTimer: (() => void) | null = null
   #isClosed = false
@@ -32,15 +32,14 @@ export class OutputWriter {
   /** After the end of its attempt, and without its lease, nothing is taken in any more. */
   write(text: string): void {
     if (this.#isClosed || this.#holding.isLost || text === '') return
-    this.#held.push(text)
-    this.#heldLength += text.length
+    this.#backlog.add(text)
     if (this.#writing !== null) return
-    if (this.#heldLength >= writeLengthMin) this.#begin()
+    if (this.#backlog.length >= writeLengthMin) this.#begin()
     else this.#cancelTimer ??= this.#context.clock.after(writeEveryMs, () => this.#begin())
   }
 
   async drained(): Promise<void> {
-    while (this.#heldLength > heldLengthMax && !this.#isClosed && !this.#holding.isLost) {
+    while (this.#backlog.length > heldLengthMax && !this.#isClosed && !this.#holding.isLost) {
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve)
       })
@@ -51,7 +50,7 @@ export class OutputWriter {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#tellWaiting()
-    while (this.#writing !== null || this.#heldLength > 0) {
+    while (this.#writing !== null || this.#backlog.length > 0) {
       this.#begin()
       await this.#writing
     }
@@ -60,19 +59,18 @@ export class OutputWriter {
   #begin(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = null
-    if (this.#writing !== null || this.#heldLength === 0) return
+    if (this.#writing !== null || this.#backlog.length === 0) return
     this.#writing = this.#write().finally(() => {
       this.#writing = null
       this.#tellWaiting()
-      if (this.#heldLength >= writeLengthMin) this.#begin()
-      else if (this.#heldLength > 0) this.#cancelTimer ??= this.#context.clock.after(writeEveryMs, () => this.#begin())
+      if (this.#backlog.length >= writeLengthMin) this.#begin()
+      else if (this.#backlog.length > 0)
+        this.#cancelTimer ??= this.#context.clock.after(writeEveryMs, () => this.#begin())
     })
   }
 
   async #write(): Promise<void> {
-    const chunk = this.#held.join('')
-    this.#held = []
-    this.#heldLength = 0
+    const chunk = this.#backlog.take()
     while (!this.#holding.isLost) {
       try {
         if ((await this.#context.store.appendOutput(this.#holding.lease, chunk)) === 'written') return

@@ -1,7 +1,8 @@
-import type { HeldLease } from '../store/port.ts'
+import type { HeldLease, Reclaimed, ReclaimRequest } from '../store/port.ts'
 import type { WorkerView } from '../store/view.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
+import { eventOfEnd } from './events.ts'
 import { renewTick } from './heartbeat.ts'
 import { readInstants } from './instants.ts'
 
@@ -37,10 +38,11 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   if (leaseExpiresAt !== null && leaseExpiresAt <= now && watch.mayReclaim(clock.monotonic())) {
     // What has expired may be our own, if this process was held up: as long as nobody has taken it, it can be kept.
     await renewTick(context)
-    reclaimed = await takeBack(context, [])
+    reclaimed = await takeBack(context, { limit: batchMax })
   }
   signal('reclaim.ticked', reclaimed)
-  if (reclaimed === batchMax) return 0
+  // What expires next is seen with the next look, which is due at once: others may expire a moment later.
+  if (reclaimed > 0) return 0
   if (leaseExpiresAt === null || leaseExpiresAt <= now) return settings.localDeathsMs
   return Math.min(leaseExpiresAt - now, settings.localDeathsMs)
 }
@@ -56,14 +58,34 @@ async function buryDead({ context, coroner, workerId }: ReclaimOptions): Promise
   const leases = await store.read.leasesOfWorkers(ids, batchMax)
   if (leases.length > 0) {
     await coroner.endLeftovers(leases)
-    await takeBack(context, ids)
+    await takeBack(context, { deadWorkers: ids, expired: false, limit: batchMax })
   }
   // Those that still hold something are seen again; the others need not be looked at any more.
-  if (leases.length < batchMax) await store.beat(ids, { stopped: true })
+  const left = new Set((await store.read.leasesOfWorkers(ids, batchMax)).map((lease) => lease.workerId))
+  const buried = ids.filter((id) => !left.has(id))
+  if (buried.length > 0) await store.beat(buried, { stopped: true })
 }
 
-async function takeBack({ store, events }: EngineContext, deadWorkers: readonly string[]): Promise<number> {
-  const reclaimed = await store.reclaim({ deadWorkers, limit: batchMax })
-  for (const taken of reclaimed) events.tell('run.reclaimed', taken)
+async function takeBack(context: EngineContext, request: ReclaimRequest): Promise<number> {
+  const reclaimed = await context.store.reclaim(request)
+  for (const taken of reclaimed) {
+    context.events.tell('run.reclaimed', taken)
+    if (taken.status !== 'ready') await tellEnd(context, taken)
+  }
   return reclaimed.length
+}
+
+/** Whoever waits for a run to fail or park hears of it, also when nobody was left to say so. */
+async function tellEnd({ store, events }: EngineContext, { runId, fence, status, reason }: Reclaimed): Promise<void> {
+  const [run, attempts] = await Promise.all([store.read.run(runId), store.read.attempts(runId)])
+  const attempt = attempts.find((one) => one.fence === fence)
+  events.tell(eventOfEnd(status), {
+    runId,
+    fence,
+    queue: run?.queue ?? '',
+    scheduleId: run?.scheduleId ?? null,
+    status,
+    reason,
+    durationMs: attempt === undefined ? 0 : attempt.endedAt - (attempt.startedAt ?? attempt.endedAt),
+  })
 }

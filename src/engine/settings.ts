@@ -20,7 +20,8 @@ export interface EngineSettings {
 const leaseMsDefault = 30_000
 /** A renewal must have two chances to arrive within the time that a lease is trusted. */
 const renewalsInLease = 3
-export const leaseMsMin = 1_000
+const leaseMsMin = 1_000
+const settingMsMax = 86_400_000
 
 /** Of the lease's length: what is left between trusting it no longer and its expiry, to stop what runs under it. */
 const untrustedShare = 0.2
@@ -31,6 +32,7 @@ const killAfterMsMax = 5_000
 export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings {
   const { leaseMs = leaseMsDefault } = given
   const settings = {
+    leaseMs,
     renewMs: Math.floor(leaseMs / renewalsInLease),
     beatMs: 60_000,
     pollMs: 30_000,
@@ -39,10 +41,10 @@ export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings 
     killAfterMs: Math.min(killAfterMsMax, Math.floor(leaseMs * untrustedShare * killShare)),
     leaveAfterMs: 10_000,
     ...given,
-    leaseMs,
   }
   for (const [name, value] of Object.entries(settings)) {
-    if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, value, 'a whole number of ms above 0')
+    if (Number.isSafeInteger(value) && value >= 1 && value <= settingMsMax) continue
+    throw wrong(name, value, `a whole number of ms from 1 to ${settingMsMax}, which is a day`)
   }
   if (leaseMs < leaseMsMin) throw wrong('leaseMs', leaseMs, `at least ${leaseMsMin}`)
   if (settings.renewMs > trustMs(settings) / 2) {

@@ -1,7 +1,8 @@
+import { reasonText } from '../core/reason.ts'
 import type { RunStatus } from '../core/run-state.ts'
 import type { AttemptEnd, Settled } from '../store/port.ts'
 import { attemptName, type EngineContext } from './context.ts'
-import type { EventName, RunEnded } from './events.ts'
+import { eventOfEnd, type RunEnded } from './events.ts'
 import type { Holding } from './holdings.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 
@@ -95,7 +96,7 @@ export class Settler {
     const { events, holdings } = this.#context
     if (answer.answer === 'refused' && finished.isBare !== true) {
       holding.isSettling = false
-      this.add(bare(finished))
+      this.add(bare(finished, answer.error))
       return
     }
     // From here on nobody renews it; if its end could not be written, it expires and is judged as lost.
@@ -123,36 +124,28 @@ export class Settler {
       durationMs,
       ...(nextEligibleAt === undefined ? {} : { nextEligibleAt }),
     }
-    this.#context.events.tell(eventOf(status), event)
+    this.#context.events.tell(eventOfEnd(status), event)
   }
 
   /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
   #tellAsRead(finished: Finished): void {
     const { events, store } = this.#context
-    store.read.run(finished.holding.lease.runId).then(
-      (run) => run !== null && this.#tell(finished, run.status, run.end?.reason ?? run.parked?.reason ?? 'success'),
+    const { runId, fence } = finished.holding.lease
+    Promise.all([store.read.run(runId), store.read.attempts(runId)]).then(
+      ([run, attempts]) => {
+        const attempt = attempts.find((one) => one.fence === fence)
+        if (run === null || attempt === undefined) return
+        const reason = run.end?.reason ?? run.parked?.reason ?? attempt.reason ?? attempt.outcome
+        this.#tell(finished, attempt.ends ?? run.status, reason)
+      },
       (error: Error) => events.tell('store.unavailable', { doing: 'settle', error }),
     )
   }
 }
 
-/** The result is the one part of an end that a target makes; without it the end can be written. */
-function bare({ holding, end, durationMs }: Finished): Finished {
-  const { runId, fence, scheduleId = null, outcome } = end
-  return { holding, durationMs, isBare: true, end: { runId, fence, scheduleId, outcome } }
-}
-
-type EndEvent = Extract<EventName, `run.${'completed' | 'failed' | 'parked' | 'cancelled' | 'skipped' | 'retrying'}`>
-
-function eventOf(status: RunStatus): EndEvent {
-  switch (status) {
-    case 'completed':
-    case 'failed':
-    case 'parked':
-    case 'cancelled':
-    case 'skipped':
-      return `run.${status}`
-    default:
-      return 'run.retrying'
-  }
+/** The result is the one part of an end that a target makes; in its place stands why it could not be kept. */
+function bare({ holding, end, durationMs }: Finished, { message }: Error): Finished {
+  const { runId, fence, scheduleId = null, outcome, result } = end
+  const mark = result === undefined ? {} : { result: `[not kept: ${reasonText(message)}]` }
+  return { holding, durationMs, isBare: true, end: { runId, fence, scheduleId, outcome, ...mark } }
 }

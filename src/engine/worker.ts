@@ -8,14 +8,16 @@ import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
 import { execute, tellStarted } from './execute.ts'
 import { Firer } from './fire.ts'
+import { Hearing } from './hearing.ts'
 import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
-import { type Holding, Holdings, stopHolding } from './holdings.ts'
+import { type Holding, Holdings } from './holdings.ts'
 import { Lessor } from './lease.ts'
 import { Loop, type Tick, turnOfTheEventLoop } from './loop.ts'
 import { Outage } from './outage.ts'
 import { reclaimTick } from './reclaim.ts'
 import type { EngineSettings } from './settings.ts'
 import { Settler } from './settle.ts'
+import { atMost, Grace, seeOut } from './shutdown.ts'
 import type { Signal } from './signals.ts'
 
 export interface StartOptions {
@@ -36,46 +38,40 @@ export interface WorkerOptions extends EngineOptions {
 
 type LoopName = 'fire' | 'lease' | 'renew' | 'trust' | 'cancel' | 'reclaim' | 'duties' | 'beat' | 'hear'
 
-/** While the wake-ups of others do not arrive, the loops look this often. */
-const deafPollMs = 1_000
-const hearPollMs = 1_000
-/** A listener that is being replaced, or made at the start, is back sooner than this: nothing to tell people of. */
-const deafToldMs = 5_000
-/** What an end may take to be written when a worker stops; what is not written by then expires with its lease. */
-const lastWritesMsMax = 5_000
+/** What saying that it has stopped may take. */
+const goodbyeMsMax = 5_000
 
 /**
  * The loops of one worker, and who wakes whom. Each loop reads the store at its own pace; wake-ups only make it look
  * sooner.
  */
 export class Worker {
-  readonly #options: WorkerOptions
+  readonly options: WorkerOptions
   readonly #context: EngineContext
   readonly #outage: Outage
   readonly #watch: ClockWatch
   readonly #lessor: Lessor
   readonly #settler: Settler
   readonly #duties: Duties
+  readonly #hearing: Hearing
+  readonly #grace: Grace
   readonly #loops: Readonly<Record<LoopName, Loop>>
-  #id = ''
+  /** The ids that leases of this worker stand under; the last one is its own now. */
+  readonly #ids: string[] = []
   #isLeasing = true
-  /** Whether the wake-ups of others arrived when that was last told; a worker begins before it can know. */
-  #hears = true
-  #deafSince: number | null = null
   #unlisten: () => void = () => undefined
-  #graceEnds: { readonly at: number; cancel: () => void } | null = null
-  #graceOver: () => void = () => undefined
-  readonly #grace = new Promise<void>((resolve) => {
-    this.#graceOver = resolve
+  #hasStopped: () => void = () => undefined
+  readonly stopped = new Promise<void>((resolve) => {
+    this.#hasStopped = resolve
   })
 
   constructor(options: WorkerOptions) {
     const { store, clock, events, signal, settings, start } = options
-    this.#options = options
+    this.options = options
     this.#context = { store, clock, events, signal, settings, holdings: new Holdings() }
     this.#outage = new Outage(this.#context)
     this.#watch = new ClockWatch(settings)
-    const workerId = () => this.#id
+    const workerId = () => this.id
     this.#lessor = new Lessor({
       context: this.#context,
       slots: start.slots ?? null,
@@ -90,51 +86,43 @@ export class Worker {
       settled: (queues) => this.#settled(queues),
     })
     this.#duties = new Duties({ context: this.#context, workerId, lookAgain: () => this.#loops.fire.wake() })
+    this.#hearing = new Hearing(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
+    this.#grace = new Grace(clock)
     this.#loops = this.#makeLoops()
   }
 
   get id(): string {
-    return this.#id
+    return this.#ids.at(-1) ?? ''
   }
 
   async start(): Promise<void> {
     const { store, events } = this.#context
-    const { start } = this.#options
+    const { start } = this.options
     await this.#register()
     this.#unlisten = store.listen((wake) => this.#heard(wake))
     this.#settler.start()
     for (const loop of Object.values(this.#loops)) loop.start()
-    events.tell('worker.started', { workerId: this.#id, slots: start.slots ?? null })
+    events.tell('worker.started', { workerId: this.id, slots: start.slots ?? null })
   }
 
-  /** The grace ends this many ms from now, unless it ends sooner already. */
+  /** What runs has at most this many ms from now to come to its end. */
   hurry(graceMs: number): void {
-    const { clock } = this.#context
-    const at = clock.monotonic() + graceMs
-    if (this.#graceEnds !== null && this.#graceEnds.at <= at) return
-    this.#graceEnds?.cancel()
-    if (graceMs === 0) this.#graceOver()
-    this.#graceEnds = { at, cancel: clock.after(graceMs, () => this.#graceOver()) }
+    this.#grace.atMost(graceMs)
   }
 
-  /** A store that does not answer keeps nobody from stopping: what it could not be told expires with its lease. */
   async stop(): Promise<void> {
-    const { events, holdings } = this.#context
-    events.tell('worker.stopping', { workerId: this.#id, running: holdings.size })
+    const { events, holdings, clock } = this.#context
+    events.tell('worker.stopping', { workerId: this.id, running: holdings.size })
     this.#isLeasing = false
     const { fire, lease, reclaim, duties, hear } = this.#loops
-    const takingIn = Promise.all([fire, lease, reclaim, duties, hear].map((loop) => loop.stop()))
-    await Promise.race([takingIn.then(() => holdings.empty()), this.#grace])
-    this.#graceEnds?.cancel()
-    const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
-    await this.#atMost(this.#context.settings.leaveAfterMs + lastWritesMsMax, holdings.empty())
+    const nothingNew = Promise.all([fire, lease, reclaim, duties, hear].map((loop) => loop.stop()))
+    const forced = await seeOut(this.#context, this.#grace, nothingNew)
     this.#unlisten()
-    const rest = [takingIn, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
-    await this.#atMost(
-      lastWritesMsMax,
-      Promise.all(rest).then(() => this.#sayStopped()),
-    )
-    events.tell('worker.stopped', { workerId: this.#id, forced })
+    const rest = [nothingNew, this.#settler.stop(), ...Object.values(this.#loops).map((loop) => loop.stop())]
+    const saidSo = Promise.all(rest).then(() => this.#sayStopped())
+    await atMost(clock, goodbyeMsMax, saidSo)
+    events.tell('worker.stopped', { workerId: this.id, forced })
+    this.#hasStopped()
   }
 
   executorsChanged(): void {
@@ -145,32 +133,30 @@ export class Worker {
   /** Resolves when nothing is due, nothing runs, and nothing waits to be written. */
   async quiet(): Promise<void> {
     const { fire, lease, reclaim } = this.#loops
-    for (const loop of [fire, lease, reclaim]) loop.wake()
+    const loops = [fire, lease, reclaim]
+    for (const loop of loops) loop.wake()
     do {
+      await this.#context.holdings.empty()
       await turnOfTheEventLoop()
-    } while (
-      this.#context.holdings.size > 0 ||
-      !this.#settler.isIdle ||
-      [fire, lease, reclaim].some((loop) => !loop.isAsleep)
-    )
+    } while (this.#context.holdings.size > 0 || !this.#settler.isIdle || loops.some((loop) => !loop.isAsleep))
   }
 
   #makeLoops(): Readonly<Record<LoopName, Loop>> {
     const context = this.#context
-    const workerId = () => this.#id
+    const workerId = () => this.id
     const jumped = () => this.#loops.renew.wake()
-    const { coroner } = this.#options
+    const { coroner } = this.options
     const firer = new Firer({ context, watch: this.#watch, jumped })
     return {
-      fire: this.#loop('fire', async () => this.#untilPoll(await firer.tick())),
-      lease: this.#loop('lease', async () => this.#untilPoll(await this.#lessor.tick())),
+      fire: this.#loop('fire', async () => this.#hearing.atMost(await firer.tick())),
+      lease: this.#loop('lease', async () => this.#hearing.atMost(await this.#lessor.tick())),
       renew: this.#loop('renew', () => renewTick(context)),
       trust: this.#loop('trust', async () => trustTick(context)),
-      cancel: this.#loop('cancel', () => cancelTick(context, this.#id)),
+      cancel: this.#loop('cancel', () => cancelTick(context, this.#ids)),
       reclaim: this.#loop('reclaim', () => reclaimTick({ context, watch: this.#watch, coroner, workerId, jumped })),
       duties: this.#loop('duties', () => this.#duties.tick()),
       beat: this.#loop('beat', () => this.#beat()),
-      hear: this.#loop('hear', async () => this.#hear()),
+      hear: this.#loop('hear', async () => this.#hearing.tick()),
     }
   }
 
@@ -188,29 +174,25 @@ export class Worker {
     })
   }
 
-  #untilPoll(waitMs: number): number {
-    return this.#context.store.hears() ? waitMs : Math.min(waitMs, deafPollMs)
-  }
-
   #heard({ what, queues }: Wake): void {
     const { fire, lease, cancel } = this.#loops
     if (what === 'schedules' || what === 'anything') fire.wake()
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
-    this.#lessor.ask(queues ?? [])
+    this.#lessor.ask(queues ?? 'any')
     lease.wake()
   }
 
   #can(): Capabilities {
-    const { handlers, kinds } = this.#options.executors
+    const { handlers, kinds } = this.options.executors
     return { kinds: [...kinds.keys()], handlers: [...handlers.keys()] }
   }
 
   async #register(): Promise<void> {
     const { store, settings } = this.#context
-    const { name, start } = this.#options
+    const { name, start } = this.options
     const identity = ownIdentity()
-    this.#id = await store.registerWorker({
+    const id = await store.registerWorker({
       name,
       host: hostname(),
       can: this.#can(),
@@ -218,35 +200,15 @@ export class Worker {
       ...(start.slots === undefined ? {} : { slots: start.slots }),
       ...(identity === null ? {} : { process: identity }),
     })
+    this.#ids.push(id)
   }
 
   /** A worker that was asleep for so long that the store forgot it makes itself known anew. */
   async #beat(): Promise<number> {
     const { store, settings } = this.#context
-    const { unknown } = await store.beat([this.#id], { can: this.#can() })
+    const { unknown } = await store.beat([this.id], { can: this.#can() })
     if (unknown.length > 0) await this.#register()
     return settings.beatMs
-  }
-
-  #hear(): number {
-    const { store, clock } = this.#context
-    const now = clock.monotonic()
-    if (store.hears()) {
-      this.#deafSince = null
-      this.#tellHearing(true)
-    } else {
-      // Whatever sleeps long must learn that it may not.
-      if (this.#deafSince === null) this.#heard({ from: 'elsewhere', what: 'anything' })
-      this.#deafSince ??= now
-      if (now - this.#deafSince >= deafToldMs) this.#tellHearing(false)
-    }
-    return hearPollMs
-  }
-
-  #tellHearing(hears: boolean): void {
-    if (hears === this.#hears) return
-    this.#hears = hears
-    this.#context.events.tell('store.hears', { hears })
   }
 
   #begin(lease: Lease, trustedUntil: number): void {
@@ -262,10 +224,12 @@ export class Worker {
   async #carryOut(holding: Holding): Promise<AttemptEnd> {
     const { runId, fence, scheduleId } = holding.lease
     // It was leased while the worker was told to stop: nothing has begun, so it goes back untouched.
-    if (!this.#isLeasing) return { runId, fence, scheduleId, outcome: { kind: 'released' } }
+    // Or its answer took so long that somebody else may be at it by now.
+    const isTrusted = this.#context.clock.monotonic() < holding.trustedUntil
+    if (!this.#isLeasing || !isTrusted) return { runId, fence, scheduleId, outcome: { kind: 'released' } }
     tellStarted(this.#context, holding.lease)
     try {
-      return await execute(this.#context, holding, this.#options.executors)
+      return await execute(this.#context, holding, this.options.executors)
     } catch (error) {
       this.#context.events.tell('worker.failed', { loop: 'execute', error: error as Error })
       return { runId, fence, scheduleId, outcome: { kind: 'unknown', reason: `Belfry failed: ${String(error)}` } }
@@ -281,18 +245,9 @@ export class Worker {
     this.#loops.lease.wake()
   }
 
-  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
-    let cancel = () => undefined as unknown
-    const enough = new Promise<void>((resolve) => {
-      cancel = this.#context.clock.after(ms, resolve)
-    })
-    await Promise.race([work, enough])
-    cancel()
-  }
-
   async #sayStopped(): Promise<void> {
     try {
-      await this.#context.store.beat([this.#id], { stopped: true })
+      await this.#context.store.beat([this.id], { stopped: true })
     } catch (error) {
       // Its silence will tell as well, only later.
       this.#context.events.tell('store.unavailable', { doing: 'stop', error: error as Error })

@@ -1,4 +1,5 @@
 import type { Dials } from '../core/clock.ts'
+import { BelfryError } from '../core/error.ts'
 import type { Step } from './statement.ts'
 
 /** What the verbs need of a database. Each call is one transaction, whole or not at all. */
@@ -30,4 +31,12 @@ export interface DatabaseOptions {
   readonly connectionsMax: number
   /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
   readonly allowNonDurable: boolean
+}
+
+/** Whoever closed a store asks nothing more of it; unlike one that is away, it will not answer again. */
+export function closedStore(place: string): BelfryError {
+  return new BelfryError('unavailable', `The store ${place} was closed.`, {
+    hint: 'Ask before it is closed, or open it anew.',
+    details: { closed: true },
+  })
 }

@@ -22,7 +22,7 @@ import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
-import { all, both, clockNow, dialects, each, freshIds, inList, one, type Step } from './statement.ts'
+import { all, both, clockNow, dialects, each, freshIds, inList, metOthers, one, type Step } from './statement.ts'
 
 const priorityDefault = 100
 const looksMax = 10
@@ -260,9 +260,7 @@ function* claimDedupe(
     const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, names)
     for (const row of rows) holders.set(row.key, row.run_id)
   }
-  throw new BelfryError('conflict', `The holders of a dedupe key ended ${looksMax} times while we looked.`, {
-    hint: 'Ask again.',
-  })
+  throw metOthers(`The holders of a dedupe key ended ${looksMax} times while we looked.`)
 }
 
 interface Accepted extends Candidate, Pick<Checked, 'texts'> {

@@ -1,11 +1,10 @@
-import { BelfryError } from '../core/error.ts'
 import { admit, gateName, regateAll } from './admit.ts'
 import type { Gate } from './gate.ts'
 import { schedulesAtWork } from './live-run.ts'
 import { readPolicy } from './queue-row.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, type Row, type Step } from './statement.ts'
+import { all, both, metOthers, type Row, type Step } from './statement.ts'
 
 const findGates = both(
   'hold find gates',
@@ -93,9 +92,7 @@ export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
     }
     if (standingAside.length + inLine.length === 0) return { asides, gates }
   }
-  throw new BelfryError('conflict', `The runs of schedule ${schedule.name} moved ${looksMax} times while we looked.`, {
-    hint: 'Ask again.',
-  })
+  throw metOthers(`The runs of schedule ${schedule.name} moved ${looksMax} times while we looked.`)
 }
 
 function byAge({ standing: a }: Aside, { standing: b }: Aside): number {

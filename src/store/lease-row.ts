@@ -6,8 +6,20 @@ import type { Row } from './statement.ts'
 export const definitionColumns = `d.schedule_id, d.occurrence_at, d.due_at, d.source, d.deadline, d.late_after,
   d.dedupe_key, d.idempotency_key, d.repeatable, d.target, d.payload, d.options`
 
+/** What the executor is to do, which is stored as JSON. */
+export type Contents = Pick<Lease, 'target' | 'payload' | 'options'>
+
+/** The contents, or the name of what cannot be read: somebody may have damaged a row, and must not stop all the others. */
+export function contentsOf(row: Row): Contents | { readonly unreadable: string } {
+  const [target, payload, options] = [row.target, row.payload, row.options].map(parsed)
+  if (!isRecord(target) && target !== null) return { unreadable: 'target' }
+  if (payload === undefined) return { unreadable: 'payload' }
+  if (!isRecord(options) && options !== null) return { unreadable: 'options' }
+  return { target, payload: row.payload === null ? undefined : payload, options: options ?? {} }
+}
+
 /** A lease as its holder gets it, from a row of the lease's own columns and those above. */
-export function leaseOf(row: Row, queue: string): Lease {
+export function leaseOf(row: Row, queue: string, contents: Contents): Lease {
   return {
     runId: formatId('run', row.run_id as number),
     fence: row.fence as number,
@@ -22,13 +34,21 @@ export function leaseOf(row: Row, queue: string): Lease {
     source: row.source as RunSource,
     attempts: row.attempts as number,
     idempotencyKey: row.idempotency_key as string | null,
-    target: parsed(row.target) as Lease['target'],
-    payload: row.payload === null ? undefined : JSON.parse(row.payload as string),
-    options: (parsed(row.options) ?? {}) as Lease['options'],
+    ...contents,
     repeatable: row.repeatable === 1,
   }
 }
 
+/** `undefined`, which JSON never says, when it cannot be read. */
 function parsed(text: Row[string] | undefined): unknown {
-  return text === null || text === undefined ? null : JSON.parse(text as string)
+  if (text === null || text === undefined) return null
+  try {
+    return JSON.parse(text as string)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

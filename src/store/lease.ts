@@ -6,8 +6,8 @@ import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './che
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate, tryRegate } from './gate.ts'
-import { definitionColumns, leaseOf } from './lease-row.ts'
-import { capabilityLists } from './need-row.ts'
+import { type Contents, contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
+import { capabilityLists, needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
@@ -20,13 +20,11 @@ import { all, both, clockOr, dialects, each, inList, one, type Row, type Step, s
  */
 const lockQueue = dialects('lease lock queue', {
   sqlite: `select q.id, q.policy, q.paused_at, n.stopped_at, (
-      select json_group_array(id) from belfry.need where ns = $1 and (kind in (select value from json_each($3))
-        or kind = 'handler' and name in (select value from json_each($4)))) as lanes
+      select json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}) as lanes
     from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`,
   postgres: `select q.id, q.policy, q.paused_at, n.stopped_at, (
-      select coalesce(json_agg(id), '[]')::text from belfry.need
-      where ns = $1 and (kind in (select json_array_elements_text($3::json))
-        or kind = 'handler' and name in (select json_array_elements_text($4::json)))) as lanes
+      select coalesce(json_agg(n.id), '[]')::text from belfry.need n
+      where n.ns = $1 and ${needServed.postgres('$3', '$4')}) as lanes
     from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2
     for no key update of q`,
 })
@@ -140,11 +138,15 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
 
 export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
   if (!canBeName(claimId)) return []
-  return (yield* all(leasesOfClaim, claimId, context.ns)).map((row) => leaseOf(row, row.queue as string))
+  return (yield* all(leasesOfClaim, claimId, context.ns)).flatMap((row) => {
+    const contents = contentsOf(row)
+    // What was damaged since it was granted is nobody's to execute: its lease expires, and whoever is next sets it apart.
+    return 'unreadable' in contents ? [] : [leaseOf(row, row.queue as string, contents)]
+  })
 }
 
 function nothing(stopped: NonNullable<LeaseAnswer['stopped']>): LeaseAnswer {
-  return { leases: [], skipped: [], inFlight: 0, available: 0, full: false, more: false, stopped }
+  return { leases: [], skipped: [], broken: [], inFlight: 0, available: 0, full: false, more: false, stopped }
 }
 
 function isDue(at: Row[string] | undefined, now: number): boolean {
@@ -171,68 +173,88 @@ function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most
   return { most, restMs: (recent?.first_at ?? now) + rateLimit.perMs - now }
 }
 
-type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'more'>
+type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'broken' | 'more'>
+
+/** A run at the head of the line, with what it is to do. */
+interface Candidate {
+  readonly row: Row
+  readonly contents: ReturnType<typeof contentsOf>
+}
 
 /**
- * Looks at the head of the line until the room is filled. Runs that come too late end before anybody goes, because their
- * ends may let better-ranked runs of their keys into line; runs of a full key leave the line, so that the next look sees
- * further. Each look is bounded, and so is their number.
+ * Looks at the head of the line until the room is filled. Runs that come too late or cannot be read leave it before
+ * anybody goes, because that may let better-ranked runs of their keys into line; so do runs of a full key, so that the
+ * next look sees further. Each look is bounded, and so is their number.
  */
 function* take(lane: Lane, room: number): Step<Taken> {
   const leases: Lease[] = []
   const skipped: LeaseAnswer['skipped'] = []
+  const broken: LeaseAnswer['broken'] = []
   const inFlight = yield* countKeys(lane)
   let inTheWay = 0
   // Where one run is too late its neighbours are likely to be, so each look after one that met any goes much further.
   let further = 0
   for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
-    if (looks > looksMax) return { leases, skipped, more: true }
+    if (looks > looksMax) return { leases, skipped, broken, more: true }
     const left = room - leases.length
     const head = yield* look(lane, left + inTheWay + further)
-    const late = head.filter((row) => tooLateReason(row, lane.now) !== null)
-    const ended = yield* endLate(lane, late)
-    skipped.push(...ended)
-    further = late.length === 0 ? 0 : Math.min(looksFurtherMax, looksFurther + 4 * further)
-    if (ended.length > 0) continue
+    const unfit = head.filter((run) => whyUnfit(run, lane.now) !== null)
+    const ended = yield* endUnfit(lane, unfit)
+    skipped.push(...ended.skipped)
+    broken.push(...ended.broken)
+    further = unfit.length === 0 ? 0 : Math.min(looksFurtherMax, looksFurther + 4 * further)
+    if (ended.skipped.length + ended.broken.length > 0) continue
     const { going, gated } = sorted(head, left, lane, inFlight)
     leases.push(...(yield* grant(lane, going)))
-    for (const key of new Set(gated.map((row) => row.concurrency_key as string))) yield* tryRegate(gateOf(lane, key))
-    const blocked = late.length + gated.length
+    for (const key of new Set(gated.map(({ row }) => row.concurrency_key as string)))
+      yield* tryRegate(gateOf(lane, key))
+    const blocked = unfit.length + gated.length
     if (blocked === 0 || (going.length === 0 && blocked <= inTheWay)) break
     inTheWay = blocked
   }
-  return { leases, skipped, more: false }
+  return { leases, skipped, broken, more: false }
 }
 
 /** The first runs of all lanes together, in queue order. */
-function* look({ queueId, needIds }: Lane, most: number): Step<Row[]> {
+function* look({ queueId, needIds }: Lane, most: number): Step<Candidate[]> {
   const rows = yield* each(
     headOfLanes,
     needIds.map((needId) => [queueId, needId, most]),
   )
-  return rows.sort((a, b) => byPlace(standingOf(a), standingOf(b))).slice(0, most)
+  const first = rows.sort((a, b) => byPlace(standingOf(a), standingOf(b))).slice(0, most)
+  return first.map((row) => ({ row, contents: contentsOf(row) }))
 }
 
 interface Sorted {
-  readonly going: Row[]
-  readonly gated: Row[]
+  readonly going: (Candidate & { readonly contents: Contents })[]
+  readonly gated: Candidate[]
 }
 
-function sorted(head: readonly Row[], room: number, { policy, now }: Lane, inFlight: Map<string, number>): Sorted {
+function sorted(
+  head: readonly Candidate[],
+  room: number,
+  { policy, now }: Lane,
+  inFlight: Map<string, number>,
+): Sorted {
   const { maxConcurrentPerKey = Number.POSITIVE_INFINITY } = policy
   const found: Sorted = { going: [], gated: [] }
-  for (const row of head) {
+  for (const { row, contents } of head) {
     const key = row.concurrency_key as string | null
     const ofKey = key === null ? 0 : (inFlight.get(key) ?? 0)
     if (found.going.length === room) break
-    if (tooLateReason(row, now) !== null) continue
-    if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push(row)
+    if ('unreadable' in contents || tooLateReason(row, now) !== null) continue
+    if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push({ row, contents })
     else {
-      found.going.push(row)
+      found.going.push({ row, contents })
       if (key !== null) inFlight.set(key, ofKey + 1)
     }
   }
   return found
+}
+
+/** Why it cannot go and never will, as it stands. What is too late is not even read. */
+function whyUnfit({ row, contents }: Candidate, now: number): string | null {
+  return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
 }
 
 /** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
@@ -252,59 +274,84 @@ function gateOf({ context: { ns }, queueId, policy }: Lane, key: string) {
   return { ns, queueId, key, limit: policy.maxConcurrentPerKey ?? null }
 }
 
-function* grant({ context, request, workerId, queueId, policy, now }: Lane, going: readonly Row[]): Step<Lease[]> {
+function* grant(lane: Lane, going: Sorted['going']): Step<Lease[]> {
   if (going.length === 0) return []
+  const { context, request, workerId, queueId, policy, now } = lane
   const { claimId, leaseMs = policy.leaseTtlMs } = request
   const expiresAt = now + leaseMs
-  for (const { between, runIds } of stretches(going.map(standingOf))) {
+  for (const { between, runIds } of stretches(going.map(({ row }) => standingOf(row)))) {
     const chosen = [...between, JSON.stringify(runIds)]
     yield* one(moveToLease, ...chosen, workerId, claimId, now, expiresAt)
     yield* one(leaveLine, ...chosen)
   }
   if (policy.rateLimit !== undefined) yield* one(recordStarts, context.ns, queueId, now, claimId, going.length)
-  return going.map((row) => {
+  return going.map(({ row, contents }) => {
     const fence = (row.fence as number) + 1
-    return leaseOf({ ...row, fence, claim_id: claimId, leased_at: now, expires_at: expiresAt }, request.queue)
+    const leased = { ...row, fence, claim_id: claimId, leased_at: now, expires_at: expiresAt }
+    return leaseOf(leased, request.queue, contents)
   })
 }
 
-/** Ends runs that came too late. One whose schedule or gate somebody else is at stays in line until the next look. */
-function* endLate({ context, now, queueId }: Lane, late: readonly Row[]): Step<LeaseAnswer['skipped']> {
-  if (late.length === 0) return []
-  const scheduleIds = late.flatMap((row) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
+/**
+ * Ends runs that came too late, and parks those that cannot be read. One whose schedule or gate somebody else is at stays
+ * in line until the next look.
+ */
+function* endUnfit(lane: Lane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
+  if (unfit.length === 0) return { skipped: [], broken: [] }
+  const scheduleIds = unfit.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
   const schedules = yield* lockSchedules(scheduleIds, { wait: false })
-  const endable: Row[] = []
-  for (const row of late) {
-    const key = row.concurrency_key as string | null
-    const isFree = row.schedule_id === null || schedules.has(row.schedule_id as number)
-    if (isFree && (key === null || (yield* tryLockGate({ queueId, key })))) endable.push(row)
+  const endable: Candidate[] = []
+  for (const run of unfit) {
+    const key = run.row.concurrency_key as string | null
+    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
+    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
   }
-  yield* takeFromLine(endable.map(standingOf))
-  yield* conclude(
-    now,
-    endable.map((row) => skippedEnding(context, row, now)),
-    schedules,
-  )
-  return endable.map((row) => {
-    return { id: formatId('run', row.run_id as number), reason: tooLateReason(row, now) ?? 'lateness' }
-  })
+  yield* takeFromLine(endable.map(({ row }) => standingOf(row)))
+  const endings = endable.map((run) => unfitEnding(lane, run))
+  yield* conclude(lane.now, endings, schedules)
+  return {
+    skipped: endings.flatMap(skippedOf),
+    broken: endings.flatMap(brokenOf),
+  }
 }
 
-function skippedEnding({ ns }: StoreContext, row: Row, now: number): Ending {
-  const reason = tooLateReason(row, now) ?? 'lateness'
-  const { attempts, releases, deaths } = standingOf(row)
-  return {
+/**
+ * What came too late was never leased. What cannot be read is parked, which only a leased run can be: its lease ends in
+ * the step that would have granted it, as an attempt that used the budget.
+ */
+function unfitEnding({ context: { ns }, workerId, now }: Lane, run: Candidate): Ending {
+  const { row } = run
+  const late = tooLateReason(row, now)
+  const { attempts, releases, deaths, fence } = standingOf(row)
+  const ofRun = {
     runId: row.run_id as number,
     ns,
     queueId: row.queue_id as number,
     scheduleId: row.schedule_id as number | null,
     key: row.concurrency_key as string | null,
     dedupeKey: row.dedupe_key as string | null,
-    workerId: null,
-    fence: 0,
-    lastFence: row.fence as number,
-    startedAt: null,
-    outcome: 'skipped',
-    verdict: { status: 'skipped', attempts, releases, deaths, reason },
+  }
+  if (late !== null) {
+    const verdict = { status: 'skipped', attempts, releases, deaths, reason: late } as const
+    return { ...ofRun, workerId: null, fence: 0, lastFence: fence, startedAt: null, outcome: 'skipped', verdict }
+  }
+  const reason = whyUnfit(run, now) as string
+  const verdict = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason } as const
+  return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
+}
+
+function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
+  if (status !== 'skipped') return []
+  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
+}
+
+function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
+  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
+}
+
+function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {
+  return {
+    runId: formatId('run', runId),
+    scheduleId: scheduleId === null ? null : formatId('schedule', scheduleId),
   }
 }

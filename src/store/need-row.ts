@@ -44,6 +44,16 @@ function* find(context: StoreContext, names: readonly string[]): Step<Map<string
   return new Map(rows.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
 }
 
+/** Whether a need `n` is among what a caller can execute, whose lists are these parameters. */
+export const needServed = {
+  sqlite: (kinds: string, handlers: string) =>
+    `(n.kind in (select value from json_each(${kinds}))
+      or n.kind = 'handler' and n.name in (select value from json_each(${handlers})))`,
+  postgres: (kinds: string, handlers: string) =>
+    `(n.kind in (select json_array_elements_text(${kinds}::json))
+      or n.kind = 'handler' and n.name in (select json_array_elements_text(${handlers}::json)))`,
+}
+
 /**
  * What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. The lane of runs
  * without a target is no kind that could be named: only a host has it.

@@ -36,13 +36,13 @@ export interface Store {
   enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
   /** Hands out runs of one queue, never past its ceiling. Two callers never receive the same run. */
   lease(request: LeaseRequest): Promise<LeaseAnswer>
-  /** What a claim was granted: the way to learn whether a `lease` whose commit broke off took effect. */
+  /** What a claim was granted and can be read: the way to learn whether a `lease` whose commit broke off took effect. */
   leasesOf(claimId: string): Promise<Lease[]>
   renew(leases: readonly LeaseName[], leaseMs: number): Promise<Renewal[]>
   /** Ends attempts. Each has its own answer; a row that cannot be written stands alone. */
   settle(ends: readonly AttemptEnd[]): Promise<Settled[]>
-  /** Takes back leases that have expired, and those of workers proven dead. */
-  reclaim(request: { deadWorkers?: readonly string[]; limit: number }): Promise<Reclaimed[]>
+  /** Takes back leases that have expired, and those of workers proven dead; what somebody else is at stays for later. */
+  reclaim(request: ReclaimRequest): Promise<Reclaimed[]>
   appendOutput(lease: LeaseName, chunk: string): Promise<'written' | 'lease-lost'>
   cancel(runId: string, reason: string): Promise<CancelAnswer>
   /** Gives a parked run its whole budget back. */
@@ -119,8 +119,8 @@ export interface StoreReads {
   planInput(queue: string, limit: number): Promise<PlanWindow>
   /** The earliest instant at which time alone makes something happen, of each kind, and the store's own `now`. */
   nextInstants(): Promise<NextInstants>
-  /** Where there is something to lease now, and when there may be next. */
-  workAhead(): Promise<WorkAhead>
+  /** Where there is something to lease now, for anybody or for whoever can do only that, and when there may be next. */
+  workAhead(can?: Capabilities): Promise<WorkAhead>
   /** The worker's leases whose runs are to be cancelled. */
   cancelRequests(workerId: string): Promise<LeaseName[]>
   leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
@@ -136,7 +136,7 @@ export interface NextInstants {
 
 export interface WorkAhead {
   readonly now: number
-  /** The queues that are not paused and have a run in line, or one whose waiting is over. */
+  /** The queues that are not paused and have a run in line that was asked for, or any run whose waiting is over. */
   readonly queues: readonly string[]
   /** The first instant after `now` at which the waiting of a run is over, in a queue that is not paused. */
   readonly nextAt: number | null
@@ -189,7 +189,13 @@ export interface LeaseRequest {
 export interface LeaseAnswer {
   readonly leases: Lease[]
   /** Runs that ended instead of being leased, because they came too late. */
-  readonly skipped: { readonly id: string; readonly reason: 'lateness' | 'deadline' }[]
+  readonly skipped: {
+    readonly runId: string
+    readonly scheduleId: string | null
+    readonly reason: 'lateness' | 'deadline'
+  }[]
+  /** Runs that were parked instead of being leased, because what is stored of them cannot be read. */
+  readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
   readonly inFlight: number
   readonly available: number
   /** With these leases the queue is at its ceiling: nobody gets another before one of its runs has ended. */
@@ -258,6 +264,14 @@ export type Settled = LeaseName &
     | { readonly answer: 'lease-lost' }
     | { readonly answer: 'refused'; readonly error: Error }
   )
+
+export interface ReclaimRequest {
+  readonly deadWorkers?: readonly string[]
+  /** Whether leases that have expired are taken too, whoever holds them; yes unless it says no. */
+  readonly expired?: boolean
+  /** Of the expired, and of the dead's, at most so many each. */
+  readonly limit: number
+}
 
 export interface Reclaimed extends LeaseName {
   readonly status: RunStatus

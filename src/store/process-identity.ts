@@ -30,12 +30,16 @@ export function isProvenDead(other: ProcessIdentity, own: ProcessIdentity | null
   return startOf(other.pid) !== other.startedAt
 }
 
+/** What is left of a process that has ended, until its parent asks how: it does nothing any more. */
+const endedStates = ['Z', 'X']
+
 /** The start of a process in ticks since boot, or `null` when there is none. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name of the program is in brackets and may itself hold blanks and brackets.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+    const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return endedStates.includes(state) ? null : (rest[18] ?? null)
   } catch {
     return null
   }

@@ -21,7 +21,7 @@ import type { PutAnswer, PutOptions } from './port.ts'
 import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
 import { scheduleViewOf } from './reads/schedule.ts'
 import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { both, clockNow, freshIds, one, type Step } from './statement.ts'
+import { both, clockNow, freshIds, metOthers, one, type Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
 const insertSchedule = both(
@@ -62,7 +62,7 @@ export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options:
     // Somebody else has created it since we looked: it is there now, and the next look finds it.
     if (answer !== null) return answer
   }
-  throw new BelfryError('conflict', `Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
+  throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
 }
 
 const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>(['mode', 'actor', 'reason', 'ifVersion'])

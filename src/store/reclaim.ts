@@ -4,7 +4,7 @@ import { checkInteger } from './check.ts'
 import { conclude } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
-import type { Reclaimed } from './port.ts'
+import type { Reclaimed, ReclaimRequest } from './port.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { endingOf, judge } from './settle.ts'
 import { all, both, clockNow, dialects, inList, type Row, type Step } from './statement.ts'
@@ -20,7 +20,7 @@ const findOfWorkers = dialects('reclaim find of workers', {
   postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where ns = $3 and worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
 })
-/** Repeats what was read: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
+/** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
     and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning *`,
@@ -31,27 +31,28 @@ export const takeBack = dialects('reclaim take back', {
 })
 
 /**
- * Takes back the leases that have expired and those whose holders are proven dead, and judges their runs. Until this has
- * happened such a lease keeps its slot, and its holder may still end it.
+ * Takes back the leases that have expired, unless they are not to be, and those whose holders are proven dead, and judges
+ * their runs. Until this has happened such a lease keeps its slot, and its holder may still end it.
  */
 export function* reclaim(
   context: StoreContext,
-  { deadWorkers = [], limit }: { deadWorkers?: readonly string[]; limit: number },
+  { deadWorkers = [], expired = true, limit }: ReclaimRequest,
 ): Step<Reclaimed[]> {
   checkInteger(limit, 'limit', 1, 100_000)
   const now = yield* clockNow()
   const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
   const deadList = JSON.stringify([...dead])
-  const expired = yield* all(findReclaimable, now, limit)
+  const late = expired ? yield* all(findReclaimable, now, limit) : []
   const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, deadList, limit, context.ns)
-  const found = [...new Map([...expired, ...orphaned].map((row) => [row.run_id as number, row])).values()]
+  const found = [...new Map([...late, ...orphaned].map((row) => [row.run_id as number, row])).values()]
   if (found.length === 0) return []
 
   const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
   const free = yield* withFreeGates(
     found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number)),
   )
-  const taken = yield* all(takeBack, JSON.stringify(free.map((row) => row.run_id)), now, deadList, context.ns)
+  const listed = JSON.stringify(free.map((row) => row.run_id))
+  const taken = yield* all(takeBack, listed, expired ? now : null, deadList, context.ns)
   const isDead = (row: Row) => row.ns === context.ns && dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
   const verdicts = yield* judge(now, lost, schedules)

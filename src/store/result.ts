@@ -20,14 +20,15 @@ export interface NewResult {
 }
 
 /**
- * Keeps what runs answered, of each run the newest. Too long a text is cut at a character and marked. What JSON cannot
- * say is not kept, and the mark says why: the work is done, and its end must not be refused for its answer.
+ * Keeps what runs answered, of each run the newest, with dates as their texts. Too long a text is cut at a character and
+ * marked. What JSON cannot say is not kept, and the mark says why: the work is done, and its end must not be refused for
+ * its answer.
  */
 export function* writeResults(results: readonly NewResult[]): Step<void> {
   yield* each(
     insertResults,
     results.map(({ runId, ns, fence, result }) => {
-      const unkept = jsonProblem(result)
+      const unkept = jsonProblem(result, { converts: true })
       if (unkept !== null) return [runId, ns, fence, JSON.stringify(`[not kept: ${whyOf(unkept)}]`), 1]
       const text = JSON.stringify(result)
       if (Buffer.byteLength(text) <= resultBytesMax) return [runId, ns, fence, text, 0]

@@ -13,7 +13,7 @@ import { placesOf } from './run-place.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { runIdOf } from './settle.ts'
-import { both, clockNow, freshIds, one, type Row, type Step } from './statement.ts'
+import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from './statement.ts'
 
 const findDefinition = both('retry find definition', 'select * from belfry.run where id = $1')
 const findEnd = both('retry find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
@@ -96,9 +96,7 @@ function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): S
     // Nobody has it when its holder ended between the two statements; then it is free to be taken.
     if (holder !== undefined) return holder.run_id
   }
-  throw new BelfryError('conflict', `The holders of dedupe key ${JSON.stringify(key)} ended while we looked.`, {
-    hint: 'Ask again.',
-  })
+  throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times while we looked.`)
 }
 
 function ahead(instant: Row[string] | undefined, now: number): number | null {

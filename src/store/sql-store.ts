@@ -1,4 +1,4 @@
-import { BelfryError } from '../core/error.ts'
+import { isPassing } from '../core/error.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
@@ -86,14 +86,14 @@ export class SqlStore implements Store {
       // Nobody can start sooner for it, so nobody is told.
       return new Map(await this.#database.write(() => settlePlain(this.#context, ends)))
     } catch (error) {
-      if (concernsAll(error)) throw error
+      if (this.#concernsAll(error)) throw error
       return new Map()
     }
   }
 
-  /** What comes into line is taken by the lease itself; only the ends of those that came too late may let others go. */
+  /** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */
   lease: Method<'lease'> = (request) => {
-    return this.#written(lease, [request], ({ skipped }) => (skipped.length > 0 ? {} : null))
+    return this.#written(lease, [request], ({ skipped, broken }) => (skipped.length + broken.length > 0 ? {} : null))
   }
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
   renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
@@ -179,12 +179,17 @@ export class SqlStore implements Store {
     return result
   }
 
+  /** The database did not answer, or not in time to know; asking again with fewer rows would tell nothing. */
+  #concernsAll(error: unknown): boolean {
+    return isPassing(error) || this.#isClosed
+  }
+
   /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */
   async #settleOrHalve(ends: readonly AttemptEnd[]): Promise<Settled[]> {
     try {
       return await this.#write(settle, ends)
     } catch (error) {
-      if (concernsAll(error)) throw error
+      if (this.#concernsAll(error)) throw error
       const [end] = ends
       if (end === undefined) throw error
       if (ends.length === 1) {
@@ -194,9 +199,4 @@ export class SqlStore implements Store {
       return [...(await this.#settleOrHalve(ends.slice(0, half))), ...(await this.#settleOrHalve(ends.slice(half)))]
     }
   }
-}
-
-/** The database did not answer, or not in time to know; asking again with fewer rows would tell nothing. */
-function concernsAll(error: unknown): boolean {
-  return error instanceof BelfryError && (error.code === 'unavailable' || error.code === 'commit-unknown')
 }

@@ -1,3 +1,5 @@
+import { BelfryError } from '../core/error.ts'
+
 /**
  * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
  * without a single await, so that no transaction is ever open across a turn of the event loop; PostgreSQL drives the
@@ -93,6 +95,11 @@ export function* freshIds(count: number): Step<number[]> {
 /** Thrown by a verb that met others at work: the database rolls the step back and asks it again, a few times. */
 export class StepAgain extends Error {
   override readonly name = 'StepAgain'
+}
+
+/** The same, when asking it a few times was not enough. Nothing was written, and it may be asked again later. */
+export function metOthers(message: string, cause?: unknown): BelfryError {
+  return new BelfryError('unavailable', message, { hint: 'Ask again.', cause })
 }
 
 export const stepTriesMax = 10

@@ -130,6 +130,16 @@ interface Deciding {
   waitingHint: boolean
 }
 
+/**
+ * A one-shot is used up by the run it asked for, and by any run that was planned for its instant or later: where it ties
+ * with its rival the rival wins, and a second run right after would be what nobody asked for.
+ */
+function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
+  if (row.nextDecision?.winner === 'oneshot-hint') return !waitingHint
+  const { oneshot } = row.hints
+  return oneshot !== undefined && fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
+}
+
 function withDue(turn: Turn, now: number): Turn {
   const { row } = turn
   const schedule = lateSchedule(row)
@@ -152,8 +162,7 @@ function withDue(turn: Turn, now: number): Turn {
   for (const one of occurrences) decide(deciding, one)
 
   const { fires, skips, cancels } = deciding
-  const isUsedUp = row.nextDecision?.winner === 'oneshot-hint' && !deciding.waitingHint
-  const consumed: EndedHint['kind'][] = isUsedUp ? ['oneshot'] : []
+  const consumed: EndedHint['kind'][] = isUsedUp(deciding) ? ['oneshot'] : []
   const unused = without(row.hints, consumed)
   const expired = expiredKinds(unused, now)
   const after = {

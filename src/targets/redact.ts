@@ -1,4 +1,5 @@
 import type { Secret } from './secret.ts'
+import { Trie } from './trie.ts'
 
 /** Shorter secrets occur by chance, and taking them out would leave no readable text. */
 const valueLengthMin = 4
@@ -23,69 +24,96 @@ export function redact(text: string, secrets: readonly Secret[]): string {
  * together are what `redact` makes of the whole.
  */
 export function redactor(secrets: readonly Secret[]): Redactor {
-  const names = formsOf(secrets)
-  if (names.size === 0) return { add: (text) => text, end: () => '' }
-  // Of two that begin at one place the longer is taken, or its rest would stay.
-  const forms = [...names.keys()].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
-  const beginsAt = beginningOf(forms)
-  let held = ''
-  const release = (until: number) => {
-    const { text, end } = replaced(held, pattern, names, until)
-    held = held.slice(end)
-    return text
-  }
-  return {
-    add(piece) {
-      held += piece
-      return release(beginsAt(held))
-    },
-    end: () => release(held.length),
-  }
+  const forms = formsOf(secrets)
+  if (forms.length === 0) return { add: (text) => text, end: () => '' }
+  const stream = new Stream(forms)
+  return { add: (text) => stream.add(text), end: () => stream.end() }
 }
 
-interface Replaced {
+/** One way a secret may be written. */
+interface Form {
   readonly text: string
-  /** Up to where the text was dealt with: `until`, or the end of a secret that began before it. */
+  readonly name: string
+}
+
+/** A part of the text in which secrets stand. Where they overlap it is one part, or the rest of one would stay. */
+interface Stretch {
+  readonly start: number
   readonly end: number
+  /** The longest of them, by which the whole is called. */
+  readonly form: Form
 }
 
-function replaced(text: string, pattern: RegExp, names: ReadonlyMap<string, string>, until: number): Replaced {
-  const parts: string[] = []
-  let end = 0
-  pattern.lastIndex = 0
-  for (let match = pattern.exec(text); match !== null && match.index < until; match = pattern.exec(text)) {
-    parts.push(text.slice(end, match.index), `[secret ${names.get(match[0])}]`)
-    end = match.index + match[0].length
-  }
-  if (end < until) parts.push(text.slice(end, until))
-  return { text: parts.join(''), end: Math.max(end, until) }
-}
+/** Places are counted from the beginning of all pieces together. */
+class Stream {
+  readonly #forms: readonly Form[]
+  readonly #trie: Trie
+  #node = 0
+  #readTo = 0
+  /** What was read and not yet given out, from a place on. What certainly is a secret's is let go at once. */
+  #held = ''
+  #heldFrom = 0
+  #stretches: Stretch[] = []
 
-/** Finds where the end of a text could be the beginning of one of the forms; the text's length when nowhere. */
-function beginningOf(forms: readonly string[]): (text: string) => number {
-  const byFirst = new Map<number, string[]>()
-  for (const form of forms) {
-    const first = form.charCodeAt(0)
-    const known = byFirst.get(first)
-    if (known === undefined) byFirst.set(first, [form])
-    else known.push(form)
+  constructor(forms: readonly Form[]) {
+    this.#forms = forms
+    this.#trie = new Trie(forms.map(({ text }) => text))
   }
-  const lengthMax = forms[0]?.length ?? 0
-  return (text) => {
-    for (let at = Math.max(0, text.length - lengthMax + 1); at < text.length; at++) {
-      const rest = text.length - at
-      const isBegun = byFirst
-        .get(text.charCodeAt(at))
-        ?.some((form) => form.length > rest && text.endsWith(form.slice(0, rest)))
-      if (isBegun) return at
+
+  add(piece: string): string {
+    this.#held += piece
+    for (let at = 0; at < piece.length; at++) {
+      this.#node = this.#trie.next(this.#node, piece.charCodeAt(at))
+      this.#readTo++
+      const ended = this.#trie.ended(this.#node)
+      if (ended !== -1) this.#cover(this.#forms[ended] as Form)
     }
-    return text.length
+    return this.#released(this.#readTo - this.#trie.openLength(this.#node))
+  }
+
+  end(): string {
+    return this.#released(this.#readTo)
+  }
+
+  /** A form ends at the place that has been read to. */
+  #cover(form: Form): void {
+    let start = this.#readTo - form.text.length
+    let longest = form
+    for (let last = this.#stretches.at(-1); last !== undefined && last.end > start; last = this.#stretches.at(-1)) {
+      this.#stretches.pop()
+      start = Math.min(start, last.start)
+      if (last.form.text.length > longest.text.length) longest = last.form
+    }
+    this.#stretches.push({ start, end: this.#readTo, form: longest })
+  }
+
+  /** Gives out what nothing that begins at this place or later can change. */
+  #released(until: number): string {
+    const parts: string[] = []
+    const isFinal = this.#stretches.findIndex(({ end }) => end > until)
+    const finals = this.#stretches.splice(0, isFinal === -1 ? this.#stretches.length : isFinal)
+    for (const { start, end, form } of finals) {
+      parts.push(this.#taken(start), `[secret ${form.name}]`)
+      this.#taken(end)
+    }
+    const [growing] = this.#stretches
+    parts.push(this.#taken(Math.min(until, growing?.start ?? until)))
+    if (growing !== undefined && growing.start <= until) this.#taken(growing.end)
+    return parts.join('')
+  }
+
+  /** Lets go of what is held up to a place, and answers it. */
+  #taken(until: number): string {
+    const length = Math.max(0, until - this.#heldFrom)
+    const taken = this.#held.slice(0, length)
+    this.#held = this.#held.slice(length)
+    this.#heldFrom += length
+    return taken
   }
 }
 
-/** Every way a secret may be written, with the secret's name. */
-function formsOf(secrets: readonly Secret[]): Map<string, string> {
+/** Every way in which secrets may be written, each once. */
+function formsOf(secrets: readonly Secret[]): Form[] {
   const names = new Map<string, string>()
   for (const { name, value } of secrets) {
     if (value.length < valueLengthMin) continue
@@ -97,7 +125,7 @@ function formsOf(secrets: readonly Secret[]): Map<string, string> {
       }
     }
   }
-  return names
+  return [...names].map(([text, name]) => ({ text, name }))
 }
 
 /** Those who write URLs differ in which signs they leave as they are, and in the case of the digits. */

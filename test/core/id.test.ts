@@ -57,6 +57,10 @@ it.each(noIds.map((text) => [text.slice(0, 20), text]))('%j is no id: every run 
   expect(parseId('run', text)).toBeNull()
 })
 
+it.each([undefined, null, 15, {}, ['r-2ya'], Symbol('r-2ya')])('%o is no text and so no id', (value) => {
+  expect(parseId('run', value)).toBeNull()
+})
+
 it('no text is an id unless it is the spelling of its number', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[rsw]-[0-9a-z]{1,14}$/), anyKind, (text, kind) => {

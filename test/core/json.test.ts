@@ -26,8 +26,10 @@ describe('what JSON cannot say is named with its place', () => {
     [Object.create({ handler: 'a' }), '', 'is an object with a prototype of its own'],
     [[1, undefined], '[1]', 'is undefined'],
     [hole, '[1]', 'is undefined'],
-    [{ a: { toJSON: () => undefined } }, '.a', 'is undefined'],
-    [{ a: { toJSON: () => ({ b: 1n }) } }, '.a.b', 'is a bigint'],
+    [new Date(5), '', 'is a Date, which JSON can say only as text'],
+    [{ a: [new Date(5)] }, '.a[0]', 'is a Date, which JSON can say only as text'],
+    [{ a: { toJSON: () => ({ b: 1 }) } }, '.a', 'has a toJSON that speaks for it'],
+    [Object.assign([1], { toJSON: () => [2] }), '', 'has a toJSON that speaks for it'],
   ])('%o', (value, path, problem) => {
     expect(jsonProblem(value)).toEqual({ path, problem })
   })
@@ -53,7 +55,7 @@ describe('what JSON can say', () => {
   it('is no problem, whatever it is', () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => jsonProblem(value) === null))
     expect(
-      jsonProblem({ a: undefined, at: new Date(5), bare: Object.assign(Object.create(null), { b: 1 }) }),
+      jsonProblem({ a: undefined, bare: Object.assign(Object.create(null), { b: 1 }), toJSON: 'no function' }),
     ).toBeNull()
   })
 
@@ -64,9 +66,25 @@ describe('what JSON can say', () => {
         if (jsonProblem(value) !== null) return
         const text = JSON.stringify(value)
         expect(JSON.stringify(JSON.parse(text))).toBe(text)
-        if (!text.includes('Z"')) expect(JSON.parse(text)).toEqual(withoutMinusZero(value))
+        expect(JSON.parse(text)).toEqual(withoutMinusZero(value))
       }),
     )
+  })
+})
+
+describe('whoever lets a value be converted', () => {
+  it.each<[unknown, { path: string; problem: string } | null]>([
+    [{ at: new Date(5), made: { toJSON: () => [1] } }, null],
+    [{ at: new Date(Number.NaN) }, { path: '.at', problem: 'is a date that is none' }],
+    [{ a: { toJSON: () => undefined } }, { path: '.a', problem: 'is undefined' }],
+    [{ a: { toJSON: () => ({ b: 1n }) } }, { path: '.a.b', problem: 'is a bigint' }],
+  ])('gets what toJSON says judged in its place: %o', (value, found) => {
+    expect(jsonProblem(value, { converts: true })).toEqual(found)
+  })
+
+  it('is not held up by a toJSON that answers itself for ever', () => {
+    const self: object = { toJSON: () => self }
+    expect(jsonProblem(self, { converts: true })?.problem).toContain('contains itself')
   })
 })
 

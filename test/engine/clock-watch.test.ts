@@ -61,4 +61,18 @@ describe('the watch over the clocks', () => {
     expect(watch.look(at(1_000_000, 10_000))).toEqual(steady)
     expect(watch.look(at(999_000, 10_500)).behindMs).toBe(1_000)
   })
+
+  it('holds back anew long after the clock went back for the first time', () => {
+    const watch = watchFrom()
+    watch.look(at(990_000, 0))
+    expect(watch.look(at(1_000_000, 10_000))).toEqual(steady)
+    expect(watch.look(at(1_090_000, 100_000))).toEqual(steady)
+    expect(watch.look(at(1_085_000, 100_000)).behindMs).toBe(5_000)
+  })
+
+  it.each([1_001, -1_001])('takes what is more than a second apart for a jump: %i ms', (byMs) => {
+    const watch = watchFrom()
+    expect(watch.look(at(1_010_000 + byMs, 10_000)).jumpedMs).toBe(byMs)
+    expect(watch.look(at(1_020_000 + byMs, 20_000)).jumpedMs).toBe(0)
+  })
 })

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
-import { actor, openPlace, stage } from './stage.ts'
+import { actor, openPlace, pass as passInSteps, settleDown, stage } from './stage.ts'
 
 const target = { handler: 'work' }
 const minute = 60_000
@@ -13,12 +12,8 @@ const breakChain = both(
   'update belfry.schedule set next_run_at = null, next_due_at = null, wake_at = null',
 )
 
-async function pass(clock: TestClock, ms: number, stepMs = 5_000): Promise<void> {
-  for (let left = ms; left > 0; left -= stepMs) {
-    clock.advance(Math.min(stepMs, left))
-    for (let turn = 0; turn < 10; turn++) await turnOfTheEventLoop()
-  }
-}
+/** In larger steps than those of other tests, because minutes pass here. */
+const pass = (clock: TestClock, ms: number, stepMs = 5_000) => passInSteps(clock, ms, stepMs)
 
 describe('the duties that one worker does for all', () => {
   it('tell of schedules that nobody fires', async () => {
@@ -63,16 +58,91 @@ describe('the duties that one worker does for all', () => {
   it('are done by one of two workers', async () => {
     const clock = new TestClock()
     const store = await openPlace({ clock })
-    const repairs: string[] = []
+    const done = new Map<string, string[]>()
     for (const name of ['a', 'b']) {
       const world = faulty(store)
-      world.fault = (verb) => (verb === 'repair' && repairs.push(name) > 0 ? undefined : undefined)
+      world.fault = (verb) => {
+        done.set(verb, [...(done.get(verb) ?? []), name])
+        return undefined
+      }
       const here = await stage({ clock, store: world.store })
       await here.engine.start()
+      await settleDown()
     }
     await pass(clock, 20 * minute)
-    expect(repairs.length).toBeGreaterThanOrEqual(3)
-    expect(new Set(repairs).size).toBe(1)
+    for (const verb of ['repair', 'prune', 'read.overdueSchedules']) expect(new Set(done.get(verb)).size).toBe(1)
+    // At the start and then every five minutes; what is overdue and what may go, with every beat.
+    expect(done.get('repair')).toHaveLength(5)
+    expect(done.get('prune')).toHaveLength(21)
+  })
+
+  it.each([
+    [10_000, 180_000],
+    [600_000, 1_800_000],
+  ])('stay with the worker that has them, also with a beat of %i ms', async (beatMs, forMs) => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const taken: unknown[] = []
+    world.fault = (verb, _call, [duty]) => {
+      if (verb === 'takeDuty') taken.push(duty)
+      return undefined
+    }
+    const here = await stage({ clock, store: world.store, settings: { beatMs } })
+    await here.engine.start()
+    await settleDown()
+    const workerId = here.engine.workerId
+    expect(taken).toEqual([
+      { name: 'reconcile', workerId, forMs },
+      { name: 'retention', workerId, forMs },
+    ])
+  })
+
+  it('clear away in small steps, 20 before everybody else has a turn, and go on where they were', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    const from: unknown[] = []
+    const ticks: number[] = []
+    world.fault = (verb, _call, [request]) => {
+      if (verb !== 'prune') return undefined
+      from.push((request as { from?: string }).from)
+      const next = from.length === 25 ? null : `step ${from.length}`
+      return () => ({ runs: from.length === 1 ? 3 : 0, ledger: 0, other: 0, next })
+    }
+    here.events.on('worker.pruned', () => ticks.push(from.length))
+    await here.engine.start()
+    await settleDown()
+    expect(from).toEqual([undefined, ...Array.from({ length: 24 }, (_, step) => `step ${step + 1}`)])
+    expect(here.of('worker.pruned')).toEqual([{ runs: 3, ledger: 0, other: 0 }])
+    expect(ticks).toEqual([20])
+    await pass(clock, minute)
+    expect(from[25]).toBe(undefined)
+  })
+
+  it('do not call overdue what is late by less than a tenth of its period', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    world.fault = (verb) => (verb === 'fireDue' ? 'before' : undefined)
+    const timing = { everyMs: 60 * minute }
+    await here.store.putSchedule({ name: 's', timing, startNow: true, target }, { mode: 'put', actor })
+    await here.engine.start()
+    await pass(clock, 5 * minute)
+    expect(here.of('schedule.overdue')).toEqual([])
+    await pass(clock, 3 * minute)
+    expect(here.of('schedule.overdue').length).toBeGreaterThan(0)
+  })
+
+  it('wake whoever should have fired what is overdue', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    world.losesWakes = true
+    const here = await stage({ clock, store: world.store, settings: { pollMs: 600 * minute } })
+    await here.engine.start()
+    await settleDown()
+    await here.store.putSchedule({ name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
+    await pass(clock, 4 * minute)
+    expect(here.of('schedule.fired')).toMatchObject([{ schedule: 's' }])
   })
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { promptSpread } from '../../src/core/spread.ts'
 import { TestClock } from '../../src/testing/clock.ts'
-import { actor, deferred, settleDown, stage, stopped } from './stage.ts'
+import { faulty } from './faulty-store.ts'
+import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 
@@ -58,6 +60,7 @@ describe('a run', () => {
     await here.engine.drain()
     expect(attempts).toEqual([1, 2, 3])
     expect(here.of('run.parked')).toMatchObject([{ runId: id, reason: 'no 3 (attempt 3/3)' }])
+    expect((await here.store.read.attempts(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
     clock.advance(86_400_000)
     await here.engine.drain()
     expect(attempts).toEqual([1, 2, 3])
@@ -106,6 +109,171 @@ describe('a run', () => {
     clock.advance(200)
     expect(await here.until('run.retrying')).toMatchObject({ reason: 'timeout after 1s, and it did not stop' })
     await here.until('run.completed')
+  })
+
+  it.each([
+    ['http', 30_000, { http: 'http://example.org/' }, '30s'],
+    ['command', 3_600_000, { command: ['true'] }, '1h'],
+  ] as const)('of an %s target may take %i ms where nothing is said', async (kind, timeoutMs, given, said) => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    here.kinds.set(kind, async (attempt) => {
+      await stopped(attempt)
+      throw new Error('stopped')
+    })
+    await here.engine.start()
+    await here.enqueue({ target: given })
+    await here.until('run.started')
+    await pass(clock, timeoutMs - 1_000, 5_000)
+    await pass(clock, 999)
+    expect(here.of('run.retrying')).toEqual([])
+    await pass(clock, 1)
+    expect(here.of('run.retrying')).toMatchObject([{ reason: `timeout after ${said}` }])
+  })
+
+  it('of a handler may take as long as it likes', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    const gate = deferred()
+    here.handle('work', () => gate.promise)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    await pass(clock, 2 * 3_600_000, 5_000)
+    gate.resolve()
+    expect(await here.until('run.completed')).toMatchObject({ fence: 1, durationMs: 2 * 3_600_000 })
+  })
+
+  it('that came to its end in time is not overtaken by its timeout while its last words are written', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    const slow = deferred()
+    const asked = deferred()
+    world.fault = (verb) => {
+      if (verb !== 'appendOutput') return undefined
+      asked.resolve()
+      return slow.promise
+    }
+    here.handle('work', (attempt) => attempt.output('last words'))
+    await here.engine.start()
+    await here.enqueue({ target, options: { timeoutMs: 1_000 } })
+    await asked.promise
+    clock.advance(1_000)
+    slow.resolve()
+    await here.until('run.completed')
+  })
+
+  it.each([
+    ['timeout', 'failed'],
+    ['cancel', 'cancelled'],
+  ])('that was stopped by %s counts as %s, whatever it still says', async (why, outcome) => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    here.handle('work', async (attempt) => {
+      await stopped(attempt)
+      return 'done after all'
+    })
+    await here.engine.start()
+    const id = await here.enqueue({ target, options: { timeoutMs: 5_000 } })
+    await here.until('run.started')
+    if (why === 'cancel') await here.store.cancel(id, 'not needed')
+    else clock.advance(5_000)
+    await here.when(() => here.of('run.cancelled').length + here.of('run.retrying').length > 0)
+    expect(await here.store.read.attempts(id)).toMatchObject([{ fence: 1, outcome }])
+  })
+
+  it('that was cancelled and did not stop says so', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    here.handle('work', () => new Promise(() => undefined))
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('run.started')
+    await here.store.cancel(id, 'not needed')
+    await settleDown()
+    clock.advance(200)
+    expect((await here.until('run.cancelled')).reason).toContain('did not stop')
+  })
+
+  it.each([
+    ['a program', async () => ({ facts: { kind: 'command' as const, exitCode: 0 } })],
+    ['a handler that failed', async () => ({ facts: { kind: 'handler' as const, error: 'half done' } })],
+  ])('of %s that the worker had to stop is given back uncounted, whatever it still says', async (_who, answer) => {
+    const here = await stage()
+    here.kinds.set('command', async (attempt) => {
+      await stopped(attempt)
+      return answer()
+    })
+    await here.engine.start()
+    const id = await here.enqueue({ target: { command: ['true'] } })
+    await here.until('run.started')
+    await here.engine.stop({ graceMs: 0 })
+    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0 })
+    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'forced-stop' }])
+  })
+
+  it('that ended fine but not as expected has failed, with the rule in its reason', async () => {
+    const here = await stage()
+    here.handle('work', () => ({ status: 'half' }))
+    await here.engine.start()
+    await here.enqueue({ target, options: { expect: { json: { status: 'whole' } } } })
+    expect((await here.until('run.retrying')).reason).toContain('whole')
+  })
+
+  it('whose executor threw nothing that can be read has a reason all the same', async () => {
+    const here = await stage()
+    here.handle('work', () => {
+      throw new Error('')
+    })
+    await here.engine.start()
+    await here.enqueue({ target })
+    expect(await here.until('run.retrying')).toMatchObject({ reason: 'its executor threw an error without a message' })
+  })
+
+  it('whose executor breaks its contract ends as unknown, and is told of as a defect', async () => {
+    const here = await stage()
+    here.handlers.set('work', async () => undefined as never)
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('run.retrying')
+    expect(here.of('worker.failed')).toMatchObject([{ loop: 'execute' }])
+    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'unknown' }])
+  })
+
+  it('whose handler was taken away while it was leased is given back untouched', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    here.handle('work', () => 'done')
+    world.fault = (verb) => {
+      if (verb !== 'lease') return undefined
+      return async (call) => {
+        const answer = await call()
+        here.handlers.delete('work')
+        return answer
+      }
+    }
+    const id = await here.enqueue({ target })
+    await here.engine.start()
+    await here.until('run.retrying')
+    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0 })
+    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'released' }])
+  })
+
+  it('of an occurrence that was spread is told its nominal instant, and its own id for want of a key', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    const seen = deferred<{ runId: string; plannedAt: number; idempotencyKey: string }>()
+    here.handle('work', ({ runId, plannedAt, idempotencyKey }) => seen.resolve({ runId, plannedAt, idempotencyKey }))
+    const spec = { name: 's', timing: { cron: '0 * * * *', zone: 'UTC' }, spread: promptSpread, target }
+    await here.store.putSchedule(spec, { mode: 'put', actor })
+    await here.engine.start()
+    const plannedAt = clock.now() + 3_600_000
+    await pass(clock, 3_600_000 + 360_000, 30_000)
+    const { runId, ...told } = await seen.promise
+    expect(told).toEqual({ plannedAt, idempotencyKey: runId })
+    expect((await here.store.read.run(runId))?.dueAt).toBeGreaterThan(plannedAt)
   })
 
   it('goes only to a worker that can execute it', async () => {
@@ -201,65 +369,5 @@ describe('a run', () => {
     clock.advance(7_000)
     await here.engine.drain()
     expect(here.of('run.started')).toMatchObject([{ latenessMs: 2_000, queueAgeMs: 7_000 }])
-  })
-})
-
-describe('a ceiling', () => {
-  it('is never passed by a worker with slots to spare, and is filled again as runs end', async () => {
-    const here = await stage({ maxConcurrent: 3 })
-    let [under, most] = [0, 0]
-    here.handle('work', async () => {
-      most = Math.max(most, ++under)
-      await new Promise((resolve) => setImmediate(resolve))
-      under--
-    })
-    await here.store.enqueue(Array.from({ length: 50 }, () => ({ target })))
-    await here.engine.start()
-    await here.until('run.completed', 50)
-    expect(most).toBe(3)
-  })
-
-  it('that is raised lets waiting runs go at once', async () => {
-    const here = await stage({ maxConcurrent: 1 })
-    here.handle('work', stopped)
-    await here.engine.start()
-    await here.store.enqueue([{ target }, { target }])
-    await here.until('run.started')
-    await here.store.setQueue('default', { policy: { maxConcurrent: 2 }, actor })
-    await here.until('run.started', 2)
-  })
-
-  it('that leaves no room does not hide what becomes due in other queues', async () => {
-    const clock = new TestClock()
-    const here = await stage({ clock, maxConcurrent: 1 })
-    here.handle('holds', stopped).handle('work', () => 'done')
-    await here.engine.start()
-    await here.store.enqueue([{ target: { handler: 'holds' } }])
-    await here.until('run.started')
-    await here.store.enqueue([{ target, notBefore: clock.now() + 100 }])
-    await here.store.enqueue([{ target, queue: 'other', notBefore: clock.now() + 300 }])
-    for (let step = 0; step < 3; step++) {
-      await settleDown()
-      clock.advance(100)
-    }
-    expect(await here.until('run.completed')).toMatchObject({ queue: 'other' })
-  })
-})
-
-describe('a rate', () => {
-  it('that is used up is slept towards, and the next run starts when it allows', async () => {
-    const clock = new TestClock()
-    const here = await stage({ clock, maxConcurrent: 10 })
-    await here.store.setQueue('default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
-    here.handle('work', () => 'done')
-    await here.engine.start()
-    await here.store.enqueue(Array.from({ length: 4 }, () => ({ target })))
-    await here.until('run.completed', 2)
-    await settleDown()
-    clock.advance(4_999)
-    await settleDown()
-    expect(here.of('run.started')).toHaveLength(2)
-    clock.advance(1)
-    await here.until('run.completed', 4)
   })
 })

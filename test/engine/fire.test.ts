@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Store } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
-import { actor, settleDown, stage } from './stage.ts'
+import { faulty } from './faulty-store.ts'
+import { actor, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 const minute = 60_000
@@ -101,6 +102,92 @@ describe('a schedule', () => {
     expect(here.of('schedule.broken')).toMatchObject([{ schedule: 'broken' }])
     expect(here.of('run.completed')).toHaveLength(1)
   })
+
+  it('that is not fired says so', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    here.handle('work', stopped)
+    await put(here.store, { name: 's', timing: cron('* * * * *') })
+    await here.engine.start()
+    await pass(clock, 2 * minute, 5_000)
+    expect(here.of('schedule.fired')).toHaveLength(1)
+    const [skipped] = here.of('schedule.skipped')
+    expect(skipped).toMatchObject({ schedule: 's', from: clock.now(), count: 1 })
+    expect(skipped?.reason).toContain('overlap')
+  })
+
+  it('that is put unheard, sooner than the one that is slept towards, waits for the next look at the most', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    world.losesWakes = true
+    const here = await stage({ clock, store: world.store })
+    await put(here.store, { name: 'later', timing: { at: clock.now() + hour } })
+    await here.engine.start()
+    await settleDown()
+    await put(here.store, { name: 'sooner', timing: { at: clock.now() + 1_000 } })
+    await pass(clock, 30_000, 1_000)
+    expect(here.of('schedule.fired')).toMatchObject([{ schedule: 'sooner' }])
+  })
+
+  it('that is in the hands of another worker is looked at ever more seldom, and at once when there is another', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    let steps = 0
+    let isContended = true
+    const nothing = { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+    world.fault = (verb) => {
+      if (verb !== 'fireDue') return undefined
+      steps++
+      return isContended ? () => nothing : undefined
+    }
+    await here.engine.start()
+    await settleDown()
+    expect(steps).toBe(0)
+    await put(here.store, { name: 's', timing: { at: clock.now() + 1_000 } })
+    await settleDown()
+    clock.advance(1_000)
+    for (const [index, pauseMs] of [20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_000, 5_000].entries()) {
+      await settleDown()
+      expect(steps).toBe(index + 1)
+      clock.advance(pauseMs - 1)
+      await settleDown()
+      expect(steps).toBe(index + 1)
+      clock.advance(1)
+    }
+    isContended = false
+    await pass(clock, 5_000)
+    expect(here.of('schedule.fired')).toHaveLength(1)
+    isContended = true
+    await put(here.store, { name: 't', timing: { at: clock.now() + 1_000 } })
+    await settleDown()
+    const before = steps
+    clock.advance(1_000)
+    await settleDown()
+    clock.advance(20)
+    await settleDown()
+    expect(steps - before).toBe(2)
+  })
+})
+
+describe('schedules that another worker had in his hands', () => {
+  it('are all fired at once when he lets go of them, however many steps it takes', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    let isContended = true
+    const nothing = { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+    world.fault = (verb) => (verb === 'fireDue' && isContended ? () => nothing : undefined)
+    for (let number = 0; number < 250; number++) {
+      await put(here.store, { name: `s${number}`, timing: { at: clock.now() + 1_000 } })
+    }
+    await here.engine.start()
+    await pass(clock, 2_000)
+    expect(here.of('schedule.fired')).toEqual([])
+    isContended = false
+    world.wake({ from: 'elsewhere', what: 'schedules' })
+    await here.until('schedule.fired', 250)
+  })
 })
 
 describe('the wall clock', () => {
@@ -121,7 +208,7 @@ describe('the wall clock', () => {
     clock.set(clock.now() - hour)
     await steps(6 * 59)
     expect(here.of('clock.jumped')).toHaveLength(1)
-    expect(here.of('clock.held').length).toBeGreaterThan(0)
+    expect(here.of('clock.held')).toHaveLength(1)
     expect(here.of('schedule.fired')).toHaveLength(2)
     await steps(24)
     const fired = here.of('schedule.fired').map(({ occurrenceAt }) => occurrenceAt)
@@ -152,5 +239,32 @@ describe('the wall clock', () => {
       await settleDown(5)
     }
     expect(here.of('run.reclaimed')).toHaveLength(1)
+  })
+
+  it('that is behind fires nothing before it has caught up, also what is due by its own count', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    await here.engine.start()
+    await settleDown()
+    clock.set(clock.now() - 30_000)
+    await put(here.store, { name: 's', timing: { at: clock.now() + 5_000 } })
+    await pass(clock, 29_500)
+    expect(here.of('schedule.fired')).toEqual([])
+    await pass(clock, 500)
+    expect(here.of('schedule.fired')).toHaveLength(1)
+  })
+
+  it('that is far behind holds everything up for a minute, and not for as long as it is behind', async () => {
+    const clock = new TestClock()
+    const here = await stage({ clock })
+    await here.engine.start()
+    await settleDown()
+    clock.set(clock.now() - hour)
+    await put(here.store, { name: 's', timing: { at: clock.now() + 5_000 } })
+    await settleDown()
+    await pass(clock, 59_000)
+    expect(here.of('schedule.fired')).toEqual([])
+    await pass(clock, 2_000)
+    expect(here.of('schedule.fired')).toHaveLength(1)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { Loop, turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import { TestClock } from '../../src/testing/clock.ts'
-import { deferred } from './stage.ts'
+import { CountingClock, deferred } from './stage.ts'
 
 const failed = () => 1_000
 
@@ -104,6 +104,69 @@ describe('a loop', () => {
     ])
     expect(ticks).toBe(3)
     await loop.stop()
+  })
+
+  it('counts failures in a row anew after a tick that went well', async () => {
+    const clock = new TestClock()
+    const inARow: number[] = []
+    let ticks = 0
+    const tick = async () => {
+      if (++ticks !== 2) throw new Error('no')
+      return 10
+    }
+    const note = (_loop: string, _error: unknown, times: number) => {
+      inARow.push(times)
+      return 10
+    }
+    const loop = new Loop({ name: 'a', clock, tick, failed: note })
+    loop.start()
+    for (let tick = 0; tick < 3; tick++) {
+      await turns()
+      clock.advance(10)
+    }
+    await turns()
+    expect(inARow).toEqual([1, 1, 2])
+    await loop.stop()
+  })
+
+  it('is asleep only while nothing is under way and nothing was asked for', async () => {
+    const clock = new TestClock()
+    const gate = deferred()
+    let ticks = 0
+    const tick = async () => {
+      if (++ticks === 2) await gate.promise
+      return 100
+    }
+    const loop = new Loop({ name: 'a', clock, failed, tick })
+    expect(loop.isAsleep).toBe(true)
+    loop.start()
+    expect(loop.isAsleep).toBe(false)
+    await turns()
+    expect(loop.isAsleep).toBe(true)
+    clock.advance(100)
+    await turns()
+    expect(loop.isAsleep).toBe(false)
+    gate.resolve()
+    await turns()
+    expect(loop.isAsleep).toBe(true)
+    loop.wake()
+    expect(loop.isAsleep).toBe(false)
+    await loop.stop()
+    expect(loop.isAsleep).toBe(true)
+  })
+
+  it('leaves no alarm behind when it is woken or stopped, because an alarm keeps a program from ending', async () => {
+    const clock = new CountingClock()
+    const loop = new Loop({ name: 'a', clock, failed, tick: async () => 3_600_000 })
+    loop.start()
+    await turns()
+    for (let times = 0; times < 3; times++) {
+      loop.wake()
+      await turns()
+    }
+    expect(clock.alarms).toBe(1)
+    await loop.stop()
+    expect(clock.alarms).toBe(0)
   })
 
   it('stops at once when it sleeps, and after its tick when one is under way', async () => {

@@ -2,18 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { NewWorker } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
-import { actor, deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
+import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 const can = { kinds: ['handler'] }
-
-/** Time passes in small steps, and everybody has a turn after each. */
-async function pass(clock: TestClock, ms: number, stepMs = 500): Promise<void> {
-  for (let left = ms; left > 0; left -= stepMs) {
-    clock.advance(Math.min(stepMs, left))
-    await settleDown(5)
-  }
-}
 
 describe('a lease', () => {
   it('is renewed for as long as its run takes', async () => {

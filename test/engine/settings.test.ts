@@ -32,6 +32,7 @@ describe('the settings of a worker', () => {
     [{ leaseMs: 999 }, /leaseMs is 999; it must be at least 1000/],
     [{ leaseMs: 30_000, renewMs: 12_001 }, /renewMs is 12001; it must be at most 12000/],
     [{ beatMs: 0 }, /beatMs is 0/],
+    [{ leaseMs: 1e15 }, /leaseMs is 1000000000000000; it must be a whole number of ms from 1 to 86400000/],
     [{ pollMs: 1.5 }, /pollMs is 1\.5/],
     [{ leaveAfterMs: Number.NaN }, /leaveAfterMs is NaN/],
   ])('refuse %o, which could not hold', (given, says) => {

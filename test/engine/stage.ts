@@ -155,6 +155,36 @@ export async function settleDown(turns = 30): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await turnOfTheEventLoop()
 }
 
+/** A clock that knows how many alarms are set. */
+export class CountingClock extends TestClock {
+  alarms = 0
+
+  override after(ms: number, act: () => void): () => void {
+    let isSet = true
+    const clear = () => {
+      if (isSet) this.alarms--
+      isSet = false
+    }
+    this.alarms++
+    const cancel = super.after(ms, () => {
+      clear()
+      act()
+    })
+    return () => {
+      clear()
+      cancel()
+    }
+  }
+}
+
+/** Time passes in small steps, and everybody has a turn after each. */
+export async function pass(clock: TestClock, ms: number, stepMs = 500): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    clock.advance(Math.min(stepMs, left))
+    await settleDown(5)
+  }
+}
+
 /** A promise that is settled from outside. */
 export function deferred<Value = void>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
   let resolve: (value: Value) => void = () => undefined

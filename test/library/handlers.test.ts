@@ -55,7 +55,7 @@ it('events, inputs and answers have types of their own', async () => {
   const belfry = await open()
   belfry.on('run.failed', (event) => expectTypeOf(event).toEqualTypeOf<EngineEvents['run.failed']>())
   // @ts-expect-error There is no such event.
-  belfry.on('run.fialed', () => undefined)
+  expect(() => belfry.on('run.fialed', () => undefined)).toThrow('run.failed')
   // @ts-expect-error There is no such option.
   await expect(Belfry.open({ stroe: 'memory:' })).rejects.toThrow('stroe')
   // @ts-expect-error A bare number is no duration.

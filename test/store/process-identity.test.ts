@@ -40,6 +40,20 @@ describe.runIf(own !== null)('a process', () => {
     expect(isProvenDead(identity)).toBe(true)
   })
 
+  it('is dead once it has ended, also while nobody has asked how', async () => {
+    // The shell becomes a program that never asks how its child ended.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'])
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+      const pid = Number(line.toString())
+      const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      await expect.poll(() => stat()[0]).toBe('Z')
+      expect(isProvenDead({ ...mine, pid, startedAt: stat()[19] ?? '' })).toBe(true)
+    } finally {
+      parent.kill('SIGKILL')
+    }
+  })
+
   it('is dead when its pid now belongs to a process that started at another time', () => {
     expect(isProvenDead({ ...mine, startedAt: String(Number(mine.startedAt) - 1) })).toBe(true)
   })

@@ -79,6 +79,23 @@ onEachStore('hints', (stage) => {
     expect((await stage().fire()).runs).toEqual([])
   })
 
+  it('a one-shot that ties with its rival is used up by the rival, and makes no second run', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + hour)
+    const { runs } = await stage().fireAt(startAt + hour)
+    expect((await stage().run(runs[0]?.id)).source).toBe('baseline-cron')
+    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + 2 * hour })
+    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'consumed' } }])
+    expect((await stage().fireAt(startAt + hour + 1)).runs).toEqual([])
+  })
+
+  it('a one-shot that comes after its rival is not used up by it', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + hour + minute)
+    await stage().runAt(startAt + hour)
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + hour + minute })
+  })
+
   it('a one-shot that overlap forbids waits until the live run ends', async () => {
     await stage().put({})
     await stage().fireAt(startAt + hour)

@@ -60,8 +60,12 @@ onEachStore('put', (stage) => {
       /target cannot be kept: its \.command is a function/,
     ],
     ['a handler that is no key', { target: { handler: 'a\0' } }, /target names a handler with a NUL character/],
-    ['a target that says another', { target: { handler: 'a', toJSON: () => ({}) } }, /target has none of handler/],
-    ['a timing that says another', { timing: dressed({ everyMs: 5_000 }, { everyMs: 1 }) }, /timing\.everyMs is 1/],
+    ['a target that says another', { target: { handler: 'a', toJSON: () => ({}) } }, /target has a toJSON that speaks/],
+    [
+      'a timing that says another',
+      { timing: dressed({ everyMs: 5_000 }, { everyMs: 1 }) },
+      /timing has a toJSON that speaks/,
+    ],
   ])('%s is refused, because it would not be stored as it is judged', async (_, spec, message) => {
     await expect(stage().put(spec)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
     expect(await stage().store.read.schedules()).toEqual([])

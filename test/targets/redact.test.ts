@@ -44,6 +44,27 @@ describe('a secret does not show', () => {
     expect(redact('abcdefgh abcdefg', both)).toBe('[secret LONG] [secret SHORT]efg')
   })
 
+  it('where it overlaps with another, or with itself', () => {
+    const both = [
+      { name: 'LEFT', value: 'abcdef' },
+      { name: 'RIGHT', value: 'defghij' },
+    ]
+    expect(redact('<abcdefghij>', both)).toBe('<[secret RIGHT]>')
+    const shorter = { name: 'SHORTER', value: 'ijkl' }
+    expect(redact('<defghijkl>', [...both, shorter])).toBe('<[secret RIGHT]>')
+    expect(redact('<ababababa|ababcd>', [{ name: 'KEY', value: 'ababa' }])).toBe('<[secret KEY]|ababcd>')
+    expect(redact('<belllbelll>', [{ name: 'KEY', value: 'belll' }])).toBe('<[secret KEY][secret KEY]>')
+  })
+
+  it('though it is as long as a secret may be, and has as many lines', () => {
+    const long = Array.from({ length: 630 }, (_, index) => `${'x'.repeat(40)} line ${index}`).join('\n')
+    const key = [{ name: 'LONG', value: long }]
+    expect(redact(`<${long}|${encodeURIComponent(long)}|${btoa(long)}>`, key)).toBe(
+      '<[secret LONG]|[secret LONG]|[secret LONG]>',
+    )
+    expect(redact(`> ${'x'.repeat(40)} line 629!`, key)).toBe('> [secret LONG]!')
+  })
+
   it('when it is made of signs that patterns are made of', () => {
     const odd = [{ name: 'ODD', value: '.*+?^$|(){}[]\\/-' }]
     expect(redact('a .*+?^$|(){}[]\\/- b', odd)).toBe('a [secret ODD] b')
@@ -74,11 +95,25 @@ describe('a text in pieces', () => {
         const stream = redactor(few)
         const out = pieces.map((piece) => stream.add(piece)).join('') + stream.end()
         expect(out).toBe(redact(pieces.join(''), few))
-        const bare = out.replace(/\[secret S\d\]/g, '|')
-        for (const { value: secret } of few) expect(bare).not.toContain(secret)
+        expect(out.replace(/\[secret S\d\]/g, '|')).toBe(plainly(pieces.join(''), values))
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  it('that almost is a long secret, over and over, takes no longer for it', () => {
+    // At each of its signs a secret could begin, and only many signs later it turns out that none did.
+    const almost = `${'a'.repeat(23_999)}c`
+    const stream = redactor([{ name: 'KEY', value: `${'a'.repeat(24_000)}b` }])
+    for (let round = 0; round < 100; round++) expect(stream.add(almost)).toHaveLength(almost.length)
+    expect(stream.add('a'.repeat(25_000))).toHaveLength(1_000)
+    expect(stream.add('b')).toBe('[secret KEY]')
+  }, 20_000)
+
+  it('that is nothing but a secret over and over is one secret', () => {
+    const stream = redactor([{ name: 'KEY', value: 'aaaa' }])
+    expect(Array.from({ length: 1_000 }, () => stream.add('aa')).join('')).toBe('')
+    expect(stream.add('ab')).toBe('[secret KEY]b')
   })
 
   it('is held back no longer than it may become a secret', () => {
@@ -93,3 +128,19 @@ describe('a text in pieces', () => {
     expect(stream.end()).toBe('')
   })
 })
+
+/** Likewise, found the long way: a bar in the place of all signs that are part of a secret. */
+function plainly(text: string, values: readonly string[]): string {
+  const stretches: { start: number; end: number }[] = []
+  for (let start = 0; start < text.length; start++) {
+    const length = Math.max(0, ...values.filter((value) => text.startsWith(value, start)).map((value) => value.length))
+    const last = stretches.at(-1)
+    if (length === 0) continue
+    if (last !== undefined && start < last.end) last.end = Math.max(last.end, start + length)
+    else stretches.push({ start, end: start + length })
+  }
+  const ends = [0, ...stretches.map(({ end }) => end)]
+  return [...stretches.map(({ start }) => start), text.length]
+    .map((start, index) => text.slice(ends[index], start))
+    .join('|')
+}

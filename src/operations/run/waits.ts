@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { BelfryError } from '../../core/error.ts'
+import { BelfryError, isPassing } from '../../core/error.ts'
 import { isEnded } from '../../core/run-state.ts'
 import type { Events } from '../../engine/events.ts'
 import type { Store } from '../../store/port.ts'
@@ -92,8 +92,7 @@ export class Waits {
       else if (isEnded(run.status) || run.status === 'parked') this.#tell(id, ({ answer }) => answer(run))
     } catch (error) {
       // A store that does not answer now may do so at the next look, and the run goes on meanwhile.
-      const isPassing = error instanceof BelfryError && error.code === 'unavailable'
-      if (!isPassing) this.#tell(id, ({ fail }) => fail(error))
+      if (!isPassing(error)) this.#tell(id, ({ fail }) => fail(error))
     }
   }
 
@@ -109,6 +108,7 @@ export class Waits {
   /** Nobody hears of anything any more. */
   close(): void {
     const closed = new BelfryError('unavailable', 'Belfry was closed while somebody waited for a run.', {
+      details: { closed: true },
       hint: 'The run goes on where its worker runs, and can be waited for anew.',
     })
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))

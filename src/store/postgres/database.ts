@@ -2,9 +2,10 @@ import pg from 'pg'
 import type { Dials } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
-import type { Database } from '../database.ts'
+import { closedStore, type Database } from '../database.ts'
 import {
   clockOr,
+  metOthers,
   type Param,
   type Request,
   type Row,
@@ -15,6 +16,8 @@ import {
   storeClock,
   type Value,
 } from '../statement.ts'
+import type { Pool } from './pool.ts'
+import { busyServer, codeOf, isBusyServer, isConflict, isRefusal } from './refusal.ts'
 import { notification, Wire } from './wire.ts'
 
 /** Anything that speaks like a `pg` client. */
@@ -31,8 +34,6 @@ interface Query {
 const idsInBlock = 1_000
 const int8 = 20
 
-const serializationFailure = '40001'
-const deadlockDetected = '40P01'
 const noTransaction = '25P01'
 const noTable = '42P01'
 const abortedTransaction = '25P02'
@@ -41,24 +42,24 @@ const abortedTransaction = '25P02'
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres'
   readonly place: string
-  readonly #pool: pg.Pool
+  readonly #pool: Pool
   readonly #schema: string
   readonly #wire: Wire
   readonly #clock: Dials | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
   /** Callers' own connections, with the last step that was asked of each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
+  /** Steps that have begun and not ended; none of them fails. */
+  readonly #underWay = new Set<Promise<unknown>>()
   #ids = { next: 1, last: 0 }
   #closing: Promise<void> | undefined
 
-  constructor(pool: pg.Pool, { place, schema, clock }: { place: string; schema: string; clock?: Dials | undefined }) {
+  constructor(pool: Pool, { place, schema, clock }: { place: string; schema: string; clock?: Dials | undefined }) {
     this.#pool = pool
     this.place = place
     this.#schema = schema
     this.#wire = new Wire(pool, serverName(`belfry ${schema}`))
     this.#clock = clock
-    // Without a listener an idle connection that the server ends would end this process.
-    pool.on('error', ignored)
   }
 
   async write<Result>(verb: () => Step<Result>): Promise<Result> {
@@ -66,9 +67,9 @@ export class PostgresDatabase implements Database {
       try {
         return await this.#transaction('begin isolation level read committed', verb)
       } catch (error) {
-        // The whole step has been rolled back, and a step is made to be asked again.
-        if (tries >= stepTriesMax) throw error instanceof StepAgain ? stillMoving(error) : error
         if (!isConflict(error) && !(error instanceof StepAgain)) throw error
+        // The whole step has been rolled back, and a step is made to be asked again.
+        if (tries >= stepTriesMax) throw metOthers((error as Error).message, error)
       }
     }
   }
@@ -78,6 +79,7 @@ export class PostgresDatabase implements Database {
   }
 
   async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
+    if (this.#closing !== undefined) throw closedStore(this.place)
     const connection = transaction as Connection
     if (typeof connection?.query !== 'function') {
       throw new BelfryError('invalid', 'The transaction is not a pg client.', {
@@ -125,13 +127,8 @@ export class PostgresDatabase implements Database {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= this.#pool.close(Promise.all([this.#wire.close(), ...this.#underWay]))
     return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    await this.#wire.close()
-    await this.#pool.end()
   }
 
   async #beginStep(connection: Connection): Promise<void> {
@@ -148,9 +145,16 @@ export class PostgresDatabase implements Database {
   }
 
   async #transaction<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
+    if (this.#closing !== undefined) throw closedStore(this.place)
+    const step = this.#stepAlone(begin, verb)
+    const ended = step.then(ignored, ignored)
+    this.#underWay.add(ended)
+    void ended.then(() => this.#underWay.delete(ended))
+    return step
+  }
+
+  async #stepAlone<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
     const client = await this.#connect()
-    // The pool listens to idle connections only. That this one broke off is told by the query that finds out.
-    client.on('error', ignored)
     let broken: Error | undefined
     try {
       const result = await this.#drive(client, verb(), this.#query(client, { text: begin }))
@@ -160,7 +164,6 @@ export class PostgresDatabase implements Database {
       broken = await rolledBack(client, error)
       throw error
     } finally {
-      client.off('error', ignored)
       client.release(broken)
     }
   }
@@ -321,38 +324,6 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error 
     // The connection is gone, and with it the transaction; the pool must not hand it out again.
     return error instanceof Error ? error : new Error(String(error))
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as { code?: string } | undefined)?.code
-}
-
-function isConflict(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === serializationFailure || code === deadlockDetected
-}
-
-/** An answer of the server itself, as against silence: classes 08 and 57P say that the connection is ending. */
-function isRefusal(error: unknown): boolean {
-  const code = codeOf(error)
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('08') && !code.startsWith('57P')
-}
-
-/** The server could not do it now: a lock or statement timeout, no memory, no connection, or a read-only moment. */
-function isBusyServer(error: unknown): boolean {
-  const code = codeOf(error) ?? ''
-  return code === '55P03' || code === '57014' || code === '25006' || code.startsWith('53')
-}
-
-function busyServer(place: string, error: Error): BelfryError {
-  return new BelfryError('unavailable', `${place} could not do it now: ${error.message}; nothing was written.`, {
-    hint: 'Try again; if it lasts, look at the server’s locks, memory and timeouts.',
-    cause: error,
-  })
-}
-
-function stillMoving(error: StepAgain): BelfryError {
-  return new BelfryError('conflict', error.message, { hint: 'Ask again.' })
 }
 
 function otherDatabase(place: string, error: unknown): BelfryError {

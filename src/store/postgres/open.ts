@@ -1,8 +1,8 @@
-import pg from 'pg'
 import { BelfryError } from '../../core/error.ts'
 import type { DatabaseOptions } from '../database.ts'
 import { refuseUnfitServer } from './boot.ts'
 import { PostgresDatabase, typeParsers } from './database.ts'
+import { Pool } from './pool.ts'
 
 const connectMsMax = 10_000
 /** A frozen server must not freeze us: whatever takes longer than this has failed. */
@@ -19,7 +19,7 @@ const planOnlyIndexProbes = ['bitmapscan', 'seqscan', 'hashjoin', 'mergejoin'].m
 /** Opens a pool on a server that passes the checks a store people rely on must pass. */
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<PostgresDatabase> {
   const place = withoutPassword(url)
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: url,
     max: options.connectionsMax,
     application_name: 'belfry',
@@ -35,7 +35,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   try {
     await refuseUnfitServer(pool, place, options)
   } catch (error) {
-    await pool.end()
+    await pool.close(Promise.resolve())
     throw error instanceof BelfryError ? error : unreachable(place, error)
   }
   return new PostgresDatabase(pool, { place: `${place} (schema ${options.schema})`, ...options })

@@ -1,6 +1,8 @@
 import { BelfryError } from '../../core/error.ts'
+import type { Capabilities } from '../../core/plan.ts'
 import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
+import { capabilityLists, needServed } from '../need-row.ts'
 import type { WorkAhead } from '../port.ts'
 import { readPolicy } from '../queue-row.ts'
 import { all, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
@@ -10,14 +12,34 @@ const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
 const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
 /** One look at each line, at what has waited long enough, and at the first instant that is still waited for. */
-const ahead = (now: string) => `select c.now, q.name,
-    exists (select 1 from belfry.ready r where r.queue_id = q.id)
-      or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now) as has_work,
-    (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at > c.now) as next_at
+const ahead = (now: string, list: string, inLine: string) => `select c.now, cast(${list} filter (where ${inLine}
+      or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) as text) as queues,
+    min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at > c.now)) as next_at
   from (select ${now} as now) c join belfry.namespace n on n.id = $1
     left join belfry.queue q on q.ns = n.id and q.paused_at is null and n.stopped_at is null
-  order by q.name`
-const findAhead = dialects('read work ahead', { sqlite: ahead('$2'), postgres: ahead(clockOr('$2')) })
+  group by c.now`
+const listed = { sqlite: 'json_group_array(q.name)', postgres: 'json_agg(q.name)' }
+const anyInLine = 'exists (select 1 from belfry.ready r where r.queue_id = q.id)'
+const findAhead = dialects('read work ahead', {
+  sqlite: ahead('$2', listed.sqlite, anyInLine),
+  postgres: ahead(clockOr('$2'), listed.postgres, anyInLine),
+})
+/**
+ * The lanes of each line are walked from one to the next, whatever their lengths: a queue costs as many probes as it has
+ * lanes, and one more, however many lanes the caller serves.
+ */
+const walkLanes = `with recursive lane (queue_id, need_id) as (
+    select q.id, (select min(r.need_id) from belfry.ready r where r.queue_id = q.id) from belfry.queue q where q.ns = $1
+    union all
+    select l.queue_id,
+      (select min(r.need_id) from belfry.ready r where r.queue_id = l.queue_id and r.need_id > l.need_id)
+    from lane l where l.need_id is not null)`
+const servedInLine = (isServed: string) =>
+  `q.id in (select l.queue_id from lane l join belfry.need n on n.id = l.need_id where ${isServed})`
+const findAheadFor = dialects('read work ahead for', {
+  sqlite: `${walkLanes} ${ahead('$2', listed.sqlite, servedInLine(needServed.sqlite('$3', '$4')))}`,
+  postgres: `${walkLanes} ${ahead(clockOr('$2'), listed.postgres, servedInLine(needServed.postgres('$3', '$4')))}`,
+})
 const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
 
 export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
@@ -31,12 +53,19 @@ export function* queues(context: StoreContext): Step<QueueView[]> {
   return (yield* all(findQueues, context.ns)).map(viewOf)
 }
 
-/** Where a worker may find something now, by name, and when it may next. */
-export function* workAhead(context: StoreContext): Step<WorkAhead> {
-  const rows = yield* all(findAhead, context.ns, storeClock)
-  const queues = rows.flatMap(({ name, has_work }) => (has_work ? [name as string] : []))
-  const instants = rows.flatMap(({ next_at }) => (next_at === null ? [] : [next_at as number]))
-  return { now: rows[0]?.now as number, queues, nextAt: instants.length === 0 ? null : Math.min(...instants) }
+/**
+ * Where a worker may find something now, by name, and when it may next. What a run needs whose waiting is over is not
+ * looked at: whoever asks its queue puts it in line, and is not sent there for it again.
+ */
+export function* workAhead(context: StoreContext, can?: Capabilities): Step<WorkAhead> {
+  const row = (yield* can === undefined ? one(findAhead, context.ns, storeClock) : aheadFor(context, can)) as Row
+  const queues = JSON.parse((row.queues ?? '[]') as string) as string[]
+  return { now: row.now as number, queues: queues.sort(), nextAt: row.next_at as number | null }
+}
+
+function aheadFor({ ns }: StoreContext, can: Capabilities): Step<Row | undefined> {
+  const { kinds, handlers } = capabilityLists(can)
+  return one(findAheadFor, ns, storeClock, kinds, handlers)
 }
 
 function viewOf(row: Row): QueueView {

@@ -48,6 +48,9 @@ const findLarge = both(
     left join belfry.result r on r.run_id = d.id where d.id = $1`,
 )
 
+/** As much of what cannot be read as somebody who mends it needs to know it again. */
+const shownLengthMax = 200
+
 /** A run with all that was kept of it; `null` when there is none, or none any more. */
 export function* run(context: StoreContext, runId: string): Step<RunView | null> {
   const id = runIdOf({ runId })
@@ -188,8 +191,14 @@ export function runTextOf(id: Row[string] | undefined): string | null {
   return typeof id === 'number' ? formatId('run', id) : null
 }
 
+/** What is shown to people is shown also when somebody has damaged it, with that said in its place. */
 export function parsed(text: Row[string] | undefined): unknown {
-  return typeof text === 'string' ? JSON.parse(text) : null
+  if (typeof text !== 'string') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { unreadable: text.slice(0, shownLengthMax) }
+  }
 }
 
 function byRun(rows: readonly Row[], column: string): Map<number, Row> {

@@ -41,7 +41,7 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
 export function prepareFile(path: string): string {
   const file = resolve(path)
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     accessSync(file, constants.R_OK | constants.W_OK)
     accessSync(folderOf(file), constants.W_OK)
@@ -55,6 +55,21 @@ export function prepareFile(path: string): string {
   }
   refuseNetwork(file, statfsSync(folderOf(file)).type)
   return file
+}
+
+/**
+ * Level by level: Node's own way of making all of them asks for ever where a folder that exists denies that it does when
+ * something is to be made in it, as /proc does.
+ */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have been first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 /** Behind a link, SQLite keeps its log beside the file itself. */

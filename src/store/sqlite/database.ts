@@ -1,8 +1,9 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import type { Database } from '../database.ts'
+import { closedStore, type Database } from '../database.ts'
 import {
+  metOthers,
   type Param,
   type Request,
   type Row,
@@ -60,6 +61,7 @@ export class SqliteDatabase implements Database {
   }
 
   async read<Result>(verb: () => Step<Result>): Promise<Result> {
+    this.#refuseClosed()
     this.#handle.exec('begin')
     try {
       return this.#drive(this.#handle, verb())
@@ -71,6 +73,7 @@ export class SqliteDatabase implements Database {
   }
 
   async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
+    this.#refuseClosed()
     const handle = transaction as SqliteHandle
     if (typeof handle?.prepare !== 'function' || handle.isTransaction !== true) {
       throw new BelfryError('invalid', 'The transaction is not a SQLite handle with an open transaction.', {
@@ -142,7 +145,12 @@ export class SqliteDatabase implements Database {
     this.#handle.close()
   }
 
+  #refuseClosed(): void {
+    if (!this.#handle.isOpen) throw closedStore(this.place)
+  }
+
   #begin(): boolean {
+    this.#refuseClosed()
     try {
       this.#handle.exec('begin immediate')
       return true
@@ -300,6 +308,6 @@ function explained(error: unknown, place: string): unknown {
         cause: error,
       })
     default:
-      return error instanceof StepAgain ? new BelfryError('conflict', error.message, { hint: 'Ask again.' }) : error
+      return error instanceof StepAgain ? metOthers(error.message, error) : error
   }
 }

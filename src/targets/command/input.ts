@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { Target } from '../../core/target.ts'
-import { isSecretName, isSecretReference, type SecretReference, secretNameExpected } from '../secret.ts'
+import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'
+import { isSecretReference, type SecretReference } from '../secret.ts'
 
 /** A target that starts a program: a list of its arguments, or one line for `sh -c`. */
 export interface CommandTarget {
@@ -9,68 +10,59 @@ export interface CommandTarget {
   readonly env?: Readonly<Record<string, string | SecretReference>> | undefined
 }
 
-export interface CommandProblem {
-  /** Where it is inside the target: `command[2]`, `env.PATH`. */
-  readonly field: string
-  /** What is wrong, as a clause after the field's name. */
-  readonly problem: string
-  /** What would be right. */
-  readonly expected: string
-}
-
 const fields = ['command', 'cwd', 'env']
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** A shell stands before every program for an instant, and would not hand these on as they were given. */
 const shellNames: ReadonlySet<string> = new Set(['IFS', 'LINENO', 'OLDPWD', 'OPTIND', 'PPID', 'PWD', 'SHLVL', '_'])
 
 /** Everything that is wrong with a command target. Relative paths have been resolved before, by `resolveCommandTarget`. */
-export function commandTargetProblems(target: Target): CommandProblem[] {
+export function commandTargetProblems(target: Target): TargetProblem[] {
   return [
     ...Object.keys(target)
       .filter((field) => !fields.includes(field))
-      .map((field) => ({ field, problem: 'is not known', expected: `only ${fields.join(', ')}` })),
+      .map((field) => problemAt(field, 'is not known', `only ${fields.join(', ')}`)),
     ...commandProblems(target.command),
     ...(target.cwd === undefined ? [] : cwdProblems(target.cwd)),
     ...(target.env === undefined ? [] : environmentProblems(target.env)),
   ]
 }
 
-function commandProblems(command: unknown): CommandProblem[] {
+function commandProblems(command: unknown): TargetProblem[] {
   if (typeof command === 'string') {
-    if (command.trim() === '') return [{ field: 'command', problem: 'is empty', expected: 'a line for sh -c' }]
+    if (command.trim() === '') return [problemAt('command', 'is empty', 'a line for sh -c')]
     return textProblems(command, 'command')
   }
   if (!Array.isArray(command)) {
-    return [{ field: 'command', problem: `is ${shown(command)}`, expected: 'a list of arguments, or a line for sh -c' }]
+    return [problemAt('command', `is ${shown(command)}`, 'a list of arguments, or a line for sh -c')]
   }
   if (command.length === 0) {
-    return [{ field: 'command', problem: 'is an empty list', expected: 'a program and its arguments' }]
+    return [problemAt('command', 'is an empty list', 'a program and its arguments')]
   }
   const [program, ...rest] = command as unknown[]
   return [...programProblems(program), ...rest.flatMap((value, index) => valueProblems(value, `command[${index + 1}]`))]
 }
 
-function programProblems(program: unknown): CommandProblem[] {
+function programProblems(program: unknown): TargetProblem[] {
   const field = 'command[0]'
   const expected = 'the name of a program, or an absolute path'
-  if (typeof program !== 'string') return [{ field, problem: `is ${shown(program)}`, expected }]
-  if (program === '') return [{ field, problem: 'is empty', expected }]
+  if (typeof program !== 'string') return [problemAt(field, `is ${shown(program)}`, expected)]
+  if (program === '') return [problemAt(field, 'is empty', expected)]
   // Some shells would take it for an option of theirs.
-  if (program.startsWith('-')) return [{ field, problem: 'begins with a dash', expected }]
-  if (program.includes('/') && !isAbsolute(program)) return [{ field, problem: 'is a relative path', expected }]
+  if (program.startsWith('-')) return [problemAt(field, 'begins with a dash', expected)]
+  if (program.includes('/') && !isAbsolute(program)) return [problemAt(field, 'is a relative path', expected)]
   return textProblems(program, field)
 }
 
-function cwdProblems(cwd: unknown): CommandProblem[] {
+function cwdProblems(cwd: unknown): TargetProblem[] {
   const expected = 'an absolute path'
-  if (typeof cwd !== 'string') return [{ field: 'cwd', problem: `is ${shown(cwd)}`, expected }]
-  if (!isAbsolute(cwd)) return [{ field: 'cwd', problem: cwd === '' ? 'is empty' : 'is a relative path', expected }]
+  if (typeof cwd !== 'string') return [problemAt('cwd', `is ${shown(cwd)}`, expected)]
+  if (!isAbsolute(cwd)) return [problemAt('cwd', cwd === '' ? 'is empty' : 'is a relative path', expected)]
   return textProblems(cwd, 'cwd')
 }
 
-function environmentProblems(env: unknown): CommandProblem[] {
+function environmentProblems(env: unknown): TargetProblem[] {
   if (typeof env !== 'object' || env === null || Array.isArray(env) || isSecretReference(env)) {
-    return [{ field: 'env', problem: `is ${shown(env)}`, expected: 'an object of names and texts' }]
+    return [problemAt('env', `is ${shown(env)}`, 'an object of names and texts')]
   }
   return Object.entries(env).flatMap(([name, value]) => [
     ...nameProblems(name),
@@ -78,45 +70,31 @@ function environmentProblems(env: unknown): CommandProblem[] {
   ])
 }
 
-function nameProblems(name: string): CommandProblem[] {
+function nameProblems(name: string): TargetProblem[] {
   if (!environmentName.test(name)) {
     const expected = 'a name of letters, digits and _, not beginning with a digit'
-    return [{ field: `env[${JSON.stringify(name)}]`, problem: 'has a name that shells cannot hand on', expected }]
+    return [problemAt(`env[${JSON.stringify(name)}]`, 'has a name that shells cannot hand on', expected)]
   }
   const field = `env.${name}`
   if (name.startsWith('BELFRY_')) {
-    return [{ field, problem: 'begins with BELFRY_', expected: 'another name: these are given by Belfry' }]
+    return [problemAt(field, 'begins with BELFRY_', 'another name: these are given by Belfry')]
   }
   if (shellNames.has(name)) {
-    return [{ field, problem: 'is a name that shells set by themselves', expected: 'another name' }]
+    return [problemAt(field, 'is a name that shells set by themselves', 'another name')]
   }
   return []
 }
 
-function valueProblems(value: unknown, field: string): CommandProblem[] {
+function valueProblems(value: unknown, field: string): TargetProblem[] {
   if (typeof value === 'string') return textProblems(value, field)
-  if (!isSecretReference(value)) {
-    return [{ field, problem: `is ${shown(value)}`, expected: "a text, or { secret: 'NAME' }" }]
-  }
-  if (isSecretName(value.secret)) return []
-  return [{ field: `${field}.secret`, problem: 'is no name of a secret', expected: secretNameExpected }]
+  if (isSecretReference(value)) return secretProblems(value.secret, field)
+  return [problemAt(field, `is ${shown(value)}`, "a text, or { secret: 'NAME' }")]
 }
 
-function textProblems(text: string, field: string): CommandProblem[] {
+function textProblems(text: string, field: string): TargetProblem[] {
   const nulAt = text.indexOf('\0')
-  if (nulAt >= 0) {
-    return [{ field, problem: `has a NUL character at position ${nulAt}`, expected: 'a text without it' }]
-  }
-  if (text.isWellFormed()) return []
-  return [{ field, problem: 'has half of a surrogate pair', expected: 'well-formed Unicode' }]
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (isSecretReference(value)) return 'a secret'
-  return typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`
+  if (nulAt < 0) return unicodeProblems(text, field)
+  return [problemAt(field, `has a NUL character at position ${nulAt}`, 'a text without it')]
 }
 
 /**

@@ -4,7 +4,10 @@ import { reasonText } from '../../core/reason.ts'
 export interface RunFailureOptions {
   /** `false`: no further attempt can mend it. `true`: it surely had no effect, so even a run that must not repeat may. */
   readonly retryable?: boolean
-  /** How long to wait at least before the next attempt. */
+  /**
+   * How long to wait at least before the next attempt; an hour at most. What is no such time, as a division by zero may
+   * make it, counts as not said: the failure and its reason are worth more than a complaint about it.
+   */
   readonly retryAfterMs?: number
   readonly cause?: unknown
 }
@@ -22,19 +25,26 @@ export class RunFailure extends Error {
   }
 }
 
+/** As for every target: nobody may ask for more. */
+const retryAfterMsMax = 3_600_000
+
 type Failure = Pick<EndFacts, 'error' | 'retryable' | 'retryAfterMs'>
 
 /** What a handler threw, as a failure of its run. It may have thrown anything, and anything may throw when looked at. */
 export function failureOf(thrown: unknown): Failure {
-  const { retryable, retryAfterMs } = {
-    retryable: field(thrown, 'retryable'),
-    retryAfterMs: field(thrown, 'retryAfterMs'),
-  }
+  const retryable = field(thrown, 'retryable')
+  const retryAfterMs = waitMsOf(field(thrown, 'retryAfterMs'))
   return {
     error: reasonText(wordsOf(thrown)),
     ...(typeof retryable === 'boolean' && { retryable }),
-    ...(typeof retryAfterMs === 'number' && retryAfterMs >= 0 && { retryAfterMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
+}
+
+/** The end of a run must never fail because of what its handler made of a number. */
+function waitMsOf(given: unknown): number | undefined {
+  if (typeof given !== 'number' || !Number.isFinite(given) || given < 0) return undefined
+  return Math.min(given, retryAfterMsMax)
 }
 
 function wordsOf(thrown: unknown): string {

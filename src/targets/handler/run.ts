@@ -30,7 +30,13 @@ export interface HandlerRun<Payload = unknown> {
   log(...parts: unknown[]): void
 }
 
-/** A handler: what it answers is kept as the run's result, what it throws is its failure. */
+/**
+ * A handler: what it answers is kept as the run's result, what it throws is its failure.
+ *
+ * It holds a slot of its worker and a place under its queue's ceiling until it has ended. To wait in it for a run that
+ * needs the same slot or place is to wait for ever, unless `wait` has a `timeout` or the handler's signal. To await
+ * `stop` or `close` in it is to wait for oneself, until the grace is over: call them without `await`.
+ */
 export type Handler<Payload = unknown, Result = unknown> = (run: HandlerRun<Payload>) => Result | Promise<Result>
 
 /** What `heartbeat` throws. Its name is the one that aborted work has everywhere. */

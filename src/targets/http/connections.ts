@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Client } from 'undici'
+import { systemClock } from '../../core/clock.ts'
 import { connect, type Route } from './connect.ts'
 
 /** A connection to one origin. It carries one exchange at a time. */
@@ -16,6 +17,8 @@ export interface Connection {
  * would run out of ports.
  */
 const unusedMsMax = 1_000
+/** The client would end an unused connection by itself, perhaps while it is being taken; we are always first. */
+const clientPatienceMs = 60_000
 
 /**
  * The connections of this process to targets. There is no limit to those in use: a target that hangs holds its own and
@@ -25,6 +28,8 @@ export class Connections {
   readonly #route: Route
   readonly #all = new Set<Connection>()
   readonly #unused = new Map<string, Connection[]>()
+  /** What takes back the end of each that is not in use. */
+  readonly #reprieves = new Map<Connection, () => void>()
 
   constructor(route: Route) {
     this.#route = route
@@ -39,6 +44,7 @@ export class Connections {
   async take(url: URL, signal: AbortSignal): Promise<Connection> {
     const unused = this.#unused.get(url.origin) ?? []
     for (let connection = unused.pop(); connection !== undefined; connection = unused.pop()) {
+      this.#reprieve(connection)
       if (!connection.socket.destroyed) return connection
     }
     const socket = await connect(url, this.#route, signal)
@@ -51,6 +57,10 @@ export class Connections {
     const unused = this.#unused.get(connection.key)
     if (unused === undefined) this.#unused.set(connection.key, [connection])
     else unused.push(connection)
+    this.#reprieves.set(
+      connection,
+      systemClock.after(unusedMsMax, () => void this.end(connection)),
+    )
   }
 
   /** Ends it whatever it is doing, and answers when it has ended. */
@@ -72,8 +82,8 @@ export class Connections {
       // The attempt's own deadline covers all of it; these would cut a longer one short.
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: unusedMsMax,
-      keepAliveMaxTimeout: unusedMsMax,
+      keepAliveTimeout: clientPatienceMs,
+      keepAliveMaxTimeout: clientPatienceMs,
     })
     const connection = { client, socket, key }
     this.#all.add(connection)
@@ -81,7 +91,13 @@ export class Connections {
     return connection
   }
 
+  #reprieve(connection: Connection): void {
+    this.#reprieves.get(connection)?.()
+    this.#reprieves.delete(connection)
+  }
+
   #dropped(connection: Connection): void {
+    this.#reprieve(connection)
     this.#all.delete(connection)
     const unused = this.#unused.get(connection.key)
     if (unused === undefined) return

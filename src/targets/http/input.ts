@@ -1,6 +1,7 @@
 import { jsonProblem, plainData } from '../../core/json.ts'
 import type { Target } from '../../core/target.ts'
-import { isSecretName, isSecretReference, type SecretReference, secretNameExpected } from '../secret.ts'
+import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'
+import { isSecretReference, type SecretReference } from '../secret.ts'
 import { urlProblem } from './network.ts'
 
 /** What is sent, exactly as it is given. */
@@ -16,15 +17,6 @@ export interface HttpRequest {
 /** A target that calls an HTTP endpoint. */
 export interface HttpTarget {
   readonly http: HttpRequest
-}
-
-export interface HttpProblem {
-  /** Where it is inside the target: `http.url`, `http.headers["x-id"]`. */
-  readonly field: string
-  /** What is wrong, as a clause after the field's name. */
-  readonly problem: string
-  /** What would be right. */
-  readonly expected: string
 }
 
 const fields = ['url', 'method', 'headers', 'body']
@@ -43,7 +35,7 @@ const connectionHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** Everything that is wrong with an HTTP target. Where it leads is judged when it is called. */
-export function httpTargetProblems(target: Target): HttpProblem[] {
+export function httpTargetProblems(target: Target): TargetProblem[] {
   const strays = Object.keys(target).filter((field) => field !== 'http')
   const { http } = target
   return [
@@ -52,7 +44,7 @@ export function httpTargetProblems(target: Target): HttpProblem[] {
   ]
 }
 
-function requestProblems(http: Record<string, unknown>): HttpProblem[] {
+function requestProblems(http: Record<string, unknown>): TargetProblem[] {
   const strays = Object.keys(http).filter((field) => !fields.includes(field))
   const { url, method, headers, body } = http
   return [
@@ -64,7 +56,7 @@ function requestProblems(http: Record<string, unknown>): HttpProblem[] {
   ]
 }
 
-function urlProblems(url: unknown): HttpProblem[] {
+function urlProblems(url: unknown): TargetProblem[] {
   const at = (problem: string, expected = 'an absolute URL, such as https://example.org/path') => [
     problemAt('http.url', problem, expected),
   ]
@@ -80,14 +72,14 @@ function urlProblems(url: unknown): HttpProblem[] {
   return problem === null ? [] : at(`is refused: ${problem}`)
 }
 
-function methodProblems(method: unknown): HttpProblem[] {
+function methodProblems(method: unknown): TargetProblem[] {
   const expected = 'a method in capitals, such as GET or POST, other than CONNECT and TRACE'
   if (typeof method !== 'string') return [problemAt('http.method', `is ${shown(method)}`, expected)]
   if (/^[A-Z][A-Z\d_-]{0,39}$/.test(method) && method !== 'CONNECT' && method !== 'TRACE') return []
   return [problemAt('http.method', `is ${JSON.stringify(method.slice(0, 40))}`, expected)]
 }
 
-function headersProblems(headers: unknown): HttpProblem[] {
+function headersProblems(headers: unknown): TargetProblem[] {
   if (!isRecord(headers)) {
     return [problemAt('http.headers', `is ${shown(headers)}`, 'an object of names and texts')]
   }
@@ -101,7 +93,7 @@ function headersProblems(headers: unknown): HttpProblem[] {
   })
 }
 
-function nameProblem(name: string): { problem: string; expected: string } | null {
+function nameProblem(name: string): Omit<TargetProblem, 'field'> | null {
   const lower = name.toLowerCase()
   if (!headerName.test(name)) return { problem: 'is no name of a header', expected: 'letters, digits and dashes' }
   if (connectionHeaders.has(lower)) return { problem: 'is set by the connection', expected: 'another header' }
@@ -110,7 +102,7 @@ function nameProblem(name: string): { problem: string; expected: string } | null
   return null
 }
 
-function valueProblems(value: unknown, field: string): HttpProblem[] {
+function valueProblems(value: unknown, field: string): TargetProblem[] {
   if (isSecretReference(value)) return secretProblems(value.secret, field)
   if (typeof value !== 'string') return [problemAt(field, `is ${shown(value)}`, headerExpected)]
   const problem = headerValueProblem(value)
@@ -124,16 +116,14 @@ export function headerValueProblem(value: string): string | null {
   return value === value.trim() ? null : 'has spaces around it'
 }
 
-function bodyProblems(body: unknown): HttpProblem[] {
-  if (typeof body === 'string') {
-    return body.isWellFormed() ? [] : [problemAt('http.body', 'has half of a surrogate pair', 'well-formed Unicode')]
-  }
+function bodyProblems(body: unknown): TargetProblem[] {
+  if (typeof body === 'string') return unicodeProblems(body, 'http.body')
   const found = jsonProblem(body)
   if (found !== null) return [problemAt(`http.body${found.path}`, found.problem, plainData)]
   return wrongSecrets(body, 'http.body')
 }
 
-function wrongSecrets(value: unknown, field: string): HttpProblem[] {
+function wrongSecrets(value: unknown, field: string): TargetProblem[] {
   if (isSecretReference(value)) return secretProblems(value.secret, field)
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -141,23 +131,6 @@ function wrongSecrets(value: unknown, field: string): HttpProblem[] {
   )
 }
 
-function secretProblems(name: unknown, field: string): HttpProblem[] {
-  if (isSecretName(name)) return []
-  return [problemAt(`${field}.secret`, 'is no name of a secret', secretNameExpected)]
-}
-
-function problemAt(field: string, problem: string, expected: string): HttpProblem {
-  return { field, problem, expected }
-}
-
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isSecretReference(value)
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (isSecretReference(value)) return 'a secret'
-  return typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`
 }

@@ -1,5 +1,6 @@
 import { circles } from './circles.ts'
 import { claims } from './claims.ts'
+import { closing } from './closing.ts'
 import { commits } from './commits.ts'
 import { ends } from './ends.ts'
 import { enqueueing } from './enqueue.ts'
@@ -36,6 +37,7 @@ export const cases: readonly Case[] = [
   ...processes,
   ...wakes,
   ...looks,
+  ...closing,
 ]
 
 /**

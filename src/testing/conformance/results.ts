@@ -20,6 +20,8 @@ export const results: Case[] = [
       for (const value of [null, 0, '', [], { a: [1, { b: 'c' }] }, 'x'.repeat(resultBytesMax - 2)]) {
         assert.deepEqual(await keep(value), { value, truncated: false })
       }
+      const dated = await keep({ at: new Date(0) })
+      assert.deepEqual(dated, { value: { at: '1970-01-01T00:00:00.000Z' }, truncated: false })
       const longer = await keep('x'.repeat(resultBytesMax - 1))
       assert.equal(longer?.truncated, true)
       // Two bytes a character and one quotation mark: the cut falls into the middle of a character.

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
+import { BelfryError } from '../../../src/core/error.ts'
 import type { EngineEvents } from '../../../src/engine/events.ts'
 import { Events } from '../../../src/engine/events.ts'
 import { Waits } from '../../../src/operations/run/waits.ts'
@@ -29,6 +30,13 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   promise.then(note, note)
   await new Promise((resolve) => setImmediate(resolve))
   return isDone
+}
+
+/** The store, but for the first time somebody reads a run. */
+function refusingOnce(store: Store, error: Error): Store {
+  const readRun = vi.fn((id: string) => store.read.run(id)).mockRejectedValueOnce(error)
+  const read = Object.assign(Object.create(store.read) as Store['read'], { run: readRun })
+  return Object.assign(Object.create(store) as Store, { read, listen: store.listen.bind(store) })
 }
 
 describe('whoever waits for a run', () => {
@@ -78,6 +86,28 @@ describe('whoever waits for a run', () => {
     expect(await isSettled(waiting)).toBe(false)
     at.clock.advance(1)
     expect(await isSettled(waiting)).toBe(true)
+  })
+
+  it.each(['unavailable', 'commit-unknown'] as const)('goes on waiting over what passes: %s', async (code) => {
+    const at = desk()
+    const store = refusingOnce(at.store, new BelfryError(code, 'It broke off.'))
+    const waits = new Waits({ store, clock: at.clock, events: at.events })
+    const { id } = await runs.enqueue({})
+    const waiting = waits.wait(id)
+    await at.work()
+    expect(await isSettled(waiting)).toBe(false)
+    at.clock.advance(1_000)
+    expect(await waiting).toMatchObject({ status: 'completed' })
+  })
+
+  it.each([
+    ['a defect', new TypeError('undefined is not a function')],
+    ['a store that was closed', new BelfryError('unavailable', 'It was closed.', { details: { closed: true } })],
+  ])('is told of what will not pass: %s', async (_, error) => {
+    const at = desk()
+    const waits = new Waits({ store: refusingOnce(at.store, error), clock: at.clock, events: at.events })
+    const { id } = await runs.enqueue({})
+    await expect(waits.wait(id)).rejects.toBe(error)
   })
 
   it('hears of a cancellation of its run in this process', async () => {

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -150,6 +151,15 @@ describe('a place that cannot hold a store is refused:', () => {
     const answer = await openers.open(join(folder, 'new', 'belfry.db'), { asPlainUser: true })
     expect(answer).toEqual(refused(/new\/belfry\.db cannot be opened for writing: EACCES.*mkdir/, rights))
   })
+
+  // Only Linux has a file system that denies its own folders when something is to be made in them.
+  it.runIf(existsSync('/proc/self'))(
+    'a folder that nothing can be made in, which says that it is not there',
+    async () => {
+      const answer = await openers.open('/proc/nope/deeper/belfry.db')
+      expect(answer).toMatchObject(refused(/ENOENT.* mkdir '\/proc\/nope'/, rights))
+    },
+  )
 
   it('a path that leads through a file', async () => {
     writeFileSync(file, '')

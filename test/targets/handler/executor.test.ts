@@ -131,8 +131,21 @@ describe('what a handler throws', () => {
       retryable: false,
       retryAfterMs: 0,
     })
-    for (const odd of [{ retryable: 'no', retryAfterMs: '5' }, { retryAfterMs: -1 }, { retryAfterMs: Number.NaN }]) {
-      expect(await thrown(Object.assign(new Error('no'), odd))).toEqual({ kind: 'handler', error: 'no' })
+    expect(await thrown(Object.assign(new Error('no'), { retryable: 'no' }))).toEqual({ kind: 'handler', error: 'no' })
+  })
+
+  it.each([Number.POSITIVE_INFINITY, Number.NaN, -1, Number.NEGATIVE_INFINITY, '5', 5n, null])(
+    'keeps its reason though it names no time to wait for: %s',
+    async (retryAfterMs) => {
+      for (const odd of [new RunFailure('no', { retryAfterMs } as never), { message: 'no', retryAfterMs }]) {
+        expect(await thrown(odd)).toEqual({ kind: 'handler', error: 'no' })
+      }
+    },
+  )
+
+  it('waits for an hour at most, however long it asks for', async () => {
+    for (const retryAfterMs of [3_600_001, Number.MAX_VALUE]) {
+      expect(await thrown(new RunFailure('no', { retryAfterMs }))).toMatchObject({ retryAfterMs: 3_600_000 })
     }
   })
 

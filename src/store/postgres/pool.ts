@@ -1,0 +1,61 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { type Clock, systemClock } from '../../core/clock.ts'
+
+/** How long what is under way may take to end when the pool is closed. */
+const farewellMsMax = 2_000
+
+/** A pool whose connections may break off at any moment, and which can be closed whatever the server does. */
+export class Pool extends pg.Pool {
+  readonly #sockets: Sockets
+
+  constructor(config: pg.PoolConfig) {
+    const sockets = new Sockets()
+    super({ ...config, stream: () => sockets.make() })
+    this.#sockets = sockets
+    // The pool listens to idle connections alone, and has stopped listening before it hands one out. One that the server
+    // ends in between would end this process if nobody listened; the query that follows tells of it.
+    this.on('connect', (client) => client.on('error', ignored))
+    this.on('error', ignored)
+  }
+
+  /**
+   * Ends all connections once `usersAreDone`: the driver leaves whoever still waits for one without an answer. What has
+   * not ended in time is cut off, because a server that says nothing may never take leave, and whoever closes is done.
+   */
+  async close(usersAreDone: Promise<unknown>, clock: Pick<Clock, 'after'> = systemClock): Promise<void> {
+    const takeBack = clock.after(farewellMsMax, () => this.#sockets.cut())
+    await usersAreDone
+    await this.end()
+    await this.#sockets.areClosed()
+    takeBack()
+  }
+}
+
+/** The driver asks a server to take leave and waits for it; only whoever holds the socket can end it without. */
+class Sockets {
+  readonly #open = new Set<Socket>()
+  #isCut = false
+
+  make(): Socket {
+    const socket = new Socket()
+    this.#open.add(socket)
+    socket.once('close', () => this.#open.delete(socket))
+    // Those who wait for a connection get one as others lose theirs; it fails like the others, once it has begun.
+    if (this.#isCut) queueMicrotask(() => socket.destroy())
+    return socket
+  }
+
+  cut(): void {
+    this.#isCut = true
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  async areClosed(): Promise<void> {
+    await Promise.all([...this.#open].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  }
+}
+
+function ignored(): void {
+  // Somebody else is told; see where this listens.
+}

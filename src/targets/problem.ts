@@ -1,0 +1,38 @@
+import { isSecretName, isSecretReference, secretNameExpected } from './secret.ts'
+
+/** One thing that is wrong with a target. */
+export interface TargetProblem {
+  /** Where it is inside the target: `command[2]`, `http.headers["x-id"]`. */
+  readonly field: string
+  /** What is wrong, as a clause after the field's name. */
+  readonly problem: string
+  /** What would be right. */
+  readonly expected: string
+}
+
+export function problemAt(field: string, problem: string, expected: string): TargetProblem {
+  return { field, problem, expected }
+}
+
+/** What is wrong with what `{ secret: … }` names. It is never shown: it may be the secret itself, in the wrong place. */
+export function secretProblems(name: unknown, field: string): TargetProblem[] {
+  return isSecretName(name) ? [] : [problemAt(`${field}.secret`, 'is no name of a secret', secretNameExpected)]
+}
+
+export function unicodeProblems(text: string, field: string): TargetProblem[] {
+  return text.isWellFormed() ? [] : [problemAt(field, 'has half of a surrogate pair', 'well-formed Unicode')]
+}
+
+const shownLengthMax = 60
+
+/** A value after the word "is", never long enough to hide the sentence. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (isSecretReference(value)) return 'a secret'
+  if (typeof value === 'object') return 'an object'
+  const text = String(value)
+  const cut = text.length > shownLengthMax ? `${text.slice(0, shownLengthMax).toWellFormed()}…` : text
+  return `the ${typeof value} ${cut}`
+}

@@ -1,0 +1,104 @@
+/** Where a reader stands that has seen nothing which could be a beginning. */
+const root = 0
+
+/**
+ * Many texts, to be found all at once in another that is read sign by sign (Aho and Corasick). However long they are and
+ * however much they are like each other or like what is read, each sign costs the same few steps: comparing text by text
+ * would cost the product of the lengths where both repeat themselves, and whoever writes the one may know the other.
+ *
+ * A node stands for a beginning that some of the texts have. Trees of this size are numbers in arrays, not objects.
+ */
+export class Trie {
+  /** The sign that leads to a node from the one before it. */
+  readonly #sign: Uint16Array
+  readonly #firstChild: Int32Array
+  readonly #nextSibling: Int32Array
+  readonly #length: Int32Array
+  /** The longest other beginning that a node's ends with: where to go on when the next sign does not fit. */
+  readonly #fallback: Int32Array
+  /** The longest text that a node's beginning ends with, by its number; -1 where there is none. */
+  readonly #ended: Int32Array
+  /** The longest beginning that a node's ends with, itself perhaps, and that is not yet a whole text. */
+  readonly #open: Int32Array
+  /** Where the signs lead from the root that most texts are written with. */
+  readonly #fromRoot = new Int32Array(128)
+  #size = 1
+
+  constructor(texts: readonly string[]) {
+    const sizeMax = texts.reduce((size, text) => size + text.length, 1)
+    this.#sign = new Uint16Array(sizeMax)
+    this.#firstChild = new Int32Array(sizeMax)
+    this.#nextSibling = new Int32Array(sizeMax)
+    this.#length = new Int32Array(sizeMax)
+    this.#fallback = new Int32Array(sizeMax)
+    this.#ended = new Int32Array(sizeMax).fill(-1)
+    this.#open = new Int32Array(sizeMax)
+    for (const [number, text] of texts.entries()) this.#add(text, number)
+    this.#link()
+  }
+
+  /** Where one stands after one more sign. */
+  next(node: number, sign: number): number {
+    for (let at = node; at !== root; at = this.#at(this.#fallback, at)) {
+      const child = this.#childOf(at, sign)
+      if (child !== root) return child
+    }
+    // Nearly all that is ever read is no secret, and ends here.
+    return sign < this.#fromRoot.length ? this.#at(this.#fromRoot, sign) : this.#childOf(root, sign)
+  }
+
+  /** The longest text that has ended here, by its number; -1 when none has. */
+  ended(node: number): number {
+    return this.#at(this.#ended, node)
+  }
+
+  /** How many of the signs read last may yet turn out to be the beginning of a text. */
+  openLength(node: number): number {
+    return this.#at(this.#length, this.#at(this.#open, node))
+  }
+
+  #add(text: string, number: number): void {
+    let node = root
+    for (let at = 0; at < text.length; at++) {
+      const sign = text.charCodeAt(at)
+      node = this.#childOf(node, sign) || this.#addChild(node, sign)
+    }
+    this.#ended[node] = number
+  }
+
+  #addChild(parent: number, sign: number): number {
+    const child = this.#size++
+    this.#sign[child] = sign
+    this.#length[child] = this.#at(this.#length, parent) + 1
+    this.#nextSibling[child] = this.#at(this.#firstChild, parent)
+    this.#firstChild[parent] = child
+    if (parent === root && sign < this.#fromRoot.length) this.#fromRoot[sign] = child
+    return child
+  }
+
+  /** Level by level, because what a node falls back to is shorter than itself. */
+  #link(): void {
+    const order = new Int32Array(this.#size)
+    let known = 1
+    for (let at = 0; at < known; at++) {
+      const node = this.#at(order, at)
+      for (let child = this.#at(this.#firstChild, node); child !== root; child = this.#at(this.#nextSibling, child)) {
+        order[known++] = child
+        const fallback = node === root ? root : this.next(this.#at(this.#fallback, node), this.#at(this.#sign, child))
+        this.#fallback[child] = fallback
+        if (this.#ended[child] === -1) this.#ended[child] = this.#at(this.#ended, fallback)
+        this.#open[child] = this.#firstChild[child] === root ? this.#at(this.#open, fallback) : child
+      }
+    }
+  }
+
+  #childOf(node: number, sign: number): number {
+    let child = this.#at(this.#firstChild, node)
+    while (child !== root && this.#sign[child] !== sign) child = this.#at(this.#nextSibling, child)
+    return child
+  }
+
+  #at(numbers: Int32Array | Uint16Array, index: number): number {
+    return numbers[index] as number
+  }
+}

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import type { LeaseName } from '../../src/store/port.ts'
+import { TestClock } from '../../src/testing/clock.ts'
+import { faulty } from './faulty-store.ts'
+import { deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
+
+const target = { handler: 'work' }
+
+async function scene(settings: { leaveAfterMs?: number } = {}) {
+  const clock = new TestClock()
+  const world = faulty(await openPlace({ clock }))
+  const here = await stage({ clock, store: world.store, settings })
+  return { clock, world, here }
+}
+
+describe('trust in a lease', () => {
+  it('counts from before the renewal was asked for, however long its answer took', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    const slow = deferred()
+    world.fault = (verb) => (verb === 'renew' ? slow.promise : undefined)
+    // Asked for after 10 s, answered after 18: trusted until 10 + 24.
+    await pass(clock, 18_000)
+    world.fault = (verb) => (verb === 'renew' ? 'before' : undefined)
+    slow.resolve()
+    await pass(clock, 15_500)
+    expect(here.of('run.lease-lost')).toEqual([])
+    await pass(clock, 500)
+    expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
+  })
+
+  it('counts from before the lease was asked for, however long its answer took', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    const slow = deferred()
+    world.fault = (verb) => (verb === 'lease' ? slow.promise : verb === 'renew' ? 'before' : undefined)
+    await here.enqueue({ target })
+    await here.engine.start()
+    await settleDown()
+    await pass(clock, 8_000)
+    slow.resolve()
+    await here.until('run.started')
+    await pass(clock, 15_500)
+    expect(here.of('run.lease-lost')).toEqual([])
+    await pass(clock, 500)
+    expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
+  })
+
+  it('is lost once, also by a run that does not stop for it', async () => {
+    const { clock, world, here } = await scene({ leaveAfterMs: 600_000 })
+    here.handle('work', () => new Promise(() => undefined))
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    world.fault = (verb) => (verb === 'renew' || verb === 'reclaim' ? 'before' : undefined)
+    await pass(clock, 60_000)
+    expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
+  })
+
+  it('that was lost leaves the word of a handler standing that came to its end all the same', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', async (attempt) => {
+      await stopped(attempt)
+      return 'done after all'
+    })
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('run.started')
+    world.fault = (verb) => (verb === 'renew' ? 'before' : undefined)
+    await pass(clock, 24_000)
+    await here.until('run.completed')
+    expect(await here.store.read.run(id)).toMatchObject({ result: { value: 'done after all' } })
+  })
+
+  it('that was lost makes the outcome of anything else unknown, and no failure', async () => {
+    const { clock, world, here } = await scene()
+    here.kinds.set('command', async (attempt) => {
+      await stopped(attempt)
+      return { facts: { kind: 'command', exitCode: 0 } }
+    })
+    await here.engine.start()
+    const id = await here.enqueue({ target: { command: ['true'] } })
+    await here.until('run.started')
+    world.fault = (verb) => (verb === 'renew' ? 'before' : undefined)
+    await pass(clock, 24_000)
+    await here.until('run.retrying')
+    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'unknown' }])
+  })
+})
+
+describe('a worker that holds nothing', () => {
+  it('asks neither for renewals nor for cancellations', async () => {
+    const { clock, world, here } = await scene()
+    const asked: string[] = []
+    world.fault = (verb) => {
+      asked.push(verb)
+      return undefined
+    }
+    await here.engine.start()
+    await here.store.cancel(await here.enqueue({ target }), 'not needed')
+    await pass(clock, 30_000)
+    expect(asked).toContain('lease')
+    for (const verb of ['renew', 'read.cancelRequests']) expect(asked).not.toContain(verb)
+  })
+})
+
+describe('a renewal', () => {
+  it('names what is held, and nothing that is known to be lost', async () => {
+    const { clock, world, here } = await scene({ leaveAfterMs: 600_000 })
+    here.handle('work', () => new Promise(() => undefined))
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    await world.real.reclaim({ deadWorkers: [here.engine.workerId as string], limit: 10 })
+    await pass(clock, 10_000)
+    expect(here.of('run.lease-lost')).toMatchObject([{ fence: 1 }])
+    const fences = new Set<number>()
+    world.fault = (verb, _call, [names]) => {
+      if (verb === 'renew') for (const { fence } of names as LeaseName[]) fences.add(fence)
+      return undefined
+    }
+    await pass(clock, 20_000)
+    expect([...fences]).toEqual([2])
+  })
+
+  it('that is answered after its run has ended touches nothing', async () => {
+    const { clock, world, here } = await scene()
+    const gate = deferred()
+    here.handle('work', () => gate.promise)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    const slow = deferred()
+    world.fault = (verb) => (verb === 'renew' ? slow.promise : undefined)
+    clock.advance(10_000)
+    await settleDown()
+    gate.resolve()
+    await here.until('run.completed')
+    const renewed = here.next('renew.ticked')
+    slow.resolve()
+    await renewed
+    expect([...here.of('run.lease-lost'), ...here.of('worker.failed')]).toEqual([])
+  })
+
+  it('is not waited for after a jump of the clock, because nobody knows what has expired', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    await pass(clock, 1_000)
+    let renewals = 0
+    world.fault = (verb) => {
+      if (verb === 'renew') renewals++
+      return undefined
+    }
+    clock.set(clock.now() + 3_600_000)
+    await pass(clock, 5_000)
+    expect(here.of('clock.jumped')).toHaveLength(1)
+    expect(renewals).toBe(1)
+  })
+})
+
+describe('a slow answer of the store', () => {
+  it('is not taken for a jump of the clock', async () => {
+    const { clock, world, here } = await scene()
+    await here.engine.start()
+    await settleDown()
+    const gate = deferred()
+    world.fault = (verb) => {
+      if (verb !== 'read.nextInstants') return undefined
+      return async (call) => {
+        const answer = await call()
+        await gate.promise
+        return answer
+      }
+    }
+    await pass(clock, 50_000, 5_000)
+    gate.resolve()
+    await settleDown()
+    world.fault = () => undefined
+    await pass(clock, 10_000)
+    expect([...here.of('clock.jumped'), ...here.of('clock.held')]).toEqual([])
+  })
+})
