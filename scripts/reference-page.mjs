@@ -32,10 +32,10 @@ function opening(errorsOfAll) {
   return [
     '# Operations',
     'Made from the table in `src/operations` by `npm run reference`; a test fails when this page is older than the table.',
-    'A verb is defined once, and every door derives from it what it offers: the library has `belfry.<nouns>.<verb>`, the ' +
-      'command line `belfry <noun> <verb>`. In the library what a verb is about may come first, and everything else in an ' +
-      'object behind it; or all of it in one object, as it is at every other door. A door that a verb lacks is named with ' +
-      'the reason.',
+    'A verb is defined once, and every door derives from it what it offers. **Of the doors that are named here the library ' +
+      'is built**, as `belfry.<nouns>.<verb>`; the table already says which of the others each verb will have, and why it ' +
+      'will lack one. In the library what a verb is about may come first, and everything else in an object behind it; or ' +
+      'all of it in one object, as it will be at every other door.',
     'Durations are texts such as `90s` or `1h30m`, or whole ms in the field that ends in `Ms`; instants are ISO texts with ' +
       'an offset, and a `Date` in the library. Answers have durations in ms and instants in epoch ms. Unknown fields are ' +
       'refused, and everything that is wrong is told at once.',
