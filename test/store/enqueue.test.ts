@@ -15,6 +15,11 @@ const refusalOf = (scene: Scene, input: unknown) =>
       (error) => `${error.code}: ${error.message}`,
     )
 
+/** The whole answer: a conflict names the first run as well, and only its `because` tells it apart. */
+const answerTo = async (scene: Scene, input: NewRun) => {
+  return (await scene.write((context) => enqueue(context, [input])))[0]
+}
+
 onEachDatabase('enqueue', (scene) => {
   test.each<[unknown, RegExp]>([
     [null, /runs\[0\] is null; it must be an object/],
@@ -43,17 +48,21 @@ onEachDatabase('enqueue', (scene) => {
   })
 
   test('a property that is undefined is absent, also for an idempotency key', async () => {
-    const first = await scene().enqueue({ payload: { a: 1, b: undefined }, idempotencyKey: 'k' })
-    expect(await scene().enqueue({ payload: { a: 1 }, idempotencyKey: 'k' })).toBe(first)
-    expect((await scene().show(first))?.payload).toEqual({ a: 1 })
+    const first = await answerTo(scene(), { payload: { a: 1, b: undefined }, idempotencyKey: 'k' })
+    const again = await answerTo(scene(), { payload: { a: 1 }, idempotencyKey: 'k' })
+    expect(again).toEqual({ created: false, id: first?.id, because: 'idempotency-key' })
+    expect((await scene().show(first?.id as string))?.payload).toEqual({ a: 1 })
   })
 })
 
 onEachDatabase('long lives', (scene) => {
-  test('the same work asked for again in another span of a trace is the same run', async () => {
-    const asked = (traceparent: string) =>
-      scene().enqueue({ idempotencyKey: 'k', options: { traceparent, timeoutMs: 5 } })
-    expect(await asked('00-a-b-01')).toBe(await asked('00-a-c-01'))
+  test('the same work asked for again in another span of a trace is the same run, and other work is not', async () => {
+    const first = await answerTo(scene(), { idempotencyKey: 'k', options: { traceparent: '00-a-b-01', timeoutMs: 5 } })
+    const again = await answerTo(scene(), { idempotencyKey: 'k', options: { traceparent: '00-a-c-01', timeoutMs: 5 } })
+    const other = await answerTo(scene(), { idempotencyKey: 'k', options: { traceparent: '00-a-b-01', timeoutMs: 6 } })
+    expect(first?.created).toBe(true)
+    expect(again).toEqual({ created: false, id: first?.id, because: 'idempotency-key' })
+    expect(other).toMatchObject({ created: false, because: 'conflict' })
   })
 
   test('a run that was tried, released and lost more often than 32767 times is still moved', async () => {

@@ -20,6 +20,18 @@ describe('a connection', () => {
     expect([seen.length, counted.connections]).toEqual([5, 1])
   })
 
+  it('that is used again is not ended under its call by the time that it may be unused', async () => {
+    const { url, counted, seen } = await counting((_, response) => {
+      // The second answer takes longer than an unused connection is kept.
+      if (seen.length === 1) response.end('at once')
+      else setTimeout(() => response.end('later'), 1_500)
+    })
+    const { call } = caller()
+    expect((await call({ url })).facts.text).toBe('at once')
+    expect((await call({ url })).facts.text).toBe('later')
+    expect(counted.connections).toBe(1)
+  })
+
   it('carries one call at a time, so that no answer waits behind another', async () => {
     const { url, counted, seen } = await counting((_, response) => {
       if (seen.length === 20) for (const one of waiting.splice(0)) one()
