@@ -33,8 +33,8 @@ function opening(errorsOfAll) {
     '# Operations',
     'Made from the table in `src/operations` by `npm run reference`; a test fails when this page is older than the table.',
     'A verb is defined once, and every door derives from it what it offers. **Of the doors that are named here the library ' +
-      'is built**, as `belfry.<nouns>.<verb>`; the table already says which of the others each verb will have, and why it ' +
-      'will lack one. In the library what a verb is about may come first, and everything else in an object behind it; or ' +
+      'is built**, as `belfry.<nouns>.<verb>`, **and [the command line](cli.md)**; the table already says which of the others ' +
+      'each verb will have, and why it will lack one. In the library what a verb is about may come first, and everything else in an object behind it; or ' +
       'all of it in one object, as it will be at every other door.',
     'Durations are texts such as `90s` or `1h30m`, or whole ms in the field that ends in `Ms`; instants are ISO texts with ' +
       'an offset, and a `Date` in the library. Answers have durations in ms and instants in epoch ms. Unknown fields are ' +
@@ -59,12 +59,12 @@ function contents(nouns) {
   return ['## Verbs', lines.join('\n')]
 }
 
-function chapter(noun, { says, operations }, schemaOf) {
-  const sections = Object.values(operations).flatMap((operation) => section(operation, schemaOf))
+function chapter(noun, { says, plural, operations }, schemaOf) {
+  const sections = Object.values(operations).flatMap((operation) => section(operation, plural, schemaOf))
   return [`## ${noun}`, says, ...sections]
 }
 
-function section(operation, schemaOf) {
+function section(operation, plural, schemaOf) {
   const { noun, verb, says, input, output, local, errors } = operation
   const { shown, lacking } = doorsOf(operation)
   const fields = fieldRows(schemaOf(input, 'input'))
@@ -78,14 +78,14 @@ function section(operation, schemaOf) {
     ...(besides.length === 0 ? [] : ['In the library, besides:', table(['option', ''], besides)]),
     ...answer(schemaOf(output, 'output')),
     errors.length === 0 ? 'Refuses nothing by itself.' : `Errors: ${codes(errors)}.`,
-    `\`\`\`js\n${operation.examples.map((example) => libraryCall(operation, example)).join('\n')}\n\`\`\``,
+    `\`\`\`js\n${operation.examples.map((example) => libraryCall(operation, plural, example)).join('\n')}\n\`\`\``,
   ]
 }
 
-function doorsOf({ doors, noun, verb, cliVerb }) {
+function doorsOf({ doors, verb, command }) {
   const has = Object.entries(doorNames).filter(([door]) => doors[door] === true)
   const named = has.map(([door, name]) => {
-    return door === 'cli' && cliVerb !== undefined ? `${name} (\`${noun} ${cliVerb}\`)` : name
+    return door === 'cli' && command !== undefined ? `${name} (\`${command.join(' ')}\`)` : name
   })
   const lacking = Object.entries(doorNames).filter(([door]) => typeof doors[door] === 'string')
   return {
@@ -172,11 +172,11 @@ function shapeChapter(shapes) {
 }
 
 /** The call as a program writes it: what it is about first, and the rest behind it. */
-function libraryCall({ noun, verb, takes }, example) {
+function libraryCall({ verb, takes }, plural, example) {
   const placed = takes.map((field) => code(example[field]))
   const rest = Object.fromEntries(Object.entries(example).filter(([field]) => !takes.includes(field)))
   const options = Object.keys(rest).length === 0 ? [] : [code(rest)]
-  return `await belfry.${noun}s.${verb}(${[...placed, ...options].join(', ')})`
+  return `await belfry.${plural}.${verb}(${[...placed, ...options].join(', ')})`
 }
 
 function code(value) {

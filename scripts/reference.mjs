@@ -1,13 +1,22 @@
-/** Writes docs/reference from the table of operations, as it was built. */
+/** Writes docs/reference from the table of operations and the commands made of it, as they were built. */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { commandLine } from '../dist/doors/cli/command-line.js'
+import { program } from '../dist/doors/cli/program.js'
 import { errorCodes, errorsOfAll } from '../dist/operations/error-codes.js'
 import { jsonSchemaOf } from '../dist/operations/json-schema.js'
 import { noteOf } from '../dist/operations/note.js'
-import { nouns } from '../dist/operations/table.js'
+import { commandOf } from '../dist/operations/operation.js'
+import { nouns, operations } from '../dist/operations/table.js'
+import { cliPage } from './cli-page.mjs'
 import { operationsPage } from './reference-page.mjs'
 
 const folder = new URL('../docs/reference/', import.meta.url)
 mkdirSync(folder, { recursive: true })
-const page = operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf })
-writeFileSync(new URL('operations.md', folder), page)
-process.stdout.write('docs/reference/operations.md is written.\n')
+const pages = {
+  'operations.md': operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf }),
+  'cli.md': cliPage({ root: program('', {}), operations, commandOf, commandLine, errorCodes }),
+}
+for (const [name, page] of Object.entries(pages)) {
+  writeFileSync(new URL(name, folder), page)
+  process.stdout.write(`docs/reference/${name} is written.\n`)
+}

@@ -1,5 +1,4 @@
 /** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
-import { userInfo } from 'node:os'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { type Clock, systemClock } from './core/clock.ts'
@@ -8,13 +7,13 @@ import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
 import { settingsOf } from './engine/settings.ts'
 import { bind, type Verbs } from './library/bind.ts'
+import { contextOf } from './library/context.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
 import { type Listener, Listeners } from './library/listeners.ts'
 import { logEvents, loggerOf } from './library/log.ts'
 import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
 import { closeOnSignals } from './library/signals.ts'
-import type { OperationContext } from './operations/context.ts'
 import { durationFields, durationOf } from './operations/duration-input.ts'
 import { name } from './operations/fields.ts'
 import { read, readWhole } from './operations/input.ts'
@@ -54,6 +53,7 @@ export type { RunMade } from './operations/schedule/steer.ts'
 export type { UpcomingRun } from './operations/schedule/upcoming.ts'
 export type { Schedule, ScheduleDefinition } from './operations/schedule/view.ts'
 export type { ScheduleWritten } from './operations/schedule/write.ts'
+export type { Check, CheckName, Diagnosis, Finding } from './operations/store/output.ts'
 export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
 export type { Worker } from './operations/worker.ts'
 export type { CommandTarget } from './targets/command/input.ts'
@@ -90,6 +90,7 @@ export class Belfry {
   readonly runs: Verbs<typeof nouns.run.operations>
   readonly queues: Verbs<typeof nouns.queue.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
+  readonly store: Verbs<typeof nouns.store.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #engine: Engine
@@ -125,7 +126,7 @@ export class Belfry {
     this.#store = store
     this.#injected = opening.clock
     this.#waits = new Waits({ store, clock, events })
-    const context = contextOf({ store, opening }, clock, this.#waits)
+    const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
     const open = () => {
       this.#refuseClosed()
       return context
@@ -134,6 +135,7 @@ export class Belfry {
     this.runs = bind(nouns.run.operations, open)
     this.queues = bind(nouns.queue.operations, open)
     this.workers = bind(nouns.worker.operations, open)
+    this.store = bind(nouns.store.operations, open)
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)
@@ -265,21 +267,6 @@ export class Belfry {
   #refuseClosed(): void {
     if (!this.#isClosed) return
     throw new BelfryError('unavailable', 'This Belfry is closed.', { hint: 'Open another.' })
-  }
-}
-
-function contextOf({ store, opening }: Parts, clock: Clock, waits: Waits): OperationContext {
-  const { zone, defaultMaxConcurrent } = opening
-  const actor = { name: opening.name ?? userName(), door: 'library' }
-  return { store, clock, actor, zone, folder: process.cwd(), defaultMaxConcurrent, waits }
-}
-
-/** In a container the user may have no name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`
   }
 }
 

@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { stepsOf } from '../scripts/readme-steps.mjs'
 import { cron, nextRun } from '../src/core.ts'
+import { Terminal } from './doors/cli/terminal.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -39,6 +41,59 @@ it.each(programs)('this program of the README runs and says what it says it says
   const said = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)/g)].map(([, words]) => words)
   expect(said.length).toBeGreaterThan(0)
   expect(stdout.trim().split('\n')).toEqual(said)
+})
+
+const belfry = new URL('../dist/belfry.js', import.meta.url).pathname
+
+it('what the README tells a newcomer to type ends in a fired schedule and its explanation', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-newcomer-'))
+  const { start, typed } = stepsOf(readme)
+  expect(start).toBe('npm ci && npm start')
+  const worker = spawn(process.execPath, [belfry, 'up'], { cwd: folder })
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
+  onTestFinished(async () => {
+    worker.kill('SIGINT')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let heard = ''
+  const isSaid = (pattern: RegExp) =>
+    new Promise<void>((resolve) => {
+      const look = () => pattern.test(heard) && resolve()
+      worker.stdout.on('data', look)
+      look()
+    })
+  worker.stdout.on('data', (chunk) => {
+    heard += chunk
+  })
+  await isSaid(/works on/)
+  const answers: string[] = []
+  for (const line of typed) {
+    if (/run list|explain/.test(line)) await isSaid(/completed/)
+    const command = line.replace(/^npx belfry/, '"$0" "$1"')
+    const options = { cwd: folder, encoding: 'utf8' } as const
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, belfry], options)
+    expect({ line, status, stderr }).toMatchObject({ line, status: 0 })
+    answers.push(stdout)
+  }
+  expect(answers.find((answer) => answer.includes('completed'))).toBeDefined()
+  expect(answers.at(-1)).toContain('Why\n')
+})
+
+it('every command that the README names is one, with flags that it has', async () => {
+  const terminal = new Terminal()
+  onTestFinished(() => terminal.remove())
+  const named = [...readme.matchAll(/`(?:npx )?belfry ((?:up|schedule|run|queue|explain|doctor)\b[^`]*)`/g)]
+  expect(named.length).toBeGreaterThan(8)
+  for (const [, command = ''] of named) {
+    const words = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+    const cut = words.indexOf('--')
+    const flags = cut < 0 ? words : words.slice(0, cut)
+    // Help is told only of a command line that could be read up to there.
+    const { exit, stdout, stderr } = await terminal.belfry([...flags, '--help'])
+    expect({ command, exit, stderr }).toEqual({ command, exit: 0, stderr: '' })
+    for (const flag of flags.filter((word) => word.startsWith('--'))) expect(stdout).toContain(flag)
+  }
 })
 
 it('every npm command that the documents name exists', () => {

@@ -9,6 +9,7 @@ const units = [
 /** A century. Larger durations are mistakes, and added to an instant they would leave the exact integers. */
 export const durationMsMax = 36_500 * 86_400_000
 
+const daysOfWeek = 7
 const shownLengthMax = 60
 const example = '30s, 10m, 1h30m, 1.5h, 2d or 500ms'
 
@@ -78,7 +79,7 @@ export function parseDuration(text: string): number {
     largestAllowed = part.unitIndex + 1
     position = part.end
   }
-  if (totalMs === 0) throw new DurationError(text, 0, 'is zero', 'at least 1ms')
+  if (totalMs === 0) throw new DurationError(text, 0, 'is zero', 'a duration above zero, such as 30s')
   return totalMs
 }
 
@@ -142,13 +143,22 @@ function noNumber(text: string, position: number): DurationError {
 
 function noUnit(text: string, position: number, number: string, name: string): DurationError {
   if (name === '') {
+    const [, apart] = matchAt(/\s+(\p{L}+)/uy, text, position) ?? []
+    if (apart !== undefined) return new DurationError(text, position, 'has a space in it', meantBy(number, apart))
     const suggestion = `${number}s for seconds or ${number}ms for milliseconds`
     return new DurationError(text, position, `has no unit after ${number}`, suggestion)
   }
+  const problem = `has the unknown unit ${JSON.stringify(name.slice(0, 20))}`
+  return new DurationError(text, position, problem, meantBy(number, name))
+}
+
+/** A number with a unit of ours, for what somebody may have meant by the one he wrote. */
+function meantBy(number: string, name: string): string {
   const lower = name.toLowerCase()
   const meant = units.find((unit) => unit.name === lower)?.name ?? familiarNames.get(lower)
-  const suggestion = meant === undefined ? `one of the units d, h, m, s, ms` : `${number}${meant}`
-  return new DurationError(text, position, `has the unknown unit ${JSON.stringify(name.slice(0, 20))}`, suggestion)
+  if (meant !== undefined) return `${number}${meant}`
+  const isWeeks = /^w(ee)?ks?$|^w$/.test(lower) && /^\d{1,4}$/.test(number)
+  return isWeeks ? `${Number(number) * daysOfWeek}d` : 'one of the units d, h, m, s, ms'
 }
 
 function wrongOrder(text: string, position: number, unitIndex: number, largestAllowed: number): DurationError {

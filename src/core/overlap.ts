@@ -33,8 +33,7 @@ const queueMaxDefaultForAll = 100
 
 /** Decides whether a schedule gets another run while some of its runs are live, and names the one in the way. */
 export function overlapDecision(input: OverlapInput): OverlapDecision {
-  const { live, cause, missed, forced = false } = input
-  const { queueMax = missed === 'all' ? queueMaxDefaultForAll : queueMaxDefault } = input
+  const { live, cause, forced = false } = input
   const mode = overlapOf(input)
   const newest = live.at(-1)
   if (newest === undefined) return { action: 'make', reason: 'no run of the schedule is live' }
@@ -49,7 +48,7 @@ export function overlapDecision(input: OverlapInput): OverlapDecision {
       }
     case 'queue': {
       const waiting = live.filter(({ status }) => status !== 'leased')
-      if (waiting.length < queueMax) return { action: 'make', reason: 'the queue of the schedule has room' }
+      if (waiting.length < queueMaxOf(input)) return { action: 'make', reason: 'the queue of the schedule has room' }
       return instead(waiting.at(-1) ?? newest, 'as many runs of the schedule wait as may', cause, forced)
     }
     case 'skip':
@@ -68,6 +67,11 @@ export function overlapOf({ overlap, missed }: Pick<OverlapInput, 'overlap' | 'm
   return overlap ?? (missed === 'all' ? 'queue' : 'skip')
 }
 
+/** How many may wait under `queue`. */
+export function queueMaxOf({ queueMax, missed }: Pick<OverlapInput, 'queueMax' | 'missed'>): number {
+  return queueMax ?? (missed === 'all' ? queueMaxDefaultForAll : queueMaxDefault)
+}
+
 export interface OverlapProblem {
   readonly field: 'overlap' | 'queueMax'
   readonly problem: string
@@ -84,15 +88,19 @@ export function overlapProblems({
   if (missed === 'all' && (overlap === 'skip' || overlap === 'cancel')) {
     problems.push({
       field: 'overlap',
-      problem: `is ${overlap}, which would drop the occurrences that missed: all wants made up`,
-      expected: 'queue or allow, or another rule for missed',
+      problem: `is ${overlap}, which would drop the occurrences that \`missed\` all wants made up`,
+      expected: 'queue or allow, or another rule for `missed`',
     })
   }
   if (queueMax !== undefined && (!Number.isSafeInteger(queueMax) || queueMax < 1)) {
     problems.push({ field: 'queueMax', problem: `is ${queueMax}`, expected: 'an integer of at least 1' })
   }
   if (queueMax !== undefined && overlapOf({ overlap, missed }) !== 'queue') {
-    problems.push({ field: 'queueMax', problem: 'means nothing unless overlap is queue', expected: 'overlap: queue' })
+    problems.push({
+      field: 'queueMax',
+      problem: 'means nothing unless `overlap` is queue',
+      expected: '`overlap` queue too',
+    })
   }
   return problems
 }

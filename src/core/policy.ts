@@ -115,7 +115,7 @@ export function policyProblems(policy: unknown): PolicyProblem[] {
   ]
   const { backoffBaseMs: baseMs, backoffCapMs: capMs } = policy
   if (typeof baseMs === 'number' && typeof capMs === 'number' && capMs < baseMs) {
-    problems.push(problem('backoffCapMs', capMs, `at least backoffBaseMs, which is ${baseMs}`))
+    problems.push(problem('backoffCapMs', capMs, `at least \`backoffBaseMs\`, which is ${baseMs}`))
   }
   return problems
 }

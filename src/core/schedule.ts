@@ -216,13 +216,17 @@ function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, chec
   const given = timing as Readonly<Record<string, unknown>>
   const kinds = (['cron', 'everyMs', 'at'] as const).filter((kind) => given[kind] !== undefined)
   if (kinds.length > 1) {
-    const expected = 'exactly one of cron, everyMs and at, or none of them'
+    const expected = 'exactly one of `cron`, `everyMs` and `at`, or none of them'
     return [{ field: 'timing', problem: `has ${kinds.join(' and ')}`, expected }]
   }
   const [kind] = kinds
   const problems: ScheduleProblem[] = []
   const strayed = (field: string, owner: string) => {
-    problems.push({ field, problem: `means nothing without ${owner}`, expected: `absent, or beside ${owner}` })
+    problems.push({
+      field,
+      problem: `means nothing without \`${owner}\``,
+      expected: `\`${owner}\` too, or leave it out`,
+    })
   }
   if (given.zone !== undefined && kind !== 'cron') strayed('timing.zone', 'cron')
   if (given.from !== undefined && kind !== 'everyMs') strayed('timing.from', 'everyMs')
@@ -249,19 +253,14 @@ function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknow
   }
   try {
     if (!cron(expression, zone).isNever) return []
-    const expected = 'an expression that matches some date'
+    const expected = 'a day and a month that meet in some year'
     return [{ field: 'timing.cron', problem: `is ${JSON.stringify(expression)}, which never comes`, expected }]
   } catch (error) {
     if (!(error instanceof CronError)) throw error
-    const field = error.field === 'zone' ? 'timing.zone' : 'timing.cron'
-    const where = error.field === 'zone' || error.field === 'expression' ? '' : ` in its ${error.field} field`
-    return [
-      {
-        field,
-        problem: `is wrong${where} at position ${error.position}: ${error.reason}`,
-        expected: error.suggestion,
-      },
-    ]
+    const { field, position, reason, expected } = error
+    if (field === 'zone') return [{ field: 'timing.zone', problem: `${isShown(zone)}: ${reason}`, expected }]
+    const where = field === 'expression' ? '' : ` in its ${field} field`
+    return [{ field: 'timing.cron', problem: `is wrong${where}, at character ${position + 1}: ${reason}`, expected }]
   }
 }
 
@@ -270,12 +269,16 @@ function boundProblems({ timing, minMs, maxMs }: ScheduleSpec, { now }: Schedule
   if (timing.at !== undefined) {
     for (const [field, bound] of Object.entries({ minMs, maxMs })) {
       if (bound === undefined) continue
-      problems.push({ field, problem: 'bounds the time between runs, and an at has only one', expected: 'absent' })
+      problems.push({
+        field,
+        problem: 'bounds the time between runs, and an `at` has only one',
+        expected: 'leave it out',
+      })
     }
     return problems
   }
   if (minMs !== undefined && maxMs !== undefined && minMs > maxMs) {
-    problems.push({ field: 'minMs', problem: `is ${minMs}`, expected: `at most maxMs, which is ${maxMs}` })
+    problems.push({ field: 'minMs', problem: `is ${minMs}`, expected: `at most \`maxMs\`, which is ${maxMs}` })
   }
   if (timing.cron === undefined || maxMs === undefined) return problems
   const gapMs = cron(timing.cron, timing.zone).longestGapMs(now)
@@ -292,18 +295,24 @@ function boundProblems({ timing, minMs, maxMs }: ScheduleSpec, { now }: Schedule
 function windowProblems({ timing, startAt, endAt }: ScheduleSpec, { now, before }: ScheduleCheck): ScheduleProblem[] {
   const problem = (field: string, is: string, expected: string) => [{ field, problem: is, expected }]
   if (startAt !== undefined && endAt !== undefined && startAt >= endAt) {
-    return problem('endAt', `is ${isoText(endAt)}`, `after startAt, which is ${isoText(startAt)}`)
+    return problem('endAt', `is ${isoText(endAt)}`, `after \`startAt\`, which is ${isoText(startAt)}`)
   }
   if (timing.at !== undefined) {
-    if (startAt !== undefined && timing.at < startAt) return problem('startAt', 'is after at', 'absent, or before at')
-    if (endAt !== undefined && timing.at > endAt) return problem('endAt', 'is before at', 'absent, or after at')
+    if (startAt !== undefined && timing.at < startAt)
+      return problem('startAt', 'is after `at`', 'an earlier one, or leave it out')
+    if (endAt !== undefined && timing.at > endAt)
+      return problem('endAt', 'is before `at`', 'a later one, or leave it out')
   }
   if (endAt === undefined || endAt === before?.endAt) return []
   if (endAt < now) return problem('endAt', `is ${isoText(endAt)}, which is over`, `after ${isoText(now)}`)
   if (timing.cron === undefined) return []
   const firstAt = cron(timing.cron, timing.zone).next(Math.max(now, (startAt ?? now) - 1))
   if (firstAt !== null && firstAt <= endAt) return []
-  return problem('endAt', `is ${isoText(endAt)}, before the cron comes for the first time`, 'later, or absent')
+  return problem(
+    'endAt',
+    `is ${isoText(endAt)}, before the cron comes for the first time`,
+    'a later one, or leave it out',
+  )
 }
 
 function isShown(value: unknown): string {

@@ -84,7 +84,7 @@ function zoneOf(given: string | undefined, problems: Problem[]): string {
     cron('0 0 * * *', given)
   } catch (error) {
     if (!(error instanceof CronError)) throw error
-    problems.push({ field: 'BELFRY_ZONE', problem: `is wrong: ${error.reason}`, expected: error.suggestion })
+    problems.push({ field: 'BELFRY_ZONE', problem: `is wrong: ${error.reason}`, expected: error.expected })
   }
   return given
 }

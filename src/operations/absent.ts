@@ -14,7 +14,11 @@ export async function presentSchedule(context: OperationContext, name: string): 
 
 export async function throwAbsentSchedule({ store }: OperationContext, name: string): Promise<never> {
   const known = (await store.read.schedules({ limit: namesMax })).map(({ spec }) => spec.name)
-  throw absent('schedule', name, known, 'schedules.list tells those that exist.')
+  const otherwise =
+    known.length === 0
+      ? 'This store has no schedules at all; look whether it is the one you mean.'
+      : 'The list of schedules tells those that exist.'
+  throw absent('schedule', name, known, otherwise)
 }
 
 export async function throwAbsentQueue({ store }: OperationContext, name: string): Promise<never> {

@@ -45,7 +45,7 @@ export function durationOf<Value extends number | null = number>(
   const given = fields as Readonly<Record<string, unknown>>
   const [text, ms] = [given[name], given[`${name}Ms`]] as (Value | undefined)[]
   if (text !== undefined && ms !== undefined) {
-    problems.push({ field: prefix + name, problem: `is given beside ${name}Ms`, expected: 'only one of the two' })
+    problems.push({ field: prefix + name, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' })
   }
   return text === undefined ? ms : text
 }

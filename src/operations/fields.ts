@@ -16,7 +16,7 @@ export const scheduleName = name.describe('The name of the schedule.')
 export const queueName = name.describe('The name of the queue.')
 export const runId = noted(
   z.string().refine((id) => parseId('run', id) !== null),
-  { expected: 'the id of a run, such as r-15' },
+  { expected: 'the id of a run as the list of runs shows it, such as r-15' },
 ).describe('The id of the run.')
 export const key = z.string().min(1).max(keyLengthMax)
 export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')

@@ -62,8 +62,14 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, noun: string): P
     const { problem, expected } = issue.params as Omit<Problem, 'field'>
     return [{ field, problem, expected }]
   }
-  const problem = issue.input === undefined ? 'is missing' : isShown(issue.input)
+  const problem = issue.input === undefined ? 'is missing' : isSaid(issue)
   return [{ field: field === '' ? noun.replace(/^an? /, '') : field, problem, expected: expectedOf(issue, at) }]
+}
+
+/** Of a text that is too long its length says more than its beginning. */
+function isSaid({ code, input }: z.core.$ZodIssue): string {
+  if (code === 'too_small' && input === '') return 'is empty'
+  return code === 'too_big' && typeof input === 'string' ? `has ${input.length} characters` : isShown(input)
 }
 
 function unknownField(field: string, key: string, known: readonly string[], noun: string): Problem {
@@ -99,16 +105,41 @@ function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): str
   if (expected !== undefined) return expected
   switch (issue.code) {
     case 'invalid_value':
-      return `one of ${issue.values.join(', ')}`
+      return choice(issue)
     case 'too_small':
-      return limit('at least', issue.minimum, issue.origin)
+      return boundsOf(schema) ?? limit('at least', issue.minimum, issue.origin)
     case 'too_big':
-      return limit('at most', issue.maximum, issue.origin)
+      return boundsOf(schema) ?? limit('at most', issue.maximum, issue.origin)
     case 'invalid_type':
-      return forms[issue.expected] ?? issue.expected
+      return boundsOf(schema) ?? forms[issue.expected] ?? issue.expected
     default:
       return issue.message
   }
+}
+
+function choice({ values, input }: z.core.$ZodIssueInvalidValue): string {
+  const known = values.map(String)
+  const meant = typeof input === 'string' ? nearest(input, known) : undefined
+  return `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${known.join(', ')}`
+}
+
+/** All that a number or a text must be, however it is wrong: whoever hears half of it has to ask twice. */
+function boundsOf(schema: z.ZodType | undefined): string | undefined {
+  const { minLength, maxLength, minValue, maxValue, format } = (schema ?? {}) as Partial<z.ZodString & z.ZodNumber>
+  if (schema?.def.type === 'string' && minLength != null && maxLength != null) {
+    return `a text of ${minLength} to ${maxLength} characters`
+  }
+  if (schema?.def.type !== 'number') return undefined
+  const [min, max] = [minValue, maxValue].map((bound) => (isBound(bound) ? bound : undefined))
+  const noun = format === 'safeint' ? 'an integer' : 'a number'
+  if (min === undefined && max === undefined) return noun
+  if (max === undefined) return `${noun}, ${min} or more`
+  return min === undefined ? `${noun}, ${max} at most` : `${noun} from ${min} to ${max}`
+}
+
+/** Every integer has the bounds of the exact ones, which nobody set. */
+function isBound(value: number | null | undefined): boolean {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }
 
 function limit(bound: string, amount: number | bigint, origin: string): string {

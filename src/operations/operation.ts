@@ -5,7 +5,7 @@ import { type Reading, read } from './input.ts'
 import { type Problem, refuse } from './problem.ts'
 
 /** What a verb is about. The library has a property for each, named by its plural. */
-export type Noun = 'schedule' | 'run' | 'queue' | 'worker'
+export type Noun = 'schedule' | 'run' | 'queue' | 'worker' | 'store'
 
 /** What a call does: looks, changes something, or ends something that does not come back by itself. */
 export type Effect = 'read' | 'write' | 'destructive'
@@ -44,6 +44,8 @@ interface Told<
   readonly scope: Scope
   /** Whether an input with a target that starts programs is only for those who may do anything. */
   readonly adminForCommands?: true
+  /** Whether it answers on a store that only rehearses what it would have answered, and leaves nothing behind. */
+  readonly rehearses?: true
   /** Everything that can be asked for, also the name or id of what it is about. */
   readonly input: Input
   /** The fields that are arguments rather than options where a door has arguments, in their order. */
@@ -55,8 +57,8 @@ interface Told<
   /** What it may refuse with, besides what every verb may. */
   readonly errors: readonly VerbErrorCode[]
   readonly doors: Doors
-  /** The word of the command line, where people know another one. */
-  readonly cliVerb?: string
+  /** The words of the command line, where people know others than noun and verb. */
+  readonly command?: readonly string[]
   /** Inputs as data, for help and documents. */
   readonly examples: readonly z.input<Input>[]
 }
@@ -119,6 +121,11 @@ export function operation<
       return entry.run(context, reading.value as z.output<Input>, beside.value as z.output<Local>)
     },
   })
+}
+
+/** The words by which the command line knows a verb: `clearHints` of a schedule is `schedule clear-hints`. */
+export function commandOf({ noun, verb, command }: Pick<AnyOperation, 'noun' | 'verb' | 'command'>): readonly string[] {
+  return command ?? [noun, verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)]
 }
 
 /** The request as the subject of a sentence: "The pause is refused". */

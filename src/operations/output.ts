@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { noted } from './note.ts'
 
 /** What a schema answers, with lists that are only read. */
 type Shown<Value> = Value extends readonly (infer Item)[]
@@ -20,7 +21,7 @@ export function outputOf<Answer>() {
 
 /** An instant in an answer. */
 export function instantSaid(says: string) {
-  return z.int().describe(`${says} In epoch ms.`)
+  return noted(z.int().describe(`${says} In epoch ms.`), { isInstant: true })
 }
 
 export function count(says: string) {

@@ -2,6 +2,7 @@ import type { AnyOperation, Noun } from './operation.ts'
 import { queueOperations } from './queue/queue.ts'
 import { runOperations } from './run/run.ts'
 import { scheduleOperations } from './schedule/schedule.ts'
+import { storeOperations } from './store/store.ts'
 import { workerOperations } from './worker.ts'
 
 /** Every noun with its verbs. */
@@ -25,6 +26,11 @@ export const nouns = {
     says: 'A process that executes runs.',
     plural: 'workers',
     operations: workerOperations,
+  },
+  store: {
+    says: 'Everything that Belfry remembers, in one database.',
+    plural: 'store',
+    operations: storeOperations,
   },
 } as const satisfies Readonly<Record<Noun, NounEntry>>
 

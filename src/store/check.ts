@@ -74,7 +74,7 @@ export function jsonText(value: unknown, where: string, bytesMax = Number.POSITI
   if (found !== null) throw invalid(where + found.path, found.problem, plainData)
   const text = JSON.stringify(value)
   const bytes = text.length > bytesMax ? text.length : Buffer.byteLength(text)
-  if (bytes > bytesMax) throw invalid(where, `has ${bytes} bytes as JSON`, `at most ${bytesMax}`)
+  if (bytes > bytesMax) throw invalid(where, `has ${bytes} bytes as JSON`, `at most ${bytesMax} bytes`)
   return text
 }
 

@@ -1,5 +1,6 @@
 import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
+import type { DatabaseCondition } from './health.ts'
 import type { Step } from './statement.ts'
 
 /** What the verbs need of a database. Each call is one transaction, whole or not at all. */
@@ -8,6 +9,8 @@ export interface Database {
   /** Names the store for people: a path or a URL without its password. */
   readonly place: string
   write<Result>(verb: () => Step<Result>): Promise<Result>
+  /** The same, taken back at its end: it answers what the write would have answered, and has written nothing. */
+  rehearse<Result>(verb: () => Step<Result>): Promise<Result>
   read<Result>(verb: () => Step<Result>): Promise<Result>
   /** Takes part in the caller's own open transaction, which the caller commits or rolls back. */
   within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
@@ -21,6 +24,10 @@ export interface Database {
   wakeOthers(): void
   /** Shortens what the database keeps beside its data when it has grown too long. */
   trimLog(): Promise<void>
+  /** What it tells of itself, and whether that can be relied on. */
+  condition(): Promise<DatabaseCondition>
+  /** Reads all of it, beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
+  damage(): Promise<string | null>
   close(): Promise<void>
 }
 

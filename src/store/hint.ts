@@ -77,6 +77,6 @@ function refuseUseless({ spec }: ScheduleRow, given: NewHint, now: number): void
     throw invalid('at', `is ${given.at}`, `before the hint expires, which is at ${expiresAt}`)
   }
   if (given.kind === 'interval' && spec.timing.at !== undefined) {
-    throw invalid('kind', 'is interval', `oneshot, because schedule ${spec.name} has only the one instant of its at`)
+    throw invalid('kind', 'is interval', `oneshot, because schedule ${JSON.stringify(spec.name)} runs only once`)
   }
 }

@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts'
 import { dialects, each, freshIds, type Step } from './statement.ts'
 
 /** The lane of runs without a target, which only hosts take. */
-const hostKind = 'none'
+export const hostKind = 'none'
 
 const findNeeds = dialects('need find', {
   sqlite: 'select id, kind, name from belfry.need where ns = $1 and kind = $2 and name = $3',

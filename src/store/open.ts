@@ -4,7 +4,6 @@ import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { Store } from './port.ts'
-import { openPostgres } from './postgres/open.ts'
 import { SqlStore } from './sql-store.ts'
 import { openSqliteFile, openSqliteMemory } from './sqlite/open.ts'
 import { both, clockNow, freshIds, one, type Step } from './statement.ts'
@@ -54,7 +53,11 @@ function checkSchema(schema: unknown): string {
 
 async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
   if (url === 'memory:') return openSqliteMemory(options.clock)
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    // Its driver takes longer to load than many a command takes to run, and whoever embeds SQLite never needs it.
+    const { openPostgres } = await import('./postgres/open.ts')
+    return openPostgres(url, options)
+  }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
   // Two slashes would begin a host, and taking them for the root of the disk is what nobody means by it.
   if (path !== undefined && !/^\/\/[^/]/.test(path)) return openSqliteFile(path, options.clock)

@@ -3,12 +3,13 @@ import { CronError } from '../core/cron/cron-error.ts'
 import { type NextRun, nextRun, type Winner } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import { type CountedRange, occurrences } from '../core/occurrences.ts'
+import { answerTo, governed, type Unmeasured } from '../core/question.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import { dueAt } from '../core/spread.ts'
 import { gridFor } from '../core/wishes.ts'
 import type { LedgerEntry } from './ledger.ts'
-import { governed, governorState, isPaused, lateState, type ScheduleRow, writtenAt } from './schedule-row.ts'
-import type { DecisionView, NextDecisionView, Unmeasured } from './view.ts'
+import { governorState, isPaused, lateState, type ScheduleRow, writtenAt } from './schedule-row.ts'
+import type { DecisionView, NextDecisionView } from './view.ts'
 
 export interface Asked {
   readonly now: number
@@ -71,16 +72,6 @@ function ask(row: ScheduleRow, at: number, unmeasured?: Unmeasured): Answer {
     trail,
   } = answerTo(row.spec, asked, row.disabledAt === null)
   return { at: nextAt, source, winner, waitsForEnd, askAgainAt, trail, asked }
-}
-
-/** The governor's answer to a question, as it was asked or as it is asked again to explain a decision. */
-export function answerTo(spec: ScheduleSpec, asked: Answer['asked'], enabled = true): NextRun {
-  const { at: now, state = {}, unmeasured = [] } = asked
-  const whole = governed(spec, enabled)
-  const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
-  if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
-  const { oneshot } = state.hints ?? {}
-  return nextRun({ now, schedule: { ...schedule, timing: {} }, state: { ...state, hints: { oneshot } } })
 }
 
 function withAnswer(row: ScheduleRow, answer: Answer): ScheduleRow {

@@ -4,6 +4,7 @@ import type { Policy, Retention } from '../core/policy.ts'
 import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
+import type { HealthReads } from './health.ts'
 import type {
   AttemptView,
   AuditView,
@@ -89,6 +90,8 @@ export interface Store {
   hears(): boolean
   /** Tells other processes that there may be room in a queue that was full. */
   wakeOthers(): void
+  /** The same store, on which steps that can be rehearsed answer as ever and leave nothing; others are refused. */
+  rehearsal(): Store
   close(): Promise<void>
 }
 
@@ -126,6 +129,7 @@ export interface StoreReads {
   leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
   /** Schedules that should have been looked at this long ago or longer, the most overdue first. */
   overdueSchedules(page: { lateMs: number; limit: number }): Promise<ScheduleView[]>
+  readonly health: HealthReads
 }
 
 export interface NextInstants {

@@ -11,15 +11,14 @@ import { all, both, clockNow, one, type Row, type Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
 /** Nobody will wake these: they have no instant, wait for no live run, and the governor did not say that they are done. */
+export const brokenChain = `s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
+  and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for)`
 const findBroken = both(
   'repair find broken',
-  `select s.id from belfry.schedule s
-    where s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
-      and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for)
-    order by s.id limit $1`,
+  `select s.id from belfry.schedule s where ${brokenChain} order by s.id limit $1`,
 )
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
-const findGates = both(
+export const findGates = both(
   'repair find gates',
   `with recursive lane (queue_id, concurrency_key, need_id) as (
     select * from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
@@ -44,13 +43,13 @@ const findInLine = both(
   'repair find in line',
   'select run_id from belfry.ready where queue_id = $1 and concurrency_key = $2 limit 1',
 )
+/** Runs that stand behind others of their schedule, all of which do so too. */
+export const behindNobody = `exists (select 1 from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap')
+  and not exists (select 1 from belfry.schedule_run t left join belfry.aside b on b.run_id = t.run_id
+    where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap'))`
 const findBehindNobody = both(
   'repair find behind nobody',
-  `select distinct s.schedule_id from belfry.schedule_run s
-    where exists (select 1 from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap')
-      and not exists (select 1 from belfry.schedule_run t left join belfry.aside b on b.run_id = t.run_id
-        where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap'))
-    order by s.schedule_id limit $1`,
+  `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody} order by s.schedule_id limit $1`,
 )
 
 const lanesMax = 10_000
@@ -110,13 +109,22 @@ function* mendGates(limit: number): Step<Repaired[]> {
   for (const row of yield* all(findGates, lanesMax)) {
     if (mended.length === limit) return mended
     const gate = { ns: row.ns as number, queueId: row.queue_id as number, key: row.concurrency_key as string }
-    const keyLimit = readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
-    if (keyLimit !== null && (row.in_flight as number) >= keyLimit) continue
-    yield* tryRegate({ ...gate, limit: keyLimit })
+    if (isKeyShut(row)) continue
+    yield* tryRegate({ ...gate, limit: keyLimit(row) })
     if ((yield* one(findInLine, gate.queueId, gate.key)) === undefined) continue
     mended.push({ what: 'key-gate', subject: row.name as string, sentence: gateSentence(row) })
   }
   return mended
+}
+
+function keyLimit(row: Row): number | null {
+  return readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
+}
+
+/** Whether the key has no room, so that whoever stands behind its gate stands there rightly. */
+export function isKeyShut(row: Row): boolean {
+  const limit = keyLimit(row)
+  return limit !== null && (row.in_flight as number) >= limit
 }
 
 function gateSentence(row: Row): string {

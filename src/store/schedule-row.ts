@@ -1,5 +1,5 @@
 import { BelfryError } from '../core/error.ts'
-import type { GovernedSchedule, GovernorState, Hints } from '../core/governor.ts'
+import type { GovernorState, Hints } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
@@ -129,12 +129,6 @@ function stateTuple(row: ScheduleRow) {
 /** While it is paused or disabled, nothing of a schedule starts. A deleted one is not paused: what is at work may finish. */
 export function isPaused({ disabledAt, pausedUntil, deletedAt }: ScheduleRow, now: number): boolean {
   return deletedAt === null && (disabledAt !== null || (pausedUntil !== null && pausedUntil > now))
-}
-
-/** What the governor reads of a schedule. */
-export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
-  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
-  return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }
 }
 
 /** What the governor remembers of it. */

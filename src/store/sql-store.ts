@@ -17,6 +17,7 @@ import { putSchedule } from './put-schedule.ts'
 import { storeReads } from './reads/all.ts'
 import { reclaim } from './reclaim.ts'
 import { renew } from './renew.ts'
+import { rehearsalOf } from './rehearsal.ts'
 import { repair } from './repair.ts'
 import { reset } from './reset.ts'
 import { retry } from './retry.ts'
@@ -148,6 +149,10 @@ export class SqlStore implements Store {
 
   wakeOthers(): void {
     this.#database.wakeOthers()
+  }
+
+  rehearsal(): Store {
+    return rehearsalOf(this, this.#database, this.#context)
   }
 
   close(): Promise<void> {

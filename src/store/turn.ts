@@ -72,7 +72,7 @@ export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRo
 }
 
 /** Throws where the caller can still set this one schedule apart: a machine may lack the time zone of another. */
-function refuseUnworkable({ spec }: ScheduleRow): void {
+export function refuseUnworkable({ spec }: ScheduleRow): void {
   needFor(spec)
   const { timing } = spec
   if (timing.cron !== undefined) cron(timing.cron, timing.zone)

@@ -1,6 +1,7 @@
 import type { GovernorState, Hints, TrailStep, Winner } from '../core/governor.ts'
 import type { Capabilities, PlannedRun } from '../core/plan.ts'
 import type { Policy } from '../core/policy.ts'
+import type { Unmeasured } from '../core/question.ts'
 import type { EndedStatus, RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { HintKind, RunSource } from './port.ts'
@@ -23,6 +24,8 @@ export interface RunSummary {
   readonly deaths: number | null
   readonly priority: number
   readonly enqueuedAt: number
+  /** The name of its schedule, also of a deleted one while it is remembered. */
+  readonly schedule: string | null
   readonly scheduleId: string | null
   readonly occurrenceAt: number | null
   readonly dueAt: number | null
@@ -73,8 +76,6 @@ export interface DecisionView {
   readonly unmeasured?: Unmeasured | undefined
   readonly trail: readonly TrailStep[]
 }
-
-export type Unmeasured = readonly ('max' | 'delay')[]
 
 export interface AttemptView {
   readonly fence: number

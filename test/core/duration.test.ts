@@ -35,8 +35,8 @@ describe('parseDuration', () => {
 
   it.each([
     ['', 0, 's'],
-    ['0s', 0, 'at least 1ms'],
-    ['0h0m', 0, 'at least 1ms'],
+    ['0s', 0, 'above zero'],
+    ['0h0m', 0, 'above zero'],
     ['10', 2, '10s for seconds or 10ms for milliseconds'],
     ['1h30', 4, '30s for seconds'],
     ['-5s', 0, 'without a sign'],
@@ -47,7 +47,11 @@ describe('parseDuration', () => {
     ['5min', 1, '5m'],
     ['2hours', 1, '2h'],
     ['5M', 1, '5m'],
-    ['1w', 1, 'd, h, m, s, ms'],
+    ['1w', 1, '7d'],
+    ['2 weeks', 1, '14d'],
+    ['10 minutes', 2, '10m'],
+    ['1.5w', 3, 'd, h, m, s, ms'],
+    ['1y', 1, 'd, h, m, s, ms'],
     ['5constructor', 1, 'd, h, m, s, ms'],
     ['.5h', 0, '0 before the point'],
     ['5.h', 1, '5s'],

@@ -47,7 +47,7 @@ describe('policyProblems', () => {
   it('refuses a cap below the base, naming the base', () => {
     const problems = policyProblems({ ...defaultPolicy, backoffBaseMs: 5_000, backoffCapMs: 4_999 })
     expect(problems).toEqual([
-      { field: 'backoffCapMs', problem: 'is 4999', expected: 'at least backoffBaseMs, which is 5000' },
+      { field: 'backoffCapMs', problem: 'is 4999', expected: 'at least `backoffBaseMs`, which is 5000' },
     ])
   })
 

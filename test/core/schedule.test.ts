@@ -89,7 +89,7 @@ describe('scheduleProblems', () => {
   it('refuses a cron that is wrong, in an unknown zone, without a zone, or of a date that never comes', () => {
     const [wrong] = problems({ timing: { cron: '61 * * * *', zone: 'UTC' } })
     expect(wrong).toMatchObject({ field: 'timing.cron' })
-    expect(wrong?.problem).toContain('minute field at position 0')
+    expect(wrong?.problem).toContain('minute field, at character 1')
     expect(refused({ timing: { cron: '0 * * * *', zone: 'Europe/Pariss' } })).toEqual(['timing.zone'])
     expect(problems({ timing: { cron: '0 * * * *' } })).toMatchObject([{ field: 'timing.zone', problem: 'is missing' }])
     expect(problems({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })[0]?.problem).toContain('never comes')

@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { BelfryError } from '../../src/core/error.ts'
 import { promptSpread } from '../../src/core/spread.ts'
 import { type nouns, operations } from '../../src/operations/table.ts'
+import { databaseOf } from '../../src/store/sql-store.ts'
+import { all, both } from '../../src/store/statement.ts'
 import { Desk, keptTo, verbsAt } from './desk.ts'
 
 type Nouns = typeof nouns
@@ -85,6 +88,7 @@ const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule resume': schedules,
   'schedule run': schedules,
   'schedule next': schedules,
+  'schedule explain': hinted,
   'schedule history': history,
   'schedule hint': schedules,
   'schedule clearHints': hinted,
@@ -93,6 +97,7 @@ const stages: Readonly<Record<VerbName, Stage>> = {
   'run enqueue': nothing,
   'run enqueueMany': nothing,
   'run get': ended,
+  'run explain': parked,
   'run list': history,
   'run attempts': ended,
   'run output': leased,
@@ -106,6 +111,7 @@ const stages: Readonly<Record<VerbName, Stage>> = {
   'queue pause': queues,
   'queue resume': queues,
   'worker list': leased,
+  'store doctor': history,
 }
 
 async function open(): Promise<Desk> {
@@ -264,3 +270,31 @@ describe('a schedule is answered as its schema says', () => {
     expect(shown.find(({ name }) => name === 'gone')).toMatchObject({ deletedAt: expect.any(Number) })
   })
 })
+
+/** Every row of every table of a store in memory. */
+async function rowsOf({ store }: Desk): Promise<Record<string, unknown>> {
+  const look = (text: string) => databaseOf(store).read(() => all(both(text, text)))
+  const tables = await look("select name from sqlite_master where type = 'table' order by name")
+  const rows = tables.map(async ({ name }) => [name, await look(`select * from ${name}`)] as const)
+  return Object.fromEntries(await Promise.all(rows))
+}
+
+it.each(examples)(
+  'the example of %s on a store that only rehearses is answered as ever, or refused, and leaves nothing behind: %j',
+  async (name, example, operation) => {
+    const [rehearsing, real] = [await open(), await open()]
+    const [known] = [await stages[name](rehearsing), await stages[name](real)]
+    const input = { ...example, ...('id' in example && { id: known.id }) }
+    const [before, untouched] = [await rowsOf(rehearsing), await rowsOf(real)]
+    const store = rehearsing.store.rehearsal()
+    const rehearsed = await operation.call({ ...rehearsing.context, store }, input).catch((error: unknown) => error)
+    expect(await rowsOf(rehearsing)).toEqual(before)
+    const answer = await operation.call(real.context, input)
+    const mayRefuse = operation.effect !== 'read' && operation.rehearses !== true
+    const isRefused = rehearsed instanceof BelfryError && rehearsed.message.includes('cannot be rehearsed')
+    if (isRefused) return expect(mayRefuse, rehearsed.message).toBe(true)
+    expect(rehearsed).toEqual(answer)
+    // Whatever is not rehearsed and answers all the same must have had nothing to write.
+    if (mayRefuse) expect(await rowsOf(real)).toEqual(untouched)
+  },
+)

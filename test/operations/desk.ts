@@ -65,6 +65,7 @@ export function verbsAt(context: () => OperationContext) {
     runs: bind(kept(nouns.run.operations), context),
     queues: bind(kept(nouns.queue.operations), context),
     workers: bind(kept(nouns.worker.operations), context),
+    store: bind(kept(nouns.store.operations), context),
   }
 }
 

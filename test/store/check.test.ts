@@ -80,10 +80,10 @@ describe('JSON text', () => {
   it('is measured in bytes, not in characters', () => {
     expect(jsonText('é', 'payload', 4)).toBe('"é"')
     expect(refusal(() => jsonText('é', 'payload', 3)).message).toBe(
-      'payload has 4 bytes as JSON; it must be at most 3.',
+      'payload has 4 bytes as JSON; it must be at most 3 bytes.',
     )
     expect(refusal(() => jsonText('abc', 'payload', 3)).message).toBe(
-      'payload has 5 bytes as JSON; it must be at most 3.',
+      'payload has 5 bytes as JSON; it must be at most 3 bytes.',
     )
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { answerTo } from '../../src/store/plan-schedule.ts'
+import { answerTo } from '../../src/core/question.ts'
 import { hour, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 onEachStore('fire', (stage) => {

@@ -42,6 +42,12 @@ export class CronError extends Error {
     this.suggestion = suggestion
     this.input = input
   }
+
+  /** What would be right, as a clause: `a number from 0 to 59`, `JAN, if that was meant`. */
+  get expected(): string {
+    const [, meant] = /^Did you mean "?(.+?)"?\?$/.exec(this.suggestion) ?? []
+    return meant === undefined ? this.suggestion.replace(/^(Write|Use|Keep) /, '') : `${meant}, if that was meant`
+  }
 }
 
 /** Quotes text for a message: control characters are escaped, and a text of any length stays readable. */

@@ -1,5 +1,6 @@
 import { BoundedMap } from './bounded-map.ts'
 import { type Calendar, compile } from './calendar.ts'
+import { type ClockMark, clockMark } from './clock-mark.ts'
 import { describe } from './describe.ts'
 import { nextFiring, previousFiring } from './firing.ts'
 import { longestGapMs } from './gap.ts'
@@ -20,6 +21,8 @@ export interface Cron {
   previous(beforeMs: number): number | null
   /** The longest time between two firings from the year of `fromMs` on, or null with fewer than two; see gap.ts. */
   longestGapMs(fromMs: number): number | null
+  /** What a change of the clocks does to a firing that follows another; null where there is nothing to tell. */
+  clockMark(atMs: number, previousMs: number | null): ClockMark | null
   /** In plain English, with the zone. */
   describe(): string
 }
@@ -69,6 +72,10 @@ class CompiledCron implements Cron {
 
   longestGapMs(fromMs: number): number | null {
     return longestGapMs(this.#calendar, this.#zone, instant(fromMs))
+  }
+
+  clockMark(atMs: number, previousMs: number | null): ClockMark | null {
+    return clockMark(this.#calendar, this.#zone, instant(atMs), previousMs === null ? null : instant(previousMs))
   }
 
   describe(): string {

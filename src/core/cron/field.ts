@@ -85,12 +85,12 @@ function parseRange(context: FieldContext, base: Piece): Range {
   const { rule } = context
   if (base.text === '*') return { from: rule.min, to: lastOf(rule) }
   const [first = base, last, ...more] = splitPiece(base, '-')
-  if (more[0]) refuse(context, more[0].position - 1, 'a range has two ends', 'Write it as first-last, for instance 1-5')
+  if (more[0]) refuse(context, more[0].position - 1, 'a range has two ends', 'Write first-last, for instance 1-5')
   if (last === undefined) {
     const value = parseValue(context, first)
     return { from: value, to: value }
   }
-  const example = `Write it as first-last, for instance ${rule.min}-${rule.min + 4}`
+  const example = `Write first-last, for instance ${rule.min}-${rule.min + 4}`
   if (first.text === '') refuse(context, first.position, 'a range has no first value', example)
   if (last.text === '') refuse(context, last.position, 'a range has no last value', example)
   const from = parseValue(context, first)

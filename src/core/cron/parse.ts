@@ -86,7 +86,7 @@ function expandMacro(expression: string, start: number): string {
   const names = Object.keys(MACROS)
   if (/^@every\b/i.test(macro)) {
     const reason = '@every is an interval, not a calendar'
-    throw refused(expression, start, reason, 'Use the timing `every` instead, for instance every: "5m"')
+    throw refused(expression, start, reason, 'Use `every` in place of `cron`, such as 5m')
   }
   if (/^@reboot$/i.test(macro)) {
     throw refused(expression, start, '@reboot names no instant', 'Use a timing with a calendar, such as @daily')

@@ -3,22 +3,29 @@ import type { PolicyPatch } from '../../store/port.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { queueName } from '../fields.ts'
 import type { Reading } from '../input.ts'
+import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
 import { patched } from '../patch.ts'
 import type { Problem } from '../problem.ts'
 
-const rateLimit = z.strictObject({
-  startsMax: z.int().describe('How many runs may start in that time.'),
-  ...durationFields('per', 'The time in which they are counted.'),
-})
+const rateLimit = noted(
+  z.strictObject({
+    startsMax: z.int().describe('How many runs may start in that time.'),
+    ...durationFields('per', 'The time in which they are counted.'),
+  }),
+  { expected: 'an object, such as {"startsMax":10,"per":"1m"}' },
+)
 
-const retention = z.strictObject({
-  ...durationFields('completed', 'How long completed, cancelled and skipped runs are kept. Default: 7d.'),
-  ...durationFields('failed', 'How long failed runs are kept. Default: 30d.'),
-  ...durationFields('ledger', 'How long the history of schedules is kept. Default: 90d.'),
-  endedRunsMax: z.int().describe('How many ended runs are kept. Default: 1000000.').optional(),
-  ...patched(durationFields('parked', 'How long parked runs are kept; without it for ever.')),
-})
+const retention = noted(
+  z.strictObject({
+    ...durationFields('completed', 'How long completed, cancelled and skipped runs are kept. Default: 7d.'),
+    ...durationFields('failed', 'How long failed runs are kept. Default: 30d.'),
+    ...durationFields('ledger', 'How long the history of schedules is kept. Default: 90d.'),
+    endedRunsMax: z.int().describe('How many ended runs are kept. Default: 1000000.').optional(),
+    ...patched(durationFields('parked', 'How long parked runs are kept; without it for ever.')),
+  }),
+  { expected: 'an object, such as {"completed":"7d","failed":"30d"}' },
+)
 
 const {
   maxConcurrentPerKey,
@@ -86,7 +93,7 @@ export function readPolicy({ value, problems: found }: Reading<z.output<typeof p
 function rateOf(given: z.output<typeof rateLimit>, problems: Problem[]) {
   const perMs = durationOf(given, 'per', problems, 'rateLimit.')
   if (perMs === undefined)
-    problems.push({ field: 'rateLimit.per', problem: 'is missing', expected: 'such as 1s or 1m' })
+    problems.push({ field: 'rateLimit.per', problem: 'is missing', expected: 'a duration, such as 1s or 1m' })
   return { startsMax: given.startsMax, perMs }
 }
 
@@ -101,7 +108,9 @@ function retentionOf(given: z.output<typeof retention>, problems: Problem[]) {
 export function inPolicyWords({ field, problem, expected }: Problem, input: unknown): Problem {
   const base = /^(.+)Ms$/.exec(field)?.[1]
   if (base === undefined || !isText(input, base)) return { field, problem, expected }
-  return { field: base, problem: inUnits(problem), expected: inUnits(expected) }
+  // What is told beside it is told in the same words.
+  const named = expected.replace(/`(\w+)Ms`/, '`$1`')
+  return { field: base, problem: inUnits(problem), expected: inUnits(named) }
 }
 
 function isText(input: unknown, path: string): boolean {

@@ -74,6 +74,7 @@ const enqueuing = {
   effect: 'write',
   scope: 'operate',
   adminForCommands: true,
+  rehearses: true,
   local: enqueueLocal,
   errors: ['invalid', 'conflict'],
 } as const

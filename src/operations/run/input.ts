@@ -50,7 +50,7 @@ export function readRun(
   noteUnkept(value.payload, problems)
   const { queue, payload, priority, notBefore, deadline, concurrencyKey, idempotencyKey, dedupeKey } = value
   if (notBefore !== undefined && deadline !== undefined && deadline <= notBefore) {
-    const expected = `after notBefore, which is ${isoText(notBefore)}`
+    const expected = `after \`notBefore\`, which is ${isoText(notBefore)}`
     problems.push({ field: 'deadline', problem: `is ${isoText(deadline)}`, expected })
   }
   const { repeatable } = value

@@ -21,7 +21,7 @@ const looking = {
 export const get = operation({
   ...looking,
   verb: 'get',
-  cliVerb: 'show',
+  command: ['run', 'show'],
   says: 'Shows a run with all that was kept of it.',
   request: 'a look at a run',
   input: z.strictObject({ id: runId }),

@@ -43,6 +43,7 @@ const line = {
   deaths: count('Leases lost because a worker died; null once it has ended.').nullable(),
   priority: count('Lower goes first.'),
   enqueuedAt: instantSaid('When it was made.'),
+  schedule: text('The name of its schedule.').nullable(),
   scheduleId: text('The id of its schedule.').nullable(),
   occurrenceAt: instantSaid('The nominal instant that it stands for.').nullable(),
   dueAt: instantSaid('When that was due: nominal and spread.').nullable(),

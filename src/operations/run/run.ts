@@ -1,4 +1,5 @@
 import { enqueue, enqueueMany } from './enqueue.ts'
+import { explain } from './explain.ts'
 import { attempts, get, list, output } from './look.ts'
 import { cancel, reset, retry } from './steer.ts'
 import { wait } from './wait.ts'
@@ -11,6 +12,8 @@ export const runOperations = {
   enqueueMany,
   /** Shows a run with all that was kept of it. */
   get,
+  /** Tells why a run was planned, what became of it, and what it waits for, by the functions that the engine asks. */
+  explain,
   /** Lists runs newest first, a page at a time; ready ones in the order in which they will go. */
   list,
   /** Tells how the attempts of a run ended. */

@@ -71,7 +71,7 @@ export const retry = operation({
         throw conflict(
           id,
           `The schedule of run ${id} was deleted and has no latest target.`,
-          'Retry it without latest.',
+          'Retry it without `latest`.',
         )
       case 'not-found':
         throw absentRun(id)
@@ -95,7 +95,7 @@ export const reset = operation({
     throw conflict(
       id,
       `Run ${id} is ${status}, not parked.`,
-      'A run that has ended is retried; one that is live needs nothing.',
+      'Only a parked run is reset: one that has ended is retried, and one that is live needs nothing.',
     )
   },
 })

@@ -3,7 +3,7 @@ import type { NewHint } from '../../store/port.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
 import { name, reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
-import { instant, over } from '../instant.ts'
+import { instant, isoText, over } from '../instant.ts'
 import { type Problem, refuse } from '../problem.ts'
 
 export const hintInput = z.strictObject({
@@ -32,7 +32,7 @@ export function readHint(
   const { at, expiresAt } = value
   noteRivals(everyMs, at, problems)
   if (ttlMs !== undefined && expiresAt !== undefined) {
-    problems.push({ field: 'ttl', problem: 'is given beside expiresAt', expected: 'only one of the two' })
+    problems.push({ field: 'ttl', problem: 'is given beside `expiresAt`', expected: 'only one of the two' })
   }
   const kind = at === undefined ? 'interval' : 'oneshot'
   const endsAt = expiresAt ?? now + (ttlMs ?? ttlMsDefault[kind])
@@ -40,8 +40,8 @@ export function readHint(
   if (at !== undefined && at >= endsAt && problems.length === 0) {
     problems.push({
       field: 'at',
-      problem: 'is not before the hint expires',
-      expected: 'a longer ttl, or an earlier at',
+      problem: `is ${isoText(at)}, and the hint expires at ${isoText(endsAt)}`,
+      expected: 'an instant before it expires, or a longer `ttl`',
     })
   }
   refuse('The hint', problems)
@@ -55,6 +55,6 @@ function noteRivals(everyMs: number | undefined, at: number | undefined, problem
     problems.some(({ field }) => /^(every|everyMs|at)$/.test(field))
   )
     return
-  const problem = at === undefined ? 'says neither every nor at' : 'says both every and at'
-  problems.push({ field: 'hint', problem, expected: 'every for a while, or at for once' })
+  const problem = at === undefined ? 'says neither `every` nor `at`' : 'says both `every` and `at`'
+  problems.push({ field: 'hint', problem, expected: '`every` for a while, or `at` for once' })
 }

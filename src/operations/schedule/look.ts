@@ -23,7 +23,7 @@ const nameOrId = scheduleName.describe('The name of the schedule, or the id of a
 export const get = operation({
   ...looking,
   verb: 'get',
-  cliVerb: 'show',
+  command: ['schedule', 'show'],
   says: 'Shows a schedule by its name, and a deleted one by its id.',
   request: 'a look at a schedule',
   input: z.strictObject({ name: nameOrId }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { clockMarks } from '../../core/cron/clock-mark.ts'
 import type { HintView, LedgerView, VersionView } from '../../store/view.ts'
 import { hints, nextDecision, source } from '../decision-output.ts'
 import { executionSaid } from '../execution-output.ts'
@@ -80,14 +81,6 @@ const definitionSaid = noted(
   { id: 'ScheduleDefinition' },
 )
 
-export const scheduleWritten = outputOf<ScheduleWritten>()(
-  z.strictObject({
-    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
-    changed: z.array(z.string()).describe('The fields that are new or other than before.'),
-    schedule: scheduleSaid,
-  }),
-)
-
 export const upcomingRun = noted(
   outputOf<UpcomingRun>()(
     z
@@ -96,10 +89,31 @@ export const upcomingRun = noted(
         dueAt: instantSaid('When it starts at the earliest: nominal and spread.'),
         source,
         isEstimate: flag('Whether it counts from the end of a run that has not ended, as if runs took no time.'),
+        zone: text('The zone of the cron, by whose clocks people read it.').exactOptional(),
+        dst: z
+          .strictObject({
+            mark: z.enum(clockMarks).describe('What it does.'),
+            says: text('The same as a clause for people.'),
+          })
+          .describe('What a change of the clocks does to it, or to the time since the one before.')
+          .exactOptional(),
       })
       .describe('An occurrence to come.'),
   ),
   { id: 'UpcomingRun' },
+)
+
+const { name: _, ...others } = definition
+
+export const scheduleWritten = outputOf<ScheduleWritten>()(
+  z.strictObject({
+    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+    changed: z.array(z.string()).describe('The fields that are new or other than before.'),
+    was: z.strictObject(others).describe('What the changed fields said before; nothing of those that are new.'),
+    inWords: text('What was written, in a few sentences.'),
+    schedule: scheduleSaid,
+    next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
+  }),
 )
 
 export const ledgerRow = noted(

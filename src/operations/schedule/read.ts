@@ -83,8 +83,8 @@ function timingOf(fields: ScheduleFields, zoneDefault: string, problems: Problem
   const everyMs = durationOf(fields, 'every', problems)
   const [first, second] = Object.entries({ cron, every: everyMs, at }).filter(([, given]) => given !== undefined)
   if (first !== undefined && second !== undefined) {
-    const expected = 'exactly one of cron, every and at, or none of them'
-    problems.push({ field: second[0], problem: `is given beside ${first[0]}`, expected })
+    const expected = 'exactly one of `cron`, `every` and `at`, or none of them'
+    problems.push({ field: second[0], problem: `is given beside \`${first[0]}\``, expected })
   }
   const zone = fields.zone ?? (cron === undefined ? undefined : zoneDefault)
   return onlyGiven({ cron, zone, everyMs, from, at }) as unknown as Timing

@@ -1,3 +1,4 @@
+import { explain } from './explain.ts'
 import { get, hints, history, list, next, versions } from './look.ts'
 import { clearHints, hint, pause, remove, resume, run } from './steer.ts'
 import { create, put, update } from './write.ts'
@@ -24,6 +25,8 @@ export const scheduleOperations = {
   run,
   /** Shows the occurrences to come, by the function that the engine asks. */
   next,
+  /** Tells why a schedule runs next when it does, or why it does not, by asking the governor again. */
+  explain,
   /** Tells how the occurrences of a schedule ended, newest first. */
   history,
   /** Gives a schedule a hint that counts for a while, in place of the one of its kind. */

@@ -29,6 +29,7 @@ export const remove = operation({
   says: 'Deletes a schedule, whose name is free at once; what is at work finishes unless it is to be cancelled.',
   request: 'a deletion',
   effect: 'destructive',
+  rehearses: true,
   input: z.strictObject({
     name: scheduleName,
     cancelLeased: z
@@ -68,7 +69,7 @@ export const pause = operation({
     const problems: Problem[] = [...found]
     const forMs = durationOf(value, 'for', problems)
     if (value.until !== undefined && forMs !== undefined) {
-      problems.push({ field: 'until', problem: 'is given beside for', expected: 'only one of the two' })
+      problems.push({ field: 'until', problem: 'is given beside `for`', expected: 'only one of the two' })
     }
     const now = await store.read.now()
     const until = forMs === undefined ? value.until : now + forMs
@@ -130,7 +131,7 @@ export const run = operation({
         return { id: answer.id, ...onlyGiven({ kept: answer.kept }) }
       case 'overlap':
         throw new BelfryError('conflict', `Run ${answer.liveRunId} of schedule ${quoted(name)} has not ended.`, {
-          hint: 'Wait for it or cancel it, or insist with force: true.',
+          hint: 'Wait for it or cancel it, or insist with `force`.',
           details: { schedule: name, liveRunId: answer.liveRunId },
         })
       case 'not-found':
@@ -166,7 +167,10 @@ export const hint = operation({
 
 /** The store knows a hint by its kind, and of an interval hint the ms. */
 function inHintWords({ field, problem, expected }: Problem, { every }: Readonly<Record<string, unknown>>): Problem {
-  if (field === 'kind') return { field: every === undefined ? 'everyMs' : 'every', problem: 'is given', expected }
+  if (field === 'kind') {
+    const own = every === undefined ? 'everyMs' : 'every'
+    return { field: own, problem: 'is given', expected: expected.replace(/^oneshot/, 'a hint with `at`') }
+  }
   if (field !== 'ms') return { field, problem, expected }
   if (every === undefined) return { field: 'everyMs', problem, expected }
   return { field: 'every', problem: inUnits(problem), expected: inUnits(expected) }

@@ -1,11 +1,7 @@
-import {
-  type GovernedSchedule,
-  type GovernorState,
-  type NextRun,
-  nextRun,
-  type Source,
-  type Winner,
-} from '../../core/governor.ts'
+import type { ClockMark } from '../../core/cron/clock-mark.ts'
+import { cron } from '../../core/cron/cron.ts'
+import { type GovernorState, type NextRun, nextRun, type Source, type Winner } from '../../core/governor.ts'
+import { governed } from '../../core/question.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { dueAt } from '../../core/spread.ts'
 import { gridFor } from '../../core/wishes.ts'
@@ -20,6 +16,10 @@ export interface UpcomingRun {
   readonly source: Source
   /** It is measured from the end of a run that has not ended yet, as if every run took no time. */
   readonly isEstimate: boolean
+  /** The zone of the schedule's cron, by whose clocks people read it. */
+  readonly zone?: string
+  /** What a change of those clocks does to it, or to the time since the one before. */
+  readonly dst?: ClockMark
 }
 
 export interface UpcomingInput {
@@ -44,7 +44,7 @@ export function upcoming({ now, schedule: view, count }: UpcomingInput): Upcomin
   let ahead = beginning(view, now)
   let answer = ahead === null ? null : (madePlan(view, now) ?? asked(view, ahead))
   while (ahead !== null && answer !== null && runs.length < count) {
-    runs.push(answer.run)
+    runs.push(byItsClocks(view.spec, answer, runs.at(-1)?.at))
     ahead = after(answer, ahead)
     answer = asked(view, ahead)
   }
@@ -112,11 +112,16 @@ function asked(view: ScheduleView, ahead: Ahead): Answer | null {
 
 function runOf(view: ScheduleView, ahead: Ahead, { source, winner, waitsForEnd }: NextRun, at: number): UpcomingRun {
   const isMeasured = waitsForEnd || source === 'clamped-max' || (source === 'clamped-min' && winner !== 'baseline')
-  const due = winner === 'baseline' ? spreadDueAt(view, ahead, at) : at
+  const due = winner === 'baseline' ? spreadDueAt(view, ahead.state, at) : at
   return { at, dueAt: due, source, isEstimate: ahead.isGuess && isMeasured }
 }
 
-function spreadDueAt({ id, spec, createdAt, anchorAt }: ScheduleView, { state }: Ahead, at: number): number {
+/** When an occurrence of the schedule's own timing is due: nominal and spread. */
+export function spreadDueAt(
+  { id, spec, createdAt, anchorAt }: Pick<ScheduleView, 'id' | 'spec' | 'createdAt' | 'anchorAt'>,
+  state: GovernorState,
+  at: number,
+): number {
   const { timing, spread: config } = spec
   if (config === undefined) return at
   if (timing.at !== undefined) return dueAt({ id, kind: 'one-shot', plannedAt: at, config, createdAt: anchorAt })
@@ -125,15 +130,20 @@ function spreadDueAt({ id, spec, createdAt, anchorAt }: ScheduleView, { state }:
   return dueAt({ id, kind: 'recurring', plannedAt: at, intervalMs, config, createdAt })
 }
 
+/** What only hints or bounds asked for is no time of the calendar, so no change of the clocks moved it. */
+function byItsClocks({ timing }: ScheduleSpec, { run, winner }: Answer, previousAt?: number): UpcomingRun {
+  if (timing.cron === undefined) return run
+  const { zone } = timing
+  if (winner !== 'baseline' || run.source === 'clamped-max') return { ...run, zone }
+  const calendar = cron(timing.cron, zone)
+  const dst = calendar.clockMark(run.at, previousAt ?? calendar.previous(run.at))
+  return dst === null ? { ...run, zone } : { ...run, zone, dst }
+}
+
 /** The memory after an occurrence that ended well, in no time. */
 function after({ run, winner }: Answer, { state }: Ahead): Ahead {
   const hints = winner === 'oneshot-hint' ? { ...state.hints, oneshot: undefined } : state.hints
   const runsCount = (state.runsCount ?? 0) + 1
   const next = { ...state, hints, runsCount, failureCount: 0, lastPlannedAt: run.at, anchorAt: run.dueAt }
   return { now: run.dueAt, state: next, isGuess: true }
-}
-
-function governed(spec: ScheduleSpec): GovernedSchedule {
-  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
-  return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow }
 }

@@ -32,9 +32,21 @@ export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {
   return { ...definitionOf(spec), ...state }
 }
 
-/** The fields in which two specs differ, in the words of the input. */
-export function changedFields(before: ScheduleSpec, after: ScheduleSpec): string[] {
+/** The fields that may change, as they were; one that was not there is not there. */
+export type ScheduleBefore = Omit<ScheduleDefinition, 'name'>
+
+export interface Changes {
+  /** The fields in which two specs differ. */
+  readonly changed: readonly string[]
+  /** What these said before. */
+  readonly was: ScheduleBefore
+}
+
+/** What differs between two specs, in the words of the input. */
+export function changesBetween(before: ScheduleSpec, after: ScheduleSpec): Changes {
   const [old, fresh] = [definitionOf(before), definitionOf(after)] as unknown as Readonly<Record<string, unknown>>[]
   const fields = new Set([...Object.keys(old ?? {}), ...Object.keys(fresh ?? {})])
-  return [...fields].filter((field) => !isDeepStrictEqual(old?.[field], fresh?.[field]))
+  const changed = [...fields].filter((field) => !isDeepStrictEqual(old?.[field], fresh?.[field]))
+  const known = changed.filter((field) => old?.[field] !== undefined)
+  return { changed, was: Object.fromEntries(known.map((field) => [field, old?.[field]])) }
 }

@@ -8,10 +8,12 @@ import type { Reading } from '../input.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
+import { scheduleInWords } from './in-words.ts'
 import { type ScheduleFields, scheduleChange, scheduleInput } from './input.ts'
 import { scheduleWritten } from './output.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read.ts'
-import { changedFields, definitionOf, type Schedule, scheduleOf } from './view.ts'
+import { type UpcomingRun, upcoming } from './upcoming.ts'
+import { type Changes, changesBetween, definitionOf, type Schedule, type ScheduleBefore, scheduleOf } from './view.ts'
 import { inWords, problemsOf } from './words.ts'
 
 /** What a write of a schedule came to. */
@@ -19,8 +21,17 @@ export interface ScheduleWritten {
   readonly answer: 'created' | 'updated' | 'unchanged'
   /** The fields that are new or other than before. */
   readonly changed: readonly string[]
+  /** What the changed fields said before; nothing of those that are new. */
+  readonly was: ScheduleBefore
+  /** What was written, in a few sentences. */
+  readonly inWords: string
   readonly schedule: Schedule
+  /** The next occurrences, at most five. */
+  readonly next: readonly UpcomingRun[]
 }
+
+/** Enough to see a pattern and a weekend; more are told by whoever is asked for them. */
+const nextCount = 5
 
 /** What all that write a schedule have in common. */
 const writing = {
@@ -28,6 +39,7 @@ const writing = {
   effect: 'write',
   scope: 'operate',
   adminForCommands: true,
+  rehearses: true,
   takes: ['name'],
   output: scheduleWritten,
   errors: ['invalid', 'not-found', 'conflict'],
@@ -116,18 +128,21 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const { store, actor } = context
   const { mode, before } = how
   const { spec, given, ifVersion, reason } = reading
-  const subject = `Schedule ${quoted(spec.name)}`
-  refuse(subject, problemsOf(reading, { now: await store.read.now(), before: before?.spec }))
+  // A name that cannot be read is told as a problem, and no other stands in its place.
+  const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
+  const now = await store.read.now()
+  refuse(subject, problemsOf(reading, { now, before: before?.spec }))
   const answer = await inWordsOf(
     subject,
     (problem) => inWords(problem, given),
     () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, reason }) }),
   )
   const { schedule } = answer
-  const changed = await changesOf(context, answer, before, spec)
+  const changes = await changesOf(context, answer, before, spec)
+  const { changed } = changes
   if (answer.answer === 'exists') {
-    throw new BelfryError('conflict', `${subject} exists and is another: ${changed.join(', ')} differ.`, {
-      hint: 'Use put to change it, or choose another name.',
+    throw new BelfryError('conflict', `${subject} exists and is another: it differs in ${changed.join(', ')}.`, {
+      hint: 'To change it, put or update it; else choose another name.',
       details: { schedule: spec.name, version: schedule.version, changed },
     })
   }
@@ -137,7 +152,14 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
       details: { schedule: spec.name, version: schedule.version, changed },
     })
   }
-  return { answer: answer.answer, changed, schedule: scheduleOf(schedule) }
+  return {
+    answer: answer.answer,
+    ...changes,
+    inWords: scheduleInWords(definitionOf(schedule.spec)),
+    schedule: scheduleOf(schedule),
+    // Of what the step answered, not of what can be read after it: a rehearsal leaves nothing to read.
+    next: upcoming({ now, schedule, count: nextCount }),
+  }
 }
 
 /** What changed, in the words of the input. The store tells the version before where we have not seen it. */
@@ -146,13 +168,13 @@ async function changesOf(
   { answer, schedule }: PutAnswer,
   before: ScheduleView | null,
   spec: ScheduleSpec,
-): Promise<string[]> {
-  if (answer === 'unchanged') return []
-  if (answer === 'created') return Object.keys(definitionOf(schedule.spec))
-  if (answer !== 'updated') return changedFields(schedule.spec, spec)
+): Promise<Changes> {
+  if (answer === 'unchanged') return { changed: [], was: {} }
+  if (answer === 'created') return { changed: Object.keys(definitionOf(schedule.spec)), was: {} }
+  if (answer !== 'updated') return changesBetween(schedule.spec, spec)
   const { version } = schedule
-  if (before?.version === version - 1) return changedFields(before.spec, schedule.spec)
+  if (before?.version === version - 1) return changesBetween(before.spec, schedule.spec)
   const versions = await store.read.scheduleVersions(spec.name)
   const last = versions.find((one) => one.version === version - 1)
-  return last === undefined ? [] : changedFields(last.content, schedule.spec)
+  return last === undefined ? { changed: [], was: {} } : changesBetween(last.content, schedule.spec)
 }

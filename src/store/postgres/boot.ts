@@ -4,7 +4,7 @@ import type { DatabaseOptions } from '../database.ts'
 
 const versionMin = 140_000
 
-interface Settings {
+export interface Settings {
   readonly version: number
   readonly version_text: string
   readonly fsync: string
@@ -14,10 +14,17 @@ interface Settings {
   readonly in_recovery: boolean
 }
 
-const readSettings = `select current_setting('server_version_num')::int as version,
+export const readSettings = `select current_setting('server_version_num')::int as version,
   current_setting('server_version') as version_text, current_setting('fsync') as fsync,
   current_setting('synchronous_commit') as synchronous_commit, current_setting('full_page_writes') as full_page_writes,
   current_setting('transaction_read_only') as read_only, pg_is_in_recovery() as in_recovery`
+
+const promises = ['fsync', 'synchronous_commit', 'full_page_writes'] as const
+
+/** The settings without which a crash of the server may lose what it acknowledged. */
+export function riskySettings(settings: Settings): (typeof promises)[number][] {
+  return promises.filter((name) => settings[name] === 'off')
+}
 
 /** Refuses a server that is too old, cannot be written to, or would acknowledge work that a crash then loses. */
 export async function refuseUnfitServer(pool: pg.Pool, place: string, options: DatabaseOptions): Promise<void> {
@@ -36,9 +43,7 @@ export async function refuseUnfitServer(pool: pg.Pool, place: string, options: D
         : 'default_transaction_read_only is on; turn it off for this user or database.',
     })
   }
-  const risky = (['fsync', 'synchronous_commit', 'full_page_writes'] as const).filter(
-    (name) => settings[name] === 'off',
-  )
+  const risky = riskySettings(settings)
   if (risky.length > 0 && !options.allowNonDurable) {
     throw new BelfryError(
       'unavailable',

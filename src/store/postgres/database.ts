@@ -3,6 +3,7 @@ import type { Dials } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
 import { closedStore, type Database } from '../database.ts'
+import type { DatabaseCondition } from '../health.ts'
 import {
   clockOr,
   metOthers,
@@ -16,6 +17,7 @@ import {
   storeClock,
   type Value,
 } from '../statement.ts'
+import { condition } from './condition.ts'
 import type { Pool } from './pool.ts'
 import { busyServer, codeOf, isBusyServer, isConflict, isRefusal } from './refusal.ts'
 import { notification, Wire } from './wire.ts'
@@ -31,6 +33,10 @@ interface Query {
   readonly values?: unknown[]
 }
 
+/** Ends a transaction whose step went well. */
+type End = (client: pg.PoolClient) => Promise<void>
+
+const readCommitted = 'begin isolation level read committed'
 const idsInBlock = 1_000
 const int8 = 20
 
@@ -62,20 +68,28 @@ export class PostgresDatabase implements Database {
     this.#clock = clock
   }
 
-  async write<Result>(verb: () => Step<Result>): Promise<Result> {
+  write<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#again(() => this.#transaction(readCommitted, verb, (client) => this.#commit(client)))
+  }
+
+  rehearse<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#again(() => this.#transaction(readCommitted, verb, (client) => this.#rollBack(client)))
+  }
+
+  read<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#transaction('begin isolation level repeatable read read only', verb, (client) => this.#commit(client))
+  }
+
+  async #again<Result>(step: () => Promise<Result>): Promise<Result> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#transaction('begin isolation level read committed', verb)
+        return await step()
       } catch (error) {
         if (!isConflict(error) && !(error instanceof StepAgain)) throw error
         // The whole step has been rolled back, and a step is made to be asked again.
         if (tries >= stepTriesMax) throw metOthers((error as Error).message, error)
       }
     }
-  }
-
-  read<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#transaction('begin isolation level repeatable read read only', verb)
   }
 
   async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
@@ -108,6 +122,15 @@ export class PostgresDatabase implements Database {
 
   async trimLog(): Promise<void> {
     // The server sees to its log itself.
+  }
+
+  condition(): Promise<DatabaseCondition> {
+    return this.read(condition)
+  }
+
+  async damage(): Promise<null> {
+    // The server sees to its pages itself.
+    return null
   }
 
   changeMark(): null {
@@ -144,21 +167,21 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #transaction<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
+  async #transaction<Result>(begin: string, verb: () => Step<Result>, end: End): Promise<Result> {
     if (this.#closing !== undefined) throw closedStore(this.place)
-    const step = this.#stepAlone(begin, verb)
+    const step = this.#stepAlone(begin, verb, end)
     const ended = step.then(ignored, ignored)
     this.#underWay.add(ended)
     void ended.then(() => this.#underWay.delete(ended))
     return step
   }
 
-  async #stepAlone<Result>(begin: string, verb: () => Step<Result>): Promise<Result> {
+  async #stepAlone<Result>(begin: string, verb: () => Step<Result>, end: End): Promise<Result> {
     const client = await this.#connect()
     let broken: Error | undefined
     try {
       const result = await this.#drive(client, verb(), this.#query(client, { text: begin }))
-      await this.#commit(client)
+      await end(client)
       return result
     } catch (error) {
       broken = await rolledBack(client, error)
@@ -193,6 +216,11 @@ export class PostgresDatabase implements Database {
         },
       )
     }
+  }
+
+  /** The end of a rehearsal. */
+  async #rollBack(client: pg.PoolClient): Promise<void> {
+    await this.#query(client, { text: 'rollback' })
   }
 
   /** The beginning of the transaction travels with its first statement, which saves a round trip. */

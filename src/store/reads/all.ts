@@ -4,6 +4,7 @@ import type { StoreReads } from '../port.ts'
 import { clockNow, type Step } from '../statement.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
+import { healthReads } from './health/all.ts'
 import { cancelRequests, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
 import { output } from './output.ts'
@@ -41,5 +42,6 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     cancelRequests: bound(cancelRequests),
     leasesOfWorkers: bound(leasesOfWorkers),
     overdueSchedules: bound(overdueSchedules),
+    health: healthReads(database, context),
   }
 }

@@ -28,7 +28,7 @@ const findAhead = dialects('read work ahead', {
  * The lanes of each line are walked from one to the next, whatever their lengths: a queue costs as many probes as it has
  * lanes, and one more, however many lanes the caller serves.
  */
-const walkLanes = `with recursive lane (queue_id, need_id) as (
+export const walkLanes = `with recursive lane (queue_id, need_id) as (
     select q.id, (select min(r.need_id) from belfry.ready r where r.queue_id = q.id) from belfry.queue q where q.ns = $1
     union all
     select l.queue_id,

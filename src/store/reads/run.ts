@@ -10,13 +10,14 @@ import type { LeaseView, RunSummary, RunView } from '../view.ts'
 
 const summaryColumns = `d.id, d.queue_id, d.need_id, d.priority, d.enqueued_at, d.schedule_id, d.occurrence_at, d.due_at,
   d.source, d.not_before, d.deadline, d.late_after, d.concurrency_key, d.idempotency_key, d.dedupe_key, d.waits_for,
-  d.retry_of, d.repeatable, d.policy_version, d.target, d.options, q.name as queue`
+  d.retry_of, d.repeatable, d.policy_version, d.target, d.options, q.name as queue, s.name as schedule`
 
 const findRuns = dialects('read runs', {
   sqlite: `select ${summaryColumns} from belfry.run d join belfry.queue q on q.id = d.queue_id
-    where d.id = $1 and d.ns = $2`,
+    left join belfry.schedule s on s.id = d.schedule_id where d.id = $1 and d.ns = $2`,
   postgres: `select ${summaryColumns} from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
-    join belfry.run d on d.id = i.id and d.ns = i.ns join belfry.queue q on q.id = d.queue_id`,
+    join belfry.run d on d.id = i.id and d.ns = i.ns join belfry.queue q on q.id = d.queue_id
+    left join belfry.schedule s on s.id = d.schedule_id`,
 })
 const findLeases = dialects('read leases', {
   sqlite: 'select * from belfry.lease where run_id = $1',
@@ -168,6 +169,7 @@ function definitionOf(row: Row): Omit<RunSummary, keyof Standing> {
     queue: row.queue as string,
     priority: row.priority as number,
     enqueuedAt: row.enqueued_at as number,
+    schedule: row.schedule as string | null,
     scheduleId: row.schedule_id === null ? null : formatId('schedule', row.schedule_id as number),
     occurrenceAt: row.occurrence_at as number | null,
     dueAt: row.due_at as number | null,

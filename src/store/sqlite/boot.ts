@@ -12,7 +12,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../process-identity.ts'
-import type { SqliteHandle } from './driver.ts'
+import { primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
 import { pragmaInThread } from './thread.ts'
 
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
@@ -78,10 +78,24 @@ function folderOf(file: string): string {
 }
 
 export function unwritable(file: string, error: Error): BelfryError {
-  return new BelfryError('unavailable', `${file} cannot be opened for writing: ${error.message}.`, {
-    hint: 'Give this user the right to write the file and its folder, or name another store.',
-    cause: error,
-  })
+  const { reason, hint } = whyUnwritable(file, error)
+  return new BelfryError('unavailable', `${file} cannot be opened for writing: ${reason}.`, { hint, cause: error })
+}
+
+/** The system and SQLite say the same things in words of their own, which tell a person less than he needs. */
+function whyUnwritable(file: string, error: Error): { reason: string; hint: string } {
+  const { code, path = file, syscall } = error as NodeJS.ErrnoException
+  const rights = 'Give this user the right to write the file and its folder, or name another store.'
+  const verb = syscall === 'mkdir' ? 'make' : 'write'
+  const denied = `this user may not ${verb} ${path === file ? 'it' : path}`
+  if (code === 'EACCES' || code === 'EPERM') return { reason: denied, hint: rights }
+  if (code === 'EROFS') return { reason: 'its file system is read-only', hint: 'Name a store on another disk.' }
+  if (code === 'ENOTDIR') {
+    const hint = 'Name a file in a folder, such as sqlite:./.belfry/belfry.db; the folder is made where there is none.'
+    return { reason: 'what should be its folder is a file', hint }
+  }
+  const isDenied = ([primaryCode.permission, primaryCode.readOnly] as (number | null)[]).includes(sqliteCode(error))
+  return { reason: isDenied ? denied : error.message, hint: rights }
 }
 
 export function refuseNetwork(file: string, fileSystem: number): void {
@@ -90,6 +104,11 @@ export function refuseNetwork(file: string, fileSystem: number): void {
   throw new BelfryError('unavailable', `${file} lies on a network file system (${name}), where SQLite can lose data.`, {
     hint: 'Put the store on a local disk, or use PostgreSQL when several machines must share it.',
   })
+}
+
+/** The network file system that a file lies on, if it lies on one. */
+export function networkFileSystem(file: string): string | undefined {
+  return networkFileSystems.get(statfsSync(folderOf(file)).type)
 }
 
 export function refuseOldVersion(version: string): void {
@@ -175,11 +194,16 @@ function keyOf({ pid, startedAt, bootId, pidNamespace, opening }: Opening): [num
   return [pid, startedAt, bootId, pidNamespace, opening]
 }
 
-export async function checkIntegrity(file: string): Promise<void> {
+/** Reads the whole file, in a thread of its own; answers the first thing that is damaged. */
+export async function damageIn(file: string): Promise<string | null> {
   const answer = await pragmaInThread(file, 'quick_check(1)')
   const said = 'error' in answer ? answer.error : answer.value
-  if (said === 'ok') return
-  const problem = said.replace('*** in database main ***', '').trim()
+  return said === 'ok' ? null : said.replace('*** in database main ***', '').trim()
+}
+
+export async function checkIntegrity(file: string): Promise<void> {
+  const problem = await damageIn(file)
+  if (problem === null) return
   throw new BelfryError('unavailable', `${file} is damaged: ${problem}.`, {
     hint: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
   })

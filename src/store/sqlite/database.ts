@@ -1,7 +1,8 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { closedStore, type Database } from '../database.ts'
+import type { DatabaseCondition } from '../health.ts'
 import {
   metOthers,
   type Param,
@@ -13,6 +14,8 @@ import {
   storeClock,
   type Value,
 } from '../statement.ts'
+import { damageIn } from './boot.ts'
+import { condition, logBytes, logBytesMax } from './condition.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
 import { listen } from './listen.ts'
 import { pragmaInThread } from './thread.ts'
@@ -24,7 +27,6 @@ interface Prepared {
 }
 
 const busyWaitMsMax = 8
-const logBytesMax = 64 * 1024 * 1024
 const busyGiveUpMs = 30_000
 
 /**
@@ -49,15 +51,25 @@ export class SqliteDatabase implements Database {
     this.#clock = clock
   }
 
-  async write<Result>(verb: () => Step<Result>): Promise<Result> {
+  write<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#transaction(verb, () => this.#commit())
+  }
+
+  rehearse<Result>(verb: () => Step<Result>): Promise<Result> {
+    return this.#transaction(verb, () => this.#rollBack())
+  }
+
+  async #transaction<Result>(verb: () => Step<Result>, end: () => void): Promise<Result> {
     const startedAt = this.#clock.monotonic()
     for (let tries = 1; !this.#begin(); tries++) {
       if (this.#clock.monotonic() - startedAt > busyGiveUpMs) throw stillLocked(this.place, tries)
       // Others are writing. A busy timeout of seconds would block the loop for seconds, so the wait is asynchronous.
       await pause(systemClock, Math.random() * Math.min(busyWaitMsMax, tries))
     }
-    // From here to the commit there is no await, or another verb of this process would land in this transaction.
-    return this.#finish(verb)
+    // From here to the end there is no await, or another verb of this process would land in this transaction.
+    const result = this.#step(verb)
+    end()
+    return result
   }
 
   async read<Result>(verb: () => Step<Result>): Promise<Result> {
@@ -99,10 +111,17 @@ export class SqliteDatabase implements Database {
   }
 
   async trimLog(): Promise<void> {
-    const log = `${this.place}-wal`
-    if (!existsSync(log) || statSync(log).size <= logBytesMax) return
+    if (logBytes(this.place) <= logBytesMax) return
     // Not while others read what is in it; then the next round of retention tries again.
     await pragmaInThread(this.place, 'wal_checkpoint(truncate)')
+  }
+
+  condition(): Promise<DatabaseCondition> {
+    return this.read(() => condition(this.place))
+  }
+
+  async damage(): Promise<string | null> {
+    return this.place === 'memory:' ? null : damageIn(this.place)
   }
 
   changeMark(): number {
@@ -160,17 +179,18 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #finish<Result>(verb: () => Step<Result>): Result {
-    let result: Result
+  #step<Result>(verb: () => Step<Result>): Result {
     try {
-      result = this.#drive(this.#handle, verb())
+      return this.#drive(this.#handle, verb())
     } catch (error) {
       this.#rollBack()
       throw explained(error, this.place)
     }
+  }
+
+  #commit(): void {
     try {
       this.#handle.exec('commit')
-      return result
     } catch (error) {
       this.#rollBack()
       // After a failed sync the pages may or may not be on the disk, so this is not a "no".

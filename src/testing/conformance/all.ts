@@ -5,12 +5,14 @@ import { commits } from './commits.ts'
 import { ends } from './ends.ts'
 import { enqueueing } from './enqueue.ts'
 import { fencing } from './fencing.ts'
+import { health } from './health.ts'
 import { keys } from './keys.ts'
 import { looks } from './looks.ts'
 import { namespaces } from './namespaces.ts'
 import { type Case, Stage, type Subject } from './place.ts'
 import { plans } from './plans.ts'
 import { processes } from './processes.ts'
+import { rehearsals } from './rehearsals.ts'
 import { results } from './results.ts'
 import { retention } from './retention.ts'
 import { schedules } from './schedules.ts'
@@ -29,6 +31,7 @@ export const cases: readonly Case[] = [
   ...results,
   ...commits,
   ...enqueueing,
+  ...rehearsals,
   ...namespaces,
   ...schedules,
   ...storms,
@@ -37,6 +40,7 @@ export const cases: readonly Case[] = [
   ...processes,
   ...wakes,
   ...looks,
+  ...health,
   ...closing,
 ]
 

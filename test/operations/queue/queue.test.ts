@@ -34,12 +34,12 @@ describe('a queue', () => {
 
   it.each([
     ['a bare number', { backoffBase: 5 }, 'backoffBase', /is 5/, /with its unit/],
-    ['both forms', { leaseTtl: '1m', leaseTtlMs: 60_000 }, 'leaseTtl', /beside leaseTtlMs/, /only one/],
+    ['both forms', { leaseTtl: '1m', leaseTtlMs: 60_000 }, 'leaseTtl', /beside `leaseTtlMs`/, /only one/],
     [
       'both forms inside',
       { retention: { failed: '1d', failedMs: 1 } },
       'retention.failed',
-      /beside failedMs/,
+      /beside `failedMs`/,
       /only one/,
     ],
     ['a rate without its window', { rateLimit: { startsMax: 5 } }, 'rateLimit.per', /is missing/, /1s/],
@@ -56,7 +56,7 @@ describe('a queue', () => {
       { backoffCap: '500ms' },
       'backoffCap',
       /is 500ms/,
-      /at least backoffBaseMs, which is 1s/,
+      /at least `backoffBase`, which is 1s/,
     ],
     ['what only the store can judge, in ms', { leaseTtlMs: 10 }, 'leaseTtlMs', /is 10/, /an integer from 1000/],
     [

@@ -42,7 +42,7 @@ describe('enqueue', () => {
     expect(problem).toEqual({
       field: 'payload',
       problem: expect.stringContaining('bytes'),
-      expected: 'at most 262144',
+      expected: 'at most 262144 bytes',
     })
     const [inList] = await problemsIn(runs.enqueueMany([{}, { payload }]))
     expect(inList?.field).toBe('runs[1].payload')
@@ -125,7 +125,11 @@ describe('a run', () => {
         hint: expect.any(String),
       })
       expect(await problemsIn(ask('nonsense')), verb).toEqual([
-        { field: 'id', problem: 'is "nonsense"', expected: 'the id of a run, such as r-15' },
+        {
+          field: 'id',
+          problem: 'is "nonsense"',
+          expected: 'the id of a run as the list of runs shows it, such as r-15',
+        },
       ])
     }
   })

@@ -127,7 +127,7 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
   it.each([
     ['a bare number', { every: 10 }, 'every', /is 10/, /with its unit/],
     ['a duration without a unit', { every: '10' }, 'every', /no unit after 10/, /10s for seconds/],
-    ['both forms of a duration', { every: '10s', everyMs: 10_000 }, 'every', /beside everyMs/, /only one/],
+    ['both forms of a duration', { every: '10s', everyMs: 10_000 }, 'every', /beside `everyMs`/, /only one/],
     ['a fraction of a ms', { everyMs: 10.5 }, 'everyMs', /is 10\.5/, /whole number of ms/],
     ['a period too short, in words', { every: '500ms' }, 'every', /is 500ms/, /a duration from 1s to 36500d/],
     ['a period too short, in ms', { everyMs: 500 }, 'everyMs', /is 500$/, /an integer from 1000/],
@@ -135,24 +135,30 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
       'two timings',
       { cron: '@daily', at: '2026-12-01T09:00Z' },
       'at',
-      /beside cron/,
-      /exactly one of cron, every and at/,
+      /beside `cron`/,
+      /exactly one of `cron`, `every` and `at`/,
     ],
-    ['bounds that cross', { every: '1h', min: '2h', max: '1h' }, 'min', /is 2h/, /at most max, which is 1h/],
+    ['bounds that cross', { every: '1h', min: '2h', max: '1h' }, 'min', /is 2h/, /at most `max`, which is 1h/],
     [
       'bounds that cross, in ms',
       { every: '1h', minMs: 7_200_000, max: '1h' },
       'minMs',
       /7200000/,
-      /at most max, which/,
+      /at most `max`, which/,
     ],
     ['a max inside the gaps of the cron', { cron: '@daily', max: '2h' }, 'max', /is 2h, shorter/, /at least 1d1h/],
     ['an instant as a number', { at: 1_796_112_000_000 }, 'at', /is 1796112000000/, /with its offset/],
     ['an instant without an offset', { at: '2026-12-01T09:00' }, 'at', /no offset/, /Z/],
     ['an instant that is over', { at: '2025-12-01T09:00Z' }, 'at', /which is over/, /or later/],
-    ['a zone without a cron', { every: '1h', zone: 'Europe/Paris' }, 'zone', /without cron/, /beside cron/],
-    ['a zone that is none', { cron: '@daily', zone: 'Europe/Pariss' }, 'zone', /is wrong/, /./],
-    ['a from without every', { cron: '@daily', from: 'start' }, 'from', /without every$/, /beside every$/],
+    ['a zone without a cron', { every: '1h', zone: 'Europe/Paris' }, 'zone', /without `cron`$/, /^`cron` too/],
+    [
+      'a zone that is none',
+      { cron: '@daily', zone: 'Europe/Pariss' },
+      'zone',
+      /is "Europe\/Pariss": no zone/,
+      /^Europe\/Paris, if/,
+    ],
+    ['a from without every', { cron: '@daily', from: 'start' }, 'from', /without `every`$/, /^`every` too/],
     ['an unknown choice', { overlap: 'que' }, 'overlap', /is "que"/, /one of skip, queue, allow, cancel/],
     [
       'an unknown field',
@@ -263,7 +269,7 @@ describe('a change of a schedule', () => {
   it('is refused in its own words where it does not fit what stays', () => {
     const reading = patched(before, { every: '30m', max: '30m' })
     expect(problemsOf(reading, { now: startAt, before })).toEqual([
-      { field: 'min', problem: 'is 1h', expected: 'at most max, which is 30m' },
+      { field: 'min', problem: 'is 1h', expected: 'at most `max`, which is 30m' },
     ])
     const expecting = patched(before, { expect: { statuses: [200] } })
     expect(problemsOf(expecting, { now: startAt, before }).map(({ field }) => field)).toEqual(['expect.statuses'])

@@ -140,6 +140,47 @@ describe('what is shown of the next occurrences', () => {
     expect([first?.at, second?.at]).toEqual([startAt + 60 * minuteMs, startAt + 120 * minuteMs])
   })
 
+  it('says what a change of the clocks does to an occurrence, also to the first that is shown', async () => {
+    const { clock } = desk()
+    clock.set(Date.UTC(2026, 9, 25, 2))
+    await schedules.put({ name: 'report', cron: '0 9 * * *' })
+    await schedules.put({ name: 'often', cron: '30 * * * *', startAt: '2026-03-29T00:00Z' })
+    const marks = async (name: string) => (await schedules.next(name, { count: 2 })).map(({ dst }) => dst?.mark)
+    expect(await marks('report')).toEqual(['clocks-back', undefined])
+    expect(await marks('often')).toEqual([undefined, undefined])
+    clock.set(Date.UTC(2026, 9, 25, 0, 0, 1))
+    await schedules.put({ name: 'twice', cron: '30 * * * *' })
+    expect(await marks('twice')).toEqual(['first-of-two', 'second-of-two'])
+  })
+
+  it('compares each with the one that is shown before it, not with one that min left out', async () => {
+    desk().clock.set(Date.UTC(2026, 2, 28))
+    await schedules.put({ name: 'report', cron: '0 1-23 * * *', min: '12h' })
+    const shown = await schedules.next('report', { count: 3 })
+    expect(shown.map(({ dst }) => dst?.says)).toEqual([
+      undefined,
+      undefined,
+      '12h after the one before, because the clocks go forward by 1h in between',
+    ])
+  })
+
+  it('marks nothing of what no calendar asked for, and names a zone only where there is one', async () => {
+    desk().clock.set(Date.UTC(2026, 9, 25, 0))
+    await schedules.put({ name: 'interval', every: '30m', from: 'start' })
+    await schedules.put({ name: 'once', at: '2026-10-25T00:30Z' })
+    for (const name of ['interval', 'once']) {
+      for (const run of await schedules.next(name, { count: 5 })) {
+        expect(Object.keys(run).sort()).toEqual(['at', 'dueAt', 'isEstimate', 'source'])
+      }
+    }
+    await schedules.put({ name: 'hinted', cron: '0 9 * * *' })
+    await schedules.hint('hinted', { at: '2026-10-25T00:10Z', reason: 'r' })
+    const [hinted, own] = await schedules.next('hinted', { count: 2 })
+    expect(hinted).toMatchObject({ source: 'ai-oneshot', zone: 'Europe/Paris' })
+    expect(hinted).not.toHaveProperty('dst')
+    expect(own?.dst).toMatchObject({ mark: 'clocks-back' })
+  })
+
   it('is nothing of a schedule that is paused without end', async () => {
     await schedules.put({ name: 'report', cron: '0 * * * *' })
     await schedules.pause('report')

@@ -113,7 +113,7 @@ describe('a place that cannot hold a store is refused:', () => {
     await makeStore()
     chmodSync(file, 0o444)
     expect(await openers.open(file, { asPlainUser: true })).toEqual(
-      refused(/belfry\.db cannot be opened for writing: EACCES/, rights),
+      refused(/belfry\.db cannot be opened for writing: this user may not write it\.$/, rights),
     )
   })
 
@@ -122,7 +122,7 @@ describe('a place that cannot hold a store is refused:', () => {
     chmodSync(file, 0o666)
     chmodSync(folder, 0o555)
     const answer = await openers.open(file, { asPlainUser: true })
-    expect(answer).toEqual(refused(/cannot be opened for writing: EACCES.*belfry-boot-/, rights))
+    expect(answer).toEqual(refused(/cannot be opened for writing: this user may not write .*belfry-boot-/, rights))
   })
 
   it('a link in a folder of this user to a file in a folder that it may not write', async () => {
@@ -134,7 +134,7 @@ describe('a place that cannot hold a store is refused:', () => {
     chmodSync(folder, 0o555)
     const answer = await openers.open(join(here, 'belfry.db'), { asPlainUser: true })
     rmSync(here, { recursive: true })
-    expect(answer).toEqual(refused(/cannot be opened for writing: EACCES/, rights))
+    expect(answer).toEqual(refused(/cannot be opened for writing: this user may not write .*belfry-boot-/, rights))
   })
 
   it('a log left by another user that this one may not write', async () => {
@@ -149,7 +149,9 @@ describe('a place that cannot hold a store is refused:', () => {
   it('a folder that this user may not create', async () => {
     chmodSync(folder, 0o555)
     const answer = await openers.open(join(folder, 'new', 'belfry.db'), { asPlainUser: true })
-    expect(answer).toEqual(refused(/new\/belfry\.db cannot be opened for writing: EACCES.*mkdir/, rights))
+    expect(answer).toEqual(
+      refused(/new\/belfry\.db cannot be opened for writing: this user may not make .*\/new\.$/, rights),
+    )
   })
 
   // Only Linux has a file system that denies its own folders when something is to be made in them.
@@ -164,7 +166,7 @@ describe('a place that cannot hold a store is refused:', () => {
   it('a path that leads through a file', async () => {
     writeFileSync(file, '')
     expect(await refusalOf(openStore(`sqlite:${file}/belfry.db`))).toMatchObject(
-      refused(/cannot be opened for writing/, rights),
+      refused(/cannot be opened for writing: what should be its folder is a file/, /^Name a file in a folder/),
     )
   })
 

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/** The command line's entry: it hands the door this process's terminal, folder and stores. */
+import { readFileSync } from 'node:fs'
+import { systemClock } from './core/clock.ts'
+import { main } from './doors/cli/main.ts'
+import type { StoreOpening } from './doors/cli/world.ts'
+import { openSession, openWorker } from './sessions.ts'
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+const { argv, env, stdin, stdout, stderr } = process
+const folder = process.cwd()
+const open = (opening: StoreOpening) => openSession(opening, { env, folder })
+const world = { env, folder, stdin, stdout, stderr, clock: systemClock, open, work: openWorker }
+process.exitCode = await main(argv.slice(2), world, version())

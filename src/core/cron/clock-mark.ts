@@ -1,0 +1,124 @@
+import { formatDuration } from '../duration.ts'
+import type { Calendar } from './calendar.ts'
+import { matchAtOrAfter, matchAtOrBefore } from './match.ts'
+import { type Segment, segmentAt, type Zone } from './zone.ts'
+
+/** What a change of the clocks does to one firing, or to the time since the one before it. */
+export interface ClockMark {
+  readonly mark: (typeof clockMarks)[number]
+  /** The same as a clause for people. */
+  readonly says: string
+}
+
+/**
+ * A fixed time that does not exist fires `after-gap`; a wildcard one is `left-out`, which is told of the firing that
+ * follows. A time that the wall shows twice is the `first-of-two` or the `second-of-two`. Where only the time since the
+ * firing before is other than the wall makes it seem, the clocks went forward or back.
+ */
+export const clockMarks = [
+  'after-gap',
+  'left-out',
+  'first-of-two',
+  'second-of-two',
+  'clocks-forward',
+  'clocks-back',
+] as const
+
+const HOUR_MS = 3_600_000
+/** Longer than any overlap since 1970. */
+const OVERLAP_MS_MAX = 48 * HOUR_MS
+/** People count hours between what comes daily, not between what comes once a month. */
+const COUNTED_MS_MAX = 48 * HOUR_MS
+
+/** The mark of a firing at `atMs` that follows one at `previousMs`; null where there is nothing to tell. */
+export function clockMark(calendar: Calendar, zone: Zone, atMs: number, previousMs: number | null): ClockMark | null {
+  const segment = segmentAt(zone, atMs)
+  const twice = () => `${timeText(atMs + segment.offsetMs)} comes twice on ${dateText(atMs + segment.offsetMs)}`
+  if (calendar.isFixed) {
+    const missing = segment.startMs === atMs ? missingText(calendar, segment) : null
+    if (missing !== null)
+      return mark('after-gap', `${missing.text}, so ${missing.runs} at the first instant after the gap`)
+  } else {
+    if (atMs < segment.freshFromMs) return mark('second-of-two', `the second of two: ${twice()}, and both count`)
+    const missing = previousMs === null ? null : missingBetween(calendar, zone, previousMs, segment)
+    if (missing !== null) return mark('left-out', `${missing.text} and ${missing.isLeft} left out`)
+  }
+  if (isShownAgain(zone, segment, atMs)) {
+    return mark(
+      'first-of-two',
+      calendar.isFixed ? `${twice()}, and only the first counts` : `the first of two: ${twice()}, and both count`,
+    )
+  }
+  return previousMs === null ? null : sinceBefore(zone, segment, atMs, previousMs)
+}
+
+function mark(name: ClockMark['mark'], says: string): ClockMark {
+  return { mark: name, says }
+}
+
+interface Missing {
+  readonly text: string
+  readonly runs: string
+  readonly isLeft: string
+}
+
+/** The matching times that the wall skipped where a segment begins. */
+function missingText(calendar: Calendar, { startMs, offsetMs, shiftMs }: Segment): Missing | null {
+  if (shiftMs <= 0) return null
+  const endLocal = startMs + offsetMs
+  const first = matchAtOrAfter(calendar, endLocal - shiftMs)
+  if (first >= endLocal) return null
+  const last = matchAtOrBefore(calendar, endLocal - 1_000)
+  const date = dateText(first)
+  if (first === last) {
+    return { text: `${timeText(first)} on ${date} does not exist`, runs: 'it runs', isLeft: 'is' }
+  }
+  const times = `${timeText(first)} to ${timeText(last)} on ${date}`
+  return { text: `${times} do not exist`, runs: 'they run once,', isLeft: 'are' }
+}
+
+function missingBetween(calendar: Calendar, zone: Zone, previousMs: number, last: Segment): Missing | null {
+  for (let segment = last; segment.startMs > previousMs; segment = segmentAt(zone, segment.startMs - 1_000)) {
+    const missing = missingText(calendar, segment)
+    if (missing !== null) return missing
+  }
+  return null
+}
+
+/** Whether the wall will show again what it shows at an instant. Blocks of the table may cut the time until it does. */
+function isShownAgain(zone: Zone, from: Segment, atMs: number): boolean {
+  for (let segment = from; segment.endMs <= atMs + OVERLAP_MS_MAX; ) {
+    segment = segmentAt(zone, segment.endMs)
+    if (segment.shiftMs < 0 && atMs >= segment.startMs + segment.shiftMs) return true
+  }
+  return false
+}
+
+function sinceBefore(zone: Zone, { offsetMs }: Segment, atMs: number, previousMs: number): ClockMark | null {
+  const shiftMs = offsetMs - segmentAt(zone, previousMs).offsetMs
+  if (shiftMs === 0) return null
+  const change = `the clocks go ${shiftMs > 0 ? 'forward' : 'back'} by ${hoursText(Math.abs(shiftMs))}`
+  const betweenMs = atMs - previousMs
+  return mark(
+    shiftMs > 0 ? 'clocks-forward' : 'clocks-back',
+    betweenMs > COUNTED_MS_MAX
+      ? `${change} between the one before and this`
+      : `${hoursText(betweenMs)} after the one before, because ${change} in between`,
+  )
+}
+
+/** As people count them who expected 24: `25h`, not `1d1h`. */
+function hoursText(ms: number): string {
+  const restMs = ms % HOUR_MS
+  if (ms < HOUR_MS) return formatDuration(ms)
+  return `${Math.floor(ms / HOUR_MS)}h${restMs === 0 ? '' : formatDuration(restMs)}`
+}
+
+/** Wall-clock times are written as the UTC instant that shows the same digits. */
+function timeText(localMs: number): string {
+  return new Date(localMs).toISOString().slice(11, 19).replace(/:00$/, '')
+}
+
+function dateText(localMs: number): string {
+  return new Date(localMs).toISOString().slice(0, 10)
+}

@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import { noteOf } from '../../operations/note.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+
+/** What is written behind a flag, and how it is read. */
+export type FieldKind = 'text' | 'duration' | 'instant' | 'integer' | 'number' | 'boolean' | 'list' | 'json'
+
+/** A field of an input, as the command line offers it. */
+export interface Field {
+  readonly name: string
+  /** `--max-runs` of `maxRuns`. */
+  readonly flag: string
+  readonly kind: FieldKind
+  /** The words that may be given, where there are only some. */
+  readonly choices?: readonly string[]
+  readonly says: string
+  /** Whether null takes it away. */
+  readonly isRemovable: boolean
+}
+
+/**
+ * The fields of a verb's input that are flags: all but its arguments. Of the two fields that say one duration only the
+ * one with units is offered: `--every 500ms` says what `everyMs` would.
+ */
+export function fieldsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>): Field[] {
+  const shape = input.shape as Readonly<Record<string, z.ZodType>>
+  const names = Object.keys(shape).filter((name) => !takes.includes(name) && !isTwin(name, shape))
+  return names.map((name) => fieldOf(name, shape[name] as z.ZodType))
+}
+
+function isTwin(name: string, shape: Readonly<Record<string, unknown>>): boolean {
+  return name.endsWith('Ms') && name.slice(0, -2) in shape
+}
+
+export function flagOf(field: string): string {
+  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+function fieldOf(name: string, schema: z.ZodType): Field {
+  const { inner, isRemovable } = unwrapped(schema)
+  const choices = choicesOf(inner)
+  const says = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
+  return { name, flag: flagOf(name), kind: kindOf(inner), ...(choices !== undefined && { choices }), says, isRemovable }
+}
+
+/** What is said of a field stays with the schema it was said of, inside what makes that one optional. */
+function descriptionOf(schema: z.ZodType): string {
+  const { innerType } = schema.def as unknown as Def
+  return schema.description ?? (innerType === undefined ? '' : descriptionOf(innerType))
+}
+
+type Def = { readonly type: string; readonly innerType?: z.ZodType; readonly in?: z.ZodType; readonly out?: z.ZodType }
+
+function unwrapped(schema: z.ZodType): { inner: z.ZodType; isRemovable: boolean } {
+  const { type, innerType } = schema.def as unknown as Def
+  if (innerType === undefined || (type !== 'optional' && type !== 'nullable')) {
+    return { inner: schema, isRemovable: false }
+  }
+  const { inner, isRemovable } = unwrapped(innerType)
+  return { inner, isRemovable: isRemovable || type === 'nullable' }
+}
+
+function kindOf(schema: z.ZodType): FieldKind {
+  const { type, in: first, out } = schema.def as unknown as Def
+  switch (type) {
+    case 'pipe':
+      // What is preprocessed is read by what comes behind it.
+      return kindOf((first?.def.type === 'transform' ? out : first) as z.ZodType)
+    case 'string':
+      return textKindOf(noteOf(schema).expected ?? '')
+    case 'enum':
+      return 'text'
+    case 'number':
+      return (schema as z.ZodNumber).format === 'safeint' ? 'integer' : 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'array':
+      return 'list'
+    case 'readonly':
+      return kindOf((schema.def as unknown as Def).innerType as z.ZodType)
+    default:
+      return 'json'
+  }
+}
+
+function textKindOf(expected: string): FieldKind {
+  if (expected.startsWith('a duration')) return 'duration'
+  return expected.startsWith('an instant') ? 'instant' : 'text'
+}
+
+function choicesOf(schema: z.ZodType): readonly string[] | undefined {
+  return schema.def.type === 'enum' ? (schema as z.ZodEnum).options.map(String) : undefined
+}
+
+const placeholders: Readonly<Record<FieldKind, string>> = {
+  text: 'text',
+  duration: 'duration',
+  instant: 'instant',
+  integer: 'n',
+  number: 'number',
+  boolean: '',
+  list: 'a,b',
+  json: 'json',
+}
+
+/** What stands behind a flag in help: `--every <duration>`, `--overlap <skip|queue|allow|cancel>`. */
+export function placeholderOf({ kind, choices }: Pick<Field, 'kind' | 'choices'>): string {
+  return choices === undefined ? placeholders[kind] : choices.join('|')
+}

@@ -1,0 +1,117 @@
+import { nearest } from '../../operations/nearest.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import { type Problem, refuse } from '../../operations/problem.ts'
+import { type Field, fieldsOf } from './fields.ts'
+import { jsonOf, readValue, type Texts } from './read-value.ts'
+import { type TargetGiven, targetFlags, targetSaid } from './target-flags.ts'
+
+/** What somebody typed: arguments, what stands behind `--`, and the flags by the names of their options. */
+export interface Typed {
+  readonly args: readonly string[]
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** The name under which commander keeps a flag: `maxRuns` of `--max-runs`. */
+export function optionName(flag: string): string {
+  return flag.replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** The input that a verb is called with. What the flags say goes before what the file says. */
+export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts): Promise<Record<string, unknown>> {
+  const problems: Problem[] = []
+  const { options, words } = typed
+  const fromFile = await fileOf(options.file, texts, problems)
+  const fields = fieldsOf(operation)
+  const input: Record<string, unknown> = { ...fromFile, ...argumentsOf(operation, typed) }
+  for (const field of fields) {
+    const value = await flagValue(field, options, texts, problems)
+    if (value !== undefined) input[field.name] = value
+  }
+  for (const field of unsetOf(operation, options.unset, problems)) {
+    if (options[optionName(field.flag)] !== undefined) {
+      const problem = `names ${field.flag.slice(2)}, and ${field.flag} gives it`
+      problems.push({ field: '--unset', problem, expected: 'only one of the two' })
+    }
+    input[field.name] = null
+  }
+  const target = await targetOf(operation, options, { words, texts, problems })
+  if (target !== undefined) {
+    if (options.target !== undefined) {
+      problems.push({
+        field: '--target',
+        problem: 'is given beside flags that say one',
+        expected: 'only one of the two',
+      })
+    }
+    input.target = target
+  }
+  refuse('The command', problems)
+  return input
+}
+
+function argumentsOf({ takes }: AnyOperation, { args }: Typed): Record<string, unknown> {
+  return Object.fromEntries(takes.flatMap((name, index) => (args[index] === undefined ? [] : [[name, args[index]]])))
+}
+
+async function fileOf(given: unknown, texts: Texts, problems: Problem[]): Promise<Record<string, unknown>> {
+  if (typeof given !== 'string') return {}
+  const found = given === '-' ? await texts.stdin('--file', problems) : texts.file('--file', given, problems)
+  if (found === undefined) return {}
+  const expected = 'a JSON object, such as {"every":"1h","target":{"handler":"report"}}'
+  const input = jsonOf('--file', found, { expected, problems })
+  if (input === undefined) return {}
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>
+  problems.push({ field: '--file', problem: `${found.is} JSON, and no object`, expected })
+  return {}
+}
+
+async function flagValue(field: Field, options: Typed['options'], texts: Texts, problems: Problem[]): Promise<unknown> {
+  const given = options[optionName(field.flag)]
+  if (given === undefined || field.kind === 'boolean') return given
+  return readValue(field, given as string[], texts, problems)
+}
+
+function unsetOf(operation: AnyOperation, given: unknown, problems: Problem[]): Field[] {
+  const fields = fieldsOf(operation)
+  const names = ((given ?? []) as string[]).flatMap((text) => text.split(',')).map((name) => name.trim())
+  const removable = fields.filter(({ isRemovable }) => isRemovable).map(({ flag }) => flag.slice(2))
+  return names.flatMap((name) => {
+    const field = fields.find(({ name: own, flag }) => own === name || flag === `--${name}` || flag === name)
+    if (field?.isRemovable === true) return [field]
+    const meant = field === undefined ? nearest(name, removable) : undefined
+    const isKnown = field !== undefined || operation.takes.includes(name)
+    const why = isKnown ? 'cannot be taken away' : 'is no field'
+    const expected = `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${removable.join(', ')}`
+    problems.push({ field: '--unset', problem: `names ${JSON.stringify(name)}, which ${why}`, expected })
+    return []
+  })
+}
+
+/** Whether what a verb does can be said with the flags of a target. */
+export function hasTarget({ input }: Pick<AnyOperation, 'input'>): boolean {
+  return 'target' in input.shape
+}
+
+async function targetOf(
+  operation: AnyOperation,
+  options: Typed['options'],
+  {
+    words,
+    texts,
+    problems,
+  }: { readonly words: readonly string[]; readonly texts: Texts; readonly problems: Problem[] },
+): Promise<unknown> {
+  if (hasTarget(operation)) {
+    const given = targetFlags.map(({ flag }) => [flag, options[optionName(flag)]])
+    return targetSaid(Object.fromEntries(given) as TargetGiven, words, { texts, problems })
+  }
+  if (words.length > 0) {
+    problems.push({
+      field: '--',
+      problem: 'is followed by words, and this command starts no program',
+      expected: 'nothing',
+    })
+  }
+  return undefined
+}

@@ -1,0 +1,163 @@
+import { type Command, CommanderError } from 'commander'
+import { BelfryError } from '../../core/error.ts'
+import { exitOk } from '../../operations/error-codes.ts'
+import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { confirm } from './confirm.ts'
+import { followOutput } from './follow.ts'
+import { inputOf, type Typed } from './given.ts'
+import { type Place, placeOf, refuseAbsentStore } from './place.ts'
+import { asksFirst, program } from './program.ts'
+import { withProgress } from './progress.ts'
+import { Texts } from './read-value.ts'
+import { type Reader, readerOf } from './reader.ts'
+import { asError, errorJson, errorText, exitOf } from './say-error.ts'
+import { isColoured, paintOf, printable } from './sheet.ts'
+import { exitOfAnswer } from './show/all.ts'
+import { endingBySignals } from './signals.ts'
+import { spelled } from './spelling.ts'
+import { noteSurroundings, tell } from './tell.ts'
+import { typedError } from './typed-error.ts'
+import { up } from './up.ts'
+import type { Session, StoreOpening, World } from './world.ts'
+
+/** Reads a command line, does what it asks for, and answers with the exit code. */
+export async function main(argv: readonly string[], world: World, version: string): Promise<number> {
+  const cut = argv.indexOf('--')
+  const typed = cut < 0 ? argv : argv.slice(0, cut)
+  const words = cut < 0 ? [] : argv.slice(cut + 1)
+  let exit: number = exitOk
+  let asked: AnyOperation | undefined
+  const reader = readerOf([world.stdout, world.stderr])
+  const root = program(version, {
+    write: (text) => world.stdout.write(spelled(text, world.env)),
+    async operation(operation, command) {
+      asked = operation
+      const typing = { args: command.args, words, options: command.optsWithGlobals() }
+      exit = await callOperation(operation, typing, { world, reader })
+    },
+    async up(command) {
+      if (words.length > 0) {
+        const hint = 'What it executes is created or enqueued in another terminal: `belfry run enqueue -- PROGRAM`.'
+        throw new BelfryError('invalid', 'up takes no words behind --.', { hint })
+      }
+      exit = await up(command.optsWithGlobals(), { world, reader })
+    },
+  })
+  try {
+    await root.parseAsync(typed, { from: 'user' })
+    await reader.refuseLoss()
+    return exit
+  } catch (thrown) {
+    return refused(thrown, { root, typed, asked, world })
+  }
+}
+
+interface Refusal {
+  readonly root: Command
+  readonly typed: readonly string[]
+  readonly asked: AnyOperation | undefined
+  readonly world: World
+}
+
+function refused(thrown: unknown, { root, typed, asked, world }: Refusal): number {
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitOk
+  const command = commandIn(root, typed)
+  // A noun alone asks what can be done with it.
+  if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
+    command.outputHelp()
+    return exitOk
+  }
+  const error = thrown instanceof CommanderError ? typedError(thrown, command) : asError(thrown)
+  const { stderr, env } = world
+  const paint = paintOf(isColoured(stderr, env))
+  const text = typed.includes('--json') ? errorJson(error) : errorText(error, { operation: asked, typed }, paint)
+  stderr.write(`${spelled(printable(text), env)}\n`)
+  if (error.code === 'failure' && error.cause instanceof Error && env.BELFRY_DEBUG === '1') {
+    stderr.write(`${error.cause.stack}\n`)
+  }
+  return exitOf(error)
+}
+
+/** The command that the words lead to, as far as they do. */
+function commandIn(root: Command, typed: readonly string[]): Command {
+  let command = root
+  for (const word of typed) {
+    const found = command.commands.find((each) => each.name() === word)
+    if (found !== undefined) command = found
+  }
+  return command
+}
+
+/** The verbs that may be the first thing anybody does with a store. */
+const begins: ReadonlySet<string> = new Set(['schedule create', 'schedule put', 'run enqueue', 'queue set'])
+
+interface Around {
+  readonly world: World
+  readonly reader: Reader
+}
+
+async function callOperation(operation: AnyOperation, typed: Typed, around: Around): Promise<number> {
+  const { world } = around
+  const { options } = typed
+  const words = commandOf(operation).join(' ')
+  const input = await inputOf(operation, typed, new Texts(world))
+  const isRehearsal = options.dryRun === true
+  const place = placeOf(options.store as string | undefined, world)
+  if (!begins.has(words)) refuseAbsentStore(place, world.folder)
+  if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
+  const session = await withProgress(world, 'opening the store', world.open(openingOf(place, options, isRehearsal)))
+  const ending = endingBySignals()
+  ending.onSecond((exit) => process.exit(exit))
+  try {
+    const interrupted = ending.first
+    return await Promise.race([
+      interrupted,
+      perform({ operation, input, session, place, options, interrupted }, around),
+    ])
+  } finally {
+    // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.
+    await session.close()
+    ending.forget()
+  }
+}
+
+/** "Delete schedule nightly?" */
+function questionOf({ noun, verb, takes }: AnyOperation, input: Readonly<Record<string, unknown>>): string {
+  const subject = takes.map((name) => String(input[name])).join(' ')
+  return `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${noun} ${subject}?`
+}
+
+interface Performance {
+  readonly operation: AnyOperation
+  readonly input: Readonly<Record<string, unknown>>
+  readonly session: Session
+  readonly place: Place
+  readonly options: Typed['options']
+  readonly interrupted: Promise<unknown>
+}
+
+async function perform(asked: Performance, { world, reader }: Around): Promise<number> {
+  const { operation, input, session, options, interrupted } = asked
+  const words = commandOf(operation).join(' ')
+  // Whoever waits for what nobody will do should not learn it by waiting.
+  if (waits(words, options)) await noteSurroundings(asked, world, { saysPlace: false })
+  if (options.follow === true) return followOutput(input, { session, world, reader, isJson: options.json === true })
+  const isRehearsal = options.dryRun === true
+  const context = isRehearsal ? { ...session.context, store: session.context.store.rehearsal() } : session.context
+  const work = operation.call(context, input)
+  await withProgress(world, words, Promise.race([work, interrupted]))
+  const answer = await work
+  await tell({ operation, answer, session, place: asked.place, options }, world)
+  return exitOfAnswer(words, answer)
+}
+
+function waits(words: string, { follow }: Typed['options']): boolean {
+  return words === 'run wait' || follow === true
+}
+
+/** Where no store is yet, a rehearsal must not make one: what would happen is told from a store that vanishes. */
+function openingOf(place: Place, options: Typed['options'], isRehearsal: boolean): StoreOpening {
+  const { schema, namespace } = options as { schema?: string; namespace?: string }
+  const store = isRehearsal && !place.exists ? 'memory:' : place.store
+  return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
+}

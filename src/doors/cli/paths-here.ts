@@ -1,0 +1,63 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import type { Problem } from '../../operations/problem.ts'
+
+interface Paths {
+  readonly cwd: string | undefined
+  /** The first word of a command, where it is given as words. */
+  readonly program: string | undefined
+  /** The flag that the program stands behind. */
+  readonly flag: string
+}
+
+/**
+ * A relative path is stored as it resolves here, so what it leads to must be here. What an absolute one leads to is the
+ * business of the workers, which may run on other machines.
+ */
+export function pathProblems({ cwd, program, flag }: Paths, folder: string): Problem[] {
+  const place = cwd === undefined ? folder : resolve(folder, cwd)
+  const ofFolder = cwd !== undefined && isHere(cwd) ? folderProblem(cwd, folder) : null
+  if (ofFolder !== null) return [{ field: '--cwd', ...ofFolder }]
+  if (program === undefined || !program.includes('/') || !isHere(program)) return []
+  // In a folder of the workers' own a program of their own is looked for.
+  const ofProgram = cwd !== undefined && !isHere(cwd) ? null : programProblem(program, place)
+  return ofProgram === null ? [] : [{ field: flag, ...ofProgram }]
+}
+
+type Unplaced = Omit<Problem, 'field'>
+
+function isHere(path: string): boolean {
+  return path !== '' && !isAbsolute(path)
+}
+
+function folderProblem(path: string, folder: string): Unplaced | null {
+  const found = statSync(resolve(folder, path), { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return null
+  const why = found === undefined ? `does not exist in ${folder}` : 'is no folder'
+  return {
+    problem: `names ${JSON.stringify(path)}, which ${why}`,
+    expected: 'a folder that is there, or the absolute path of one that the workers have',
+  }
+}
+
+function programProblem(path: string, folder: string): Unplaced | null {
+  const file = resolve(folder, path)
+  const named = `names ${JSON.stringify(path)}, which`
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() !== true) {
+    const expected = 'a program that is there, or the absolute path of one that the workers have'
+    return { problem: `${named} ${found === undefined ? `does not exist in ${folder}` : 'is no file'}`, expected }
+  }
+  if (isExecutable(file)) return null
+  return { problem: `${named} is not executable`, expected: `chmod +x ${path} before, or a program that reads it` }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    // Whatever keeps this user from executing it is told as one thing: he has to look at its rights anyway.
+    return false
+  }
+}

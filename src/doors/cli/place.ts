@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { BelfryError } from '../../core/error.ts'
+import { refusal } from '../../operations/problem.ts'
+
+/** Which store a command works on, and how it was found. */
+export interface Place {
+  /** As a store is opened: `sqlite:PATH`, `postgres://…` or `memory:`. */
+  readonly store: string
+  readonly from: 'flag' | 'environment' | 'found' | 'nowhere'
+  /** Whether a store that lies in a file is there; others are asked when they are opened. */
+  readonly exists: boolean
+  /** Where `secrets` lies. */
+  readonly belfryFolder: string
+}
+
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly folder: string
+}
+
+const belfryFolder = '.belfry'
+const fileName = 'belfry.db'
+
+/**
+ * The store that is named, or the nearest one upwards from the folder, as git finds its own. `DATABASE_URL` is not
+ * looked at: it belongs to somebody's application, and Belfry would make its tables there unasked.
+ */
+export function placeOf(flag: string | undefined, { env, folder }: Surroundings): Place {
+  const found = foundUpwards(folder)
+  const beside = found ?? join(folder, belfryFolder)
+  if (flag !== undefined) return named(flag, 'flag', folder, beside)
+  const { BELFRY_STORE } = env
+  if (BELFRY_STORE !== undefined && BELFRY_STORE !== '') return named(BELFRY_STORE, 'environment', folder, beside)
+  const store = `sqlite:${join(beside, fileName)}`
+  return { store, from: found === null ? 'nowhere' : 'found', exists: found !== null, belfryFolder: beside }
+}
+
+function named(store: string, from: Place['from'], folder: string, beside: string): Place {
+  const [, path] = /^sqlite:(?!\/\/[^/])(.+)$/.exec(store) ?? []
+  if (path === undefined) {
+    if (!/^(postgres(ql)?:\/\/|memory:$)/.test(store)) throw unnamed(store, from)
+    return { store, from, exists: true, belfryFolder: beside }
+  }
+  const file = resolve(folder, path)
+  return { store: `sqlite:${file}`, from, exists: existsSync(file), belfryFolder: dirname(file) }
+}
+
+/** Who opens a store would say the same, without knowing where the name came from. */
+function unnamed(store: string, from: Place['from']): BelfryError {
+  const path = store.replace(/^sqlite:\/*/, '')
+  // Of what may be a URL with a password only the beginning is shown.
+  const isPath = !/^[\w+.-]+:/.test(path)
+  const shown = isPath ? store : store.replace(/^([\w+.-]*:).+$/s, '$1…')
+  const meant = isPath && path !== '' ? `sqlite:${path}, if that was meant; ` : ''
+  const problem = store === '' ? 'is empty' : `is ${JSON.stringify(shown)}, which names no store`
+  const expected = `${meant}sqlite:PATH, postgres://user:password@host:5432/database, or memory:`
+  return refusal('The store', [{ field: from === 'flag' ? '--store' : 'BELFRY_STORE', problem, expected }])
+}
+
+function foundUpwards(folder: string): string | null {
+  for (let here = resolve(folder); ; here = dirname(here)) {
+    const candidate = join(here, belfryFolder)
+    if (existsSync(join(candidate, fileName))) return candidate
+    if (dirname(here) === here) return null
+  }
+}
+
+/**
+ * A look at a store that is not there is refused. Making an empty one would tell somebody in the wrong folder that
+ * nothing is scheduled.
+ */
+export function refuseAbsentStore({ exists, from, store }: Place, folder: string): void {
+  if (exists) return
+  const file = store.replace(/^sqlite:/, '')
+  const named = from === 'environment' ? `at ${file}, which BELFRY_STORE names` : `at ${file}`
+  throw new BelfryError('not-found', `There is no store ${from === 'nowhere' ? `in ${folder} or above it` : named}.`, {
+    hint: 'Go to the folder of your store, or name it with --store; `belfry up` and the first `belfry schedule create` make one.',
+    details: { store },
+  })
+}

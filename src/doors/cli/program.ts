@@ -1,0 +1,179 @@
+import { Command, Option } from 'commander'
+import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { nouns, operations } from '../../operations/table.ts'
+import { commandLine } from './command-line.ts'
+import { type Field, fieldsOf, placeholderOf } from './fields.ts'
+import { hasTarget } from './given.ts'
+import { targetFlags } from './target-flags.ts'
+
+/** What a command does once it is known what was typed. */
+export interface Actions {
+  /** Where help and version go. */
+  write(text: string): void
+  operation(operation: AnyOperation, command: Command): Promise<void>
+  up(command: Command): Promise<void>
+}
+
+const everywhere = 'Everywhere:'
+const ofTarget = 'What it does:'
+
+/** The whole command line, from the table of operations; only `up`, which is a process and no verb, stands beside it. */
+export function program(version: string, actions: Actions): Command {
+  const root = quiet(new Command('belfry'), actions)
+  root
+    .description('One durable scheduler for everything that must happen on time, and that can say why.')
+    .version(version, '-V, --version', 'Tells the version.')
+    .usage('COMMAND …')
+    .addHelpText('after', opening)
+  withStore(root)
+  root.addCommand(up(actions))
+  for (const operation of operations) {
+    if (operation.doors.cli === true) place(root, operation, actions)
+  }
+  return root
+}
+
+const opening = `
+Begin with:
+  belfry up                                                   runs what is due, until Ctrl-C
+  belfry schedule create hello --every 10s --command -- date  in another terminal
+  belfry explain schedule hello                               why it runs when it does
+  belfry doctor                                               whether all is well
+
+The store is the nearest .belfry/belfry.db upwards from here, unless --store or BELFRY_STORE names one.`
+
+/** Commander's own messages are not shown: what was typed wrong is told as every other error is. */
+function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
+  return command
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: () => undefined })
+    .configureHelp({
+      showGlobalOptions: false,
+      subcommandTerm: (each) => each.name(),
+      optionDescription: (option) => option.description,
+    })
+    .helpOption('-h, --help', 'Shows this.')
+    .helpCommand(false)
+    .showSuggestionAfterError(false)
+    .allowExcessArguments(false)
+}
+
+function withStore(command: Command): Command {
+  const options = [
+    new Option('--store <url>', 'The store: sqlite:PATH, postgres://… or memory:.'),
+    new Option('--schema <name>', 'The PostgreSQL schema. Default: belfry.'),
+    new Option('--namespace <name>', 'The tenant. Default: default.'),
+    new Option('--json', 'Answers as JSON, and nothing else on stdout.'),
+  ]
+  for (const option of options) command.addOption(option.helpGroup(everywhere))
+  return command
+}
+
+/** Puts a verb where its words lead, and makes the words before it on the way. */
+function place(root: Command, operation: AnyOperation, actions: Actions): void {
+  const words = commandOf(operation)
+  let parent = root
+  for (const word of words.slice(0, -1)) parent = child(parent, word, actions)
+  parent.addCommand(verb(words.at(-1) ?? '', operation, actions))
+}
+
+function child(parent: Command, word: string, actions: Actions): Command {
+  const found = parent.commands.find((each) => each.name() === word)
+  if (found !== undefined) return found
+  const says = word in nouns ? nouns[word as keyof typeof nouns].says : 'Tells why.'
+  const made = quiet(new Command(word), actions).description(says).usage('COMMAND …')
+  withStore(made)
+  parent.addCommand(made)
+  return made
+}
+
+function verb(word: string, operation: AnyOperation, actions: Actions): Command {
+  const command = quiet(new Command(word), actions).description(operation.says)
+  for (const name of operation.takes) command.argument(`[${name}]`, describe(operation, name))
+  const usage = operation.takes.map((name) => name.toUpperCase())
+  command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
+  for (const field of fieldsOf(operation)) addField(command, field)
+  if (hasTarget(operation)) addTarget(command)
+  addManners(command, operation)
+  withStore(command)
+  const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
+  command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
+  return command.action(() => actions.operation(operation, command))
+}
+
+function describe({ input }: AnyOperation, name: string): string {
+  return (input.shape as Record<string, { description?: string }>)[name]?.description ?? ''
+}
+
+function addField(command: Command, field: Field): void {
+  const { flag, kind, says } = field
+  if (kind !== 'boolean') {
+    command.addOption(collecting(new Option(`${flag} <${placeholderOf(field)}>`, says)))
+    return
+  }
+  const isOnByDefault = says.includes('Default: true.')
+  const on = new Option(flag, says)
+  const off = new Option(flag.replace('--', '--no-'), `The opposite of ${flag}.`)
+  command.addOption(isOnByDefault ? on.hideHelp() : on)
+  command.addOption(isOnByDefault ? new Option(off.flags, negated(says)) : off.hideHelp())
+}
+
+/** "Whether it is tried again …" of the flag that says no. */
+function negated(says: string): string {
+  return says.replace(/^Whether (.+?)\. Default: true\.$/, 'Says no to: $1.')
+}
+
+/** All that is given is kept, so that what is given twice can be refused. */
+function collecting(option: Option): Option {
+  return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+}
+
+function addTarget(command: Command): void {
+  for (const { flag, value, says } of targetFlags) {
+    const option = new Option(`${flag} ${value}`, says).preset(true as unknown as string)
+    command.addOption(collecting(option).helpGroup(ofTarget))
+  }
+}
+
+function addManners(command: Command, operation: AnyOperation): void {
+  const fields = fieldsOf(operation)
+  const add = (flags: string, says: string) => command.addOption(new Option(flags, says))
+  if (fields.some(({ isRemovable }) => isRemovable)) {
+    command.addOption(collecting(new Option('--unset <field,field>', 'Takes these fields away.')))
+  }
+  if (operation.effect !== 'read' && fields.length > 1) {
+    add('--file <path>', 'Reads the input from a JSON file, - for what is piped in; flags go before it.')
+  }
+  if (operation.rehearses === true) add('--dry-run', 'Tells what it would do, and does nothing.')
+  if (asksFirst(operation)) add('-y, --yes', 'Does not ask whether you mean it.')
+  if (isFollowable(operation)) add('-f, --follow', 'Goes on as more is put out, until the run has ended.')
+}
+
+/** What is hard to get back is asked about. A run that is cancelled was named by an id that nobody types by mistake. */
+export function asksFirst({ effect, noun }: AnyOperation): boolean {
+  return effect === 'destructive' && noun === 'schedule'
+}
+
+export function isFollowable({ noun, verb }: AnyOperation): boolean {
+  return noun === 'run' && verb === 'output'
+}
+
+function up(actions: Actions): Command {
+  const command = quiet(new Command('up'), actions)
+    .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
+    .usage('[flags]')
+  const options = [
+    new Option('--once', 'Does all that is due now, and ends.'),
+    new Option('--slots <n>', 'How many runs at once. Default: as many as the queues allow.'),
+    new Option('--queues <a,b>', 'Only runs of these queues.'),
+    new Option('--grace <duration>', 'How long what is at work may take to end. Default: 25s.'),
+    new Option('--name <text>', 'Names this worker for people.'),
+    new Option('--allow-private', 'Lets HTTP targets call private networks.'),
+    new Option('--allow-hosts <a,b>', 'Hosts that HTTP targets may call whatever their addresses are.'),
+    new Option('--refuse-loopback', 'Keeps HTTP targets from calling this machine.'),
+    new Option('--quiet', 'Tells only what goes wrong.'),
+  ]
+  for (const option of options) command.addOption(option)
+  withStore(command)
+  return command.action(() => actions.up(command))
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Problem } from '../../operations/problem.ts'
+import type { Field } from './fields.ts'
+import { jsonFault } from './json-fault.ts'
+import type { World } from './world.ts'
+
+/** A text, and where it came from, as a refusal of it begins. */
+export interface Found {
+  readonly text: string
+  readonly is: string
+}
+
+/** Where the texts of flags lead: a file, or what is piped in, which can be read once. */
+export class Texts {
+  readonly #world: Pick<World, 'stdin' | 'folder'>
+  #stdinUsedBy: string | null = null
+
+  constructor(world: Pick<World, 'stdin' | 'folder'>) {
+    this.#world = world
+  }
+
+  get folder(): string {
+    return this.#world.folder
+  }
+
+  /** What a flag says: the text itself, `@FILE`, or `-` for what is piped in. */
+  async behind(flag: string, given: string, problems: Problem[]): Promise<Found | undefined> {
+    if (given === '-') return this.stdin(flag, problems)
+    return given.startsWith('@') ? this.file(flag, given.slice(1), problems) : { text: given, is: 'is' }
+  }
+
+  file(flag: string, path: string, problems: Problem[]): Found | undefined {
+    const is = `names ${JSON.stringify(path)}, which`
+    try {
+      return { text: readFileSync(resolve(this.folder, path), 'utf8'), is: `${is} is` }
+    } catch (error) {
+      const problem = `${is} ${whyUnread(error as NodeJS.ErrnoException)}`
+      problems.push({ field: flag, problem, expected: 'the path of a file that can be read' })
+      return undefined
+    }
+  }
+
+  async stdin(flag: string, problems: Problem[]): Promise<Found | undefined> {
+    const { stdin } = this.#world
+    const expected = `a file, or something piped in: … | belfry … ${flag} -`
+    if (this.#stdinUsedBy !== null) {
+      const problem = `reads what is piped in, which ${this.#stdinUsedBy} has read already`
+      problems.push({ field: flag, problem, expected: 'a file for one of the two' })
+      return undefined
+    }
+    if (stdin.isTTY === true) {
+      problems.push({ field: flag, problem: 'is -, and nothing is piped in', expected })
+      return undefined
+    }
+    this.#stdinUsedBy = flag
+    const chunks: Buffer[] = []
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+    return { text: Buffer.concat(chunks).toString('utf8'), is: 'is -, and what is piped in is' }
+  }
+}
+
+function whyUnread({ code, message }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist'
+    case 'EISDIR':
+      return 'is a folder'
+    case 'EACCES':
+      return 'this user may not read'
+    default:
+      return `cannot be read: ${message}`
+  }
+}
+
+/**
+ * What the texts behind a flag ask for. A text that is no number is handed on as it is: the verb's own schema says best
+ * what would be right.
+ */
+export async function readValue(
+  field: Field,
+  given: readonly string[],
+  texts: Texts,
+  problems: Problem[],
+): Promise<unknown> {
+  const { flag, kind } = field
+  const text = given.at(-1) ?? ''
+  if (kind === 'list') return given.flatMap((one) => one.split(',')).map((one) => one.trim())
+  if (given.length > 1) {
+    problems.push({ field: flag, problem: `is given ${given.length} times`, expected: 'it once' })
+    return undefined
+  }
+  if (kind === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (kind === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+  if (kind !== 'json') return text
+  const found = await texts.behind(flag, text, problems)
+  const expected = `JSON such as '{"day":"today"}' or '"a text"', @FILE, or - for what is piped in`
+  return found === undefined ? undefined : jsonOf(flag, found, { expected, problems })
+}
+
+export function jsonOf(
+  flag: string,
+  { text, is }: Found,
+  { expected, problems }: { readonly expected: string; readonly problems: Problem[] },
+): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    problems.push({ field: flag, problem: text.trim() === '' ? `${is} empty` : `${is} ${unreadable(text)}`, expected })
+    return undefined
+  }
+}
+
+function unreadable(text: string): string {
+  const fault = jsonFault(text)
+  if (fault === null) return 'not JSON'
+  const { line, column, isEnd, belongs } = fault
+  const where = text.includes('\n') ? `line ${line}, character ${column}` : `character ${column}`
+  return isEnd ? `not whole JSON: it ends where ${belongs} belongs` : `not JSON at ${where}, where ${belongs} belongs`
+}

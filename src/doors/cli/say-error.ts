@@ -1,0 +1,44 @@
+import { BelfryError } from '../../core/error.ts'
+import { errorCodes } from '../../operations/error-codes.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import { storeProblems } from '../../operations/problem.ts'
+import { columns, indented } from './columns.ts'
+import type { Paint } from './sheet.ts'
+import { TypedFields } from './typed-field.ts'
+
+/** Anything that was thrown, as the one error that is told; what nobody foresaw says so. */
+export function asError(thrown: unknown): BelfryError {
+  if (thrown instanceof BelfryError) return thrown
+  const said = thrown instanceof Error ? thrown.message : String(thrown)
+  return new BelfryError('failure', `Something went wrong that nobody foresaw: ${said}`, { cause: thrown })
+}
+
+export function exitOf({ code }: BelfryError): number {
+  return errorCodes[code].exit
+}
+
+/** What was asked for, and the words it was asked with. */
+export interface Asked {
+  readonly operation: AnyOperation | undefined
+  readonly typed: readonly string[]
+}
+
+/** An error for people: what was wrong, where, what would be right, and what to do next. */
+export function errorText(error: BelfryError, asked: Asked, paint: Paint): string {
+  const typed = new TypedFields(asked)
+  const problems = storeProblems(error) ?? []
+  const hint = error.hint === undefined ? [] : [`${paint.bold('hint:')} ${typed.text(error.hint)}`]
+  if (problems.length === 0) return [`${paint.red('error:')} ${error.message}`, ...hint].join('\n')
+  const [subject, rest] = error.message.split(' is refused: ')
+  const rows = problems.flatMap(({ field, problem, expected }) => [
+    [paint.bold(typed.field(field)), typed.text(problem)],
+    ['', paint.dim(`expected: ${typed.text(expected)}`)],
+  ])
+  const refused = rest === undefined ? 'The command' : subject
+  return [`${paint.red('error:')} ${refused} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
+}
+
+/** The same for programs. */
+export function errorJson({ code, message, hint, details }: BelfryError): string {
+  return JSON.stringify({ error: { code, message, hint, details } })
+}

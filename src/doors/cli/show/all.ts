@@ -1,0 +1,94 @@
+import { exitOk } from '../../../operations/error-codes.ts'
+import type { Run } from '../../../operations/run/view.ts'
+import type { Sheet } from '../sheet.ts'
+import { showDiagnosis } from './doctor.ts'
+import { showRunExplained } from './explain-run.ts'
+import { showScheduleExplained } from './explain-schedule.ts'
+import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
+import {
+  showAttempts,
+  showCancelled,
+  showEnqueued,
+  showOutput,
+  showReset,
+  showRetried,
+  showRun,
+  showRuns,
+} from './runs.ts'
+import { showScheduleWritten } from './schedule-written.ts'
+import {
+  showCleared,
+  showDeletion,
+  showHinted,
+  showHints,
+  showHistory,
+  showPause,
+  showResumption,
+  showRunMade,
+  showSchedule,
+  showSchedules,
+  showVersions,
+} from './schedules.ts'
+import { showUpcoming } from './upcoming.ts'
+
+/** What an answer does not tell itself. */
+export interface Written {
+  readonly place: string
+  readonly isRehearsal: boolean
+}
+
+type Show = (answer: never, sheet: Sheet, written: Written) => string
+
+const written: Show = (answer, sheet, { place, isRehearsal }) =>
+  showScheduleWritten(answer, sheet, { place, rehearsed: isRehearsal })
+
+/** How the answer of each command is shown to people. A test asks for all of them. */
+export const shows: Readonly<Record<string, Show>> = {
+  'schedule create': written,
+  'schedule put': written,
+  'schedule update': written,
+  'schedule show': showSchedule,
+  'schedule list': showSchedules,
+  'schedule delete': showDeletion,
+  'schedule pause': showPause,
+  'schedule resume': showResumption,
+  'schedule run': showRunMade,
+  'schedule next': showUpcoming,
+  'schedule history': showHistory,
+  'schedule hint': showHinted,
+  'schedule clear-hints': showCleared,
+  'schedule hints': showHints,
+  'schedule versions': showVersions,
+  'run enqueue': showEnqueued,
+  'run show': showRun,
+  'run list': showRuns,
+  'run attempts': showAttempts,
+  'run output': showOutput,
+  'run wait': showRun,
+  'run cancel': showCancelled,
+  'run retry': showRetried,
+  'run reset': showReset,
+  'queue set': showQueueWritten,
+  'queue show': showQueue,
+  'queue list': showQueues,
+  'queue pause': showQueueWritten,
+  'queue resume': showQueueWritten,
+  'worker list': showWorkers,
+  'explain schedule': showScheduleExplained,
+  'explain run': showRunExplained,
+  doctor: showDiagnosis,
+}
+
+export function render(command: string, answer: unknown, sheet: Sheet, told: Written): string {
+  const show = shows[command]
+  return show === undefined ? JSON.stringify(answer, null, 2) : show(answer as never, sheet, told)
+}
+
+/** Whoever waits for a run in a script wants to know by the exit code how it ended, and of a doctor whether all is well. */
+export function exitOfAnswer(command: string, answer: unknown): number {
+  const isGood =
+    command === 'run wait'
+      ? (answer as Run).status === 'completed'
+      : command !== 'doctor' || (answer as { readonly ok: boolean }).ok
+  return isGood ? exitOk : 1
+}

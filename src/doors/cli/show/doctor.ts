@@ -1,0 +1,57 @@
+import { plainText } from '../../../operations/schedule/plain-text.ts'
+import type { Check, Diagnosis, Finding } from '../../../operations/store/output.ts'
+import { columns, indented } from '../columns.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** One line a check, what was found beneath it with what to do, and one sentence at the end that says it all. */
+export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): string {
+  const lines = columns(
+    null,
+    checks.map((check) => [marked(check, sheet), check.check, plainText(check.says)]),
+  ).split('\n')
+  const told = checks.flatMap((check, index) => [lines[index] ?? '', ...below(check, sheet)])
+  return [sheet.paint.bold(plainText(store)), ...told, '', summary(checks, sheet)].join('\n')
+}
+
+const signs = { ok: '✓', note: '!', wrong: '✗' } as const
+
+/** A sign for those who see colours, and a word for everybody. */
+function marked({ state }: Pick<Check, 'state'>, { paint }: Sheet): string {
+  const mark = `${signs[state]} ${state}`
+  switch (state) {
+    case 'ok':
+      return paint.green(mark)
+    case 'note':
+      return paint.yellow(mark)
+    case 'wrong':
+      return paint.red(mark)
+  }
+}
+
+function below({ findings, more }: Check, sheet: Sheet): string[] {
+  const { paint } = sheet
+  return [
+    ...findings.map((finding) => indented(foundOf(finding, sheet), 4)),
+    ...(more === 0 ? [] : [indented(paint.dim(`and ${more} more`), 4)]),
+  ]
+}
+
+function foundOf({ state, says, next, fixed }: Finding, { paint }: Sheet): string {
+  if (fixed !== undefined) return `${plainText(says)}\n  ${paint.green('fixed:')} ${plainText(fixed)}`
+  const colour = state === 'wrong' ? paint.red : paint.yellow
+  return `${colour(plainText(says))}\n  ${paint.bold('next:')} ${plainText(next ?? '')}`
+}
+
+function summary(checks: readonly Check[], { paint }: Sheet): string {
+  const count = (state: Check['state']) => checks.filter((check) => check.state === state).length
+  const [wrong, notes] = [count('wrong'), count('note')]
+  const mended = checks.flatMap(({ findings }) => findings).filter(({ fixed }) => fixed !== undefined).length
+  const parts = [
+    ...(wrong === 0 ? [] : [`${wrong} of ${checks.length} checks found something wrong`]),
+    ...(notes === 0 ? [] : [`${notes} ${notes === 1 ? 'has' : 'have'} something to note`]),
+    ...(mended === 0 ? [] : [`${mended} ${mended === 1 ? 'thing was' : 'things were'} fixed`]),
+  ]
+  if (wrong === 0) parts.unshift('Nothing is wrong')
+  const sentence = `${parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts[0]}.`
+  return wrong === 0 ? paint.green(sentence) : paint.red(sentence)
+}

@@ -1,0 +1,90 @@
+import { formatDuration } from '../../../core/duration.ts'
+import type { Policy } from '../../../core/policy.ts'
+import type { QueueWritten } from '../../../operations/queue/queue.ts'
+import { plainText } from '../../../operations/schedule/plain-text.ts'
+import type { Worker } from '../../../operations/worker.ts'
+import { columns, indented } from '../columns.ts'
+import type { Sheet } from '../sheet.ts'
+import { relative, when } from '../when.ts'
+import { facts } from './facts.ts'
+
+type Queue = QueueWritten['queue']
+
+export function showQueues(queues: readonly Queue[], sheet: Sheet): string {
+  const rows = queues.map((queue) => [
+    sheet.paint.bold(plainText(queue.name)),
+    `${queue.inFlight} of ${queue.policy?.maxConcurrent ?? '?'}`,
+    standing(queue, sheet),
+  ])
+  return columns(['NAME', 'AT WORK', 'STANDS'], rows)
+}
+
+function standing({ paused, policy }: Queue, { paint, now }: Sheet): string {
+  if (policy === null) return paint.red('its policy cannot be read: nothing goes')
+  if (paused === null) return paint.green('open')
+  return paint.yellow(`paused ${relative(paused.at, now)}: ${plainText(paused.reason)}`)
+}
+
+export function showQueue(queue: Queue, sheet: Sheet): string {
+  const { name, policy, policyVersion, inFlight } = queue
+  const head = `${sheet.paint.bold(plainText(name))}  ${standing(queue, sheet)}`
+  const rows = policy === null ? [] : policyRows(policy)
+  const known = facts([['at work', String(inFlight)], ...rows, ['version', String(policyVersion)]], sheet.paint)
+  return [head, indented(known)].join('\n')
+}
+
+function policyRows(policy: Policy): [string, string | null][] {
+  const { rateLimit, retention } = policy
+  const kept = [
+    `completed ${formatDuration(retention.completedMs)}`,
+    `failed ${formatDuration(retention.failedMs)}`,
+    `history ${formatDuration(retention.ledgerMs)}`,
+    `at most ${retention.endedRunsMax} ended runs`,
+    ...(retention.parkedMs === undefined ? [] : [`parked ${formatDuration(retention.parkedMs)}`]),
+  ]
+  return [
+    ['max-concurrent', String(policy.maxConcurrent)],
+    ['max-concurrent-per-key', policy.maxConcurrentPerKey === undefined ? null : String(policy.maxConcurrentPerKey)],
+    ['max-attempts', String(policy.maxAttempts)],
+    [
+      'backoff',
+      `${formatDuration(policy.backoffBaseMs)} × ${policy.backoffFactor}^(n−1), at most ${formatDuration(policy.backoffCapMs)}`,
+    ],
+    ['backoff-spread', policy.backoffSpread === undefined ? null : String(policy.backoffSpread)],
+    [
+      'rate-limit',
+      rateLimit === undefined ? null : `${rateLimit.startsMax} starts in ${formatDuration(rateLimit.perMs)}`,
+    ],
+    ['on-exhausted', policy.onExhausted ?? null],
+    ['lease-ttl', `${formatDuration(policy.leaseTtlMs)} for outside hosts`],
+    ['kept', kept.join(', ')],
+  ]
+}
+
+export function showQueueWritten(
+  { answer, queue }: QueueWritten,
+  sheet: Sheet,
+  { isRehearsal }: { isRehearsal: boolean },
+): string {
+  const word = answer === 'unchanged' ? 'nothing changed of' : answer
+  const end = isRehearsal ? ' (a rehearsal: nothing was written)' : ''
+  return `${word} queue ${showQueue(queue, sheet).replace('\n', `${end}\n`)}`
+}
+
+export function showWorkers(workers: readonly Worker[], { now, zone, paint }: Sheet): string {
+  if (workers.length === 0) return 'No worker has run here yet. Start one: belfry up'
+  const rows = workers.map(({ id, name, host, can, slots, startedAt, beatAt, stoppedAt, isLive }) => [
+    paint.bold(id),
+    plainText(name),
+    plainText(host),
+    isLive
+      ? paint.green('alive')
+      : stoppedAt === null
+        ? paint.red(`not heard of since ${relative(beatAt, now)}`)
+        : paint.dim(`stopped ${relative(stoppedAt, now)}`),
+    when(startedAt, { now, zone }),
+    slots === null ? 'as queues allow' : String(slots),
+    [...can.kinds, ...(can.handlers ?? []).map((handler) => `handler ${handler}`)].map(plainText).join(', '),
+  ])
+  return columns(['ID', 'NAME', 'HOST', 'STANDS', 'STARTED', 'SLOTS', 'CAN'], rows)
+}

@@ -1,0 +1,123 @@
+import type { EngineEvents } from '../../engine/events.ts'
+import { isoText } from '../../operations/instant.ts'
+import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
+import { spelled } from './spelling.ts'
+import { howLong, relative } from './when.ts'
+import type { Heard, World } from './world.ts'
+
+interface Told {
+  readonly place: string
+  /** Whether the store was made just now. */
+  readonly isNew: boolean
+  readonly isOnce: boolean
+  readonly slots?: number
+  readonly queues?: string[]
+}
+
+interface Manner {
+  readonly isJson: boolean
+  readonly isQuiet: boolean
+  /** What is at work when it is told to end has so long. */
+  readonly graceMs: number
+}
+
+const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
+/** Said by the opening and closing lines in their own words. */
+const saidElsewhere: ReadonlySet<string> = new Set(['worker.started', 'worker.stopping', 'worker.stopped'])
+
+/** Tells what a worker does: a line an event for people, a line of JSON for programs. */
+export class Teller {
+  readonly #world: World
+  readonly #paint: Paint
+  readonly #isJson: boolean
+  readonly #isQuiet: boolean
+  readonly #graceMs: number
+  #forced = 0
+
+  constructor(world: World, { isJson, isQuiet, graceMs }: Manner) {
+    this.#world = world
+    this.#graceMs = graceMs
+    this.#isJson = isJson
+    this.#isQuiet = isQuiet
+    this.#paint = paintOf(isColoured(world.stdout, world.env))
+  }
+
+  opening({ place, isNew, isOnce, slots, queues }: Told): void {
+    if (this.#isQuiet) return
+    const { bold, dim } = this.#paint
+    const limits = [
+      ...(slots === undefined ? [] : [`at most ${slots} runs at once`]),
+      ...(queues === undefined ? [] : [`only of ${queues.join(', ')}`]),
+    ]
+    this.#say(
+      `${bold('Belfry')} works on ${place}${isNew ? ' (new)' : ''}${limits.length === 0 ? '' : `, ${limits.join(', ')}`}.`,
+    )
+    if (isOnce) return
+    this.#say(dim('Ctrl-C ends it. In another terminal:'))
+    this.#say(dim('  belfry schedule create hello --every 10s --command -- date'))
+    this.#say(dim('  belfry schedule list'))
+    this.#say(dim('  belfry explain schedule hello'))
+  }
+
+  hear({ name, event, level, sentence }: Heard): void {
+    if (name === 'worker.stopping') this.#stopping(event as EngineEvents['worker.stopping'])
+    if (name === 'worker.stopped') this.#forced = (event as EngineEvents['worker.stopped']).forced
+    const isLoud = loud.has(level)
+    if (this.#isQuiet && !isLoud) return
+    const at = this.#world.clock.now()
+    if (this.#isJson) {
+      this.#world.stdout.write(`${JSON.stringify({ at: isoText(at), event: name, level, ...forPrograms(event) })}\n`)
+      return
+    }
+    // That a run started is told by its end, and what has no end soon by `run list`.
+    if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
+    const { dim, red, yellow } = this.#paint
+    const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
+    this.#say(`${dim(timeOf(at))} ${colour(sentence)}`)
+  }
+
+  /** Also to whoever wants quiet: he asked for an end, and would wonder why it does not come. */
+  #stopping({ running }: EngineEvents['worker.stopping']): void {
+    if (running === 0) return
+    const what = running === 1 ? '1 run is at work and' : `${running} runs are at work and`
+    this.#say(`Stopping: ${what} may take ${howLong(this.#graceMs)} to end. Ctrl-C again does not wait.`)
+  }
+
+  /** With when it goes on, where all that was due is done. */
+  closing(done: { readonly nextAt: number | null } | null): void {
+    if (this.#isQuiet) return
+    const now = this.#world.clock.now()
+    this.#say(done === null ? stoppedText(this.#forced) : `All that was due is done. ${nextText(done.nextAt, now)}`)
+  }
+
+  #say(line: string): void {
+    if (this.#isJson) return
+    this.#world.stdout.write(`${spelled(printable(line), this.#world.env)}\n`)
+  }
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8)
+}
+
+function stoppedText(forced: number): string {
+  if (forced === 0) return 'Stopped.'
+  return `Stopped; ${forced === 1 ? '1 run was' : `${forced} runs were`} given back unfinished.`
+}
+
+function nextText(nextAt: number | null, now: number): string {
+  if (nextAt === null) return 'Nothing comes next.'
+  return nextAt <= now ? 'More has become due since.' : `The next comes ${relative(nextAt, now)}.`
+}
+
+/** The fields of events that are instants. */
+const instants: ReadonlySet<string> = new Set(['occurrenceAt', 'nextEligibleAt', 'from'])
+
+/** Instants as every door tells them; and an error has no fields that JSON would show. */
+function forPrograms(event: object): object {
+  const fields = Object.entries(event).map(([name, value]) => {
+    if (value instanceof Error) return [name, value.message]
+    return [name, instants.has(name) && typeof value === 'number' ? isoText(value) : value]
+  })
+  return Object.fromEntries(fields)
+}

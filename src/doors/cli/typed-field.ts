@@ -1,0 +1,77 @@
+import { type Field, fieldsOf } from './fields.ts'
+import type { Asked } from './say-error.ts'
+
+/** Fields that every command has, and no verb. */
+const everywhere = ['store', 'schema', 'namespace']
+
+/** The parts of a target that have a flag of their own. */
+const targetParts: readonly (readonly [RegExp, string])[] = [
+  [/^target\.http\.url$/, '--http'],
+  [/^target\.http\.method$/, '--method'],
+  [/^target\.http\.body.*$/, '--body'],
+  [/^target\.command.*$/, '--command'],
+  [/^target\.cwd$/, '--cwd'],
+  [/^target\.handler$/, '--handler'],
+  [/^target\.http\.headers\.?(.*)\.secret$/, '--header-secret $1'],
+  [/^target\.http\.headers\.?(.*)$/, '--header $1'],
+  [/^target\.env\.?(.*)\.secret$/, '--env-secret $1'],
+  [/^target\.env\.?(.*)$/, '--env $1'],
+]
+
+/**
+ * Spells the fields of a verb as somebody typed them: `--max-runs` for `maxRuns`, `NAME` for an argument, and the name
+ * itself where it stood in a file.
+ */
+export class TypedFields {
+  readonly #typed: readonly string[]
+  readonly #takes: readonly string[]
+  readonly #fields: readonly Field[]
+
+  constructor({ operation, typed }: Asked) {
+    this.#typed = typed
+    this.#takes = operation?.takes ?? []
+    this.#fields = operation === undefined ? [] : fieldsOf(operation)
+  }
+
+  /** A field that something is wrong with. */
+  field(field: string): string {
+    if (everywhere.includes(field)) return `--${field}`
+    const root = /^[^.[]*/.exec(field)?.[0] ?? field
+    if (this.#takes.includes(root)) return field.replace(root, root.toUpperCase())
+    return this.#ofTarget(field) ?? this.#flag(field, root) ?? field
+  }
+
+  /** A sentence that names fields between backticks, as those that are told at every door do. */
+  text(text: string): string {
+    return text.replace(/`(\w+)`/g, (whole, name: string) => {
+      const field = this.#fields.find(({ name: own }) => own === name || `${own}Ms` === name)
+      if (field === undefined) return whole
+      return this.#flag(field.name, field.name) ?? field.name
+    })
+  }
+
+  #flag(field: string, root: string): string | null {
+    const known = this.#fields.find(({ name }) => name === root)
+    if (known === undefined || (this.#isTyped('--file') && !this.#isTyped(known.flag))) return null
+    const path = field.slice(root.length)
+    // In a list each is told by what it says.
+    return known.kind === 'list' ? known.flag : known.flag + path
+  }
+
+  #ofTarget(field: string): string | null {
+    const found = targetParts.find(([pattern]) => pattern.test(field))
+    if (found === undefined) return null
+    const [pattern, spelled] = found
+    const [flag = ''] = spelled.split(' ')
+    const isWritten = this.#isTyped('--target') || this.#isTyped('--file')
+    if (isWritten && !this.#isTyped(flag)) return null
+    return field
+      .replace(pattern, spelled)
+      .replace(/\["(.*)"\]$/, '$1')
+      .trim()
+  }
+
+  #isTyped(flag: string): boolean {
+    return this.#typed.some((word) => word === flag || word.startsWith(`${flag}=`))
+  }
+}

@@ -1,0 +1,130 @@
+import { DurationError, parseDuration } from '../../core/duration.ts'
+import { exitOk } from '../../operations/error-codes.ts'
+import { type Problem, refuse } from '../../operations/problem.ts'
+import { placeOf } from './place.ts'
+import { withProgress } from './progress.ts'
+import type { Reader } from './reader.ts'
+import { endingBySignals } from './signals.ts'
+import { Teller } from './tell-events.ts'
+import type { WorkerOpening, World } from './world.ts'
+
+interface UpFlags {
+  readonly store?: string
+  readonly schema?: string
+  readonly namespace?: string
+  readonly json?: true
+  readonly once?: true
+  readonly slots?: string
+  readonly queues?: string
+  readonly grace?: string
+  readonly name?: string
+  readonly allowPrivate?: true
+  readonly allowHosts?: string
+  readonly refuseLoopback?: true
+  readonly quiet?: true
+}
+
+interface Around {
+  readonly world: World
+  readonly reader: Reader
+}
+
+/** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
+export async function up(given: Readonly<Record<string, unknown>>, { world, reader }: Around): Promise<number> {
+  const flags = given as unknown as UpFlags
+  const { start, graceMs } = startOf(flags)
+  const place = placeOf(flags.store, world)
+  const isOnce = flags.once === true
+  const teller = new Teller(world, { graceMs, isJson: flags.json === true, isQuiet: flags.quiet === true })
+  const worker = await withProgress(
+    world,
+    'opening the store',
+    world.work({
+      ...openingOf(flags, place.store),
+      secretsFolder: `${place.belfryFolder}/secrets`,
+      hear: (heard) => teller.hear(heard),
+    }),
+  )
+  // Not before: who loses patience with a store that does not open has nothing to wait for.
+  const ending = endingBySignals()
+  void reader.gone.then(() => ending.ask())
+  try {
+    teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
+    await worker.start(start)
+    ending.onSecond(() => void worker.stop({ graceMs: 0 }))
+    if (isOnce) await Promise.race([worker.drain(), ending.first])
+    else await ending.first
+    const isDone = isOnce && !ending.isAsked
+    await worker.stop({ graceMs })
+    teller.closing(isDone ? { nextAt: await worker.nextInstant() } : null)
+    return exitOk
+  } finally {
+    ending.forget()
+    await worker.close()
+  }
+}
+
+const graceDefault = '25s'
+
+function startOf({ slots, queues, grace = graceDefault, name, allowHosts }: UpFlags) {
+  const problems: Problem[] = []
+  for (const [flag, list] of Object.entries({ '--queues': queues, '--allow-hosts': allowHosts })) {
+    if (list === undefined || !listOf(list).includes('')) continue
+    const problem = `is ${JSON.stringify(list.slice(0, 60))}, in which a name is empty`
+    problems.push({ field: flag, problem, expected: 'names with commas between them, such as a,b' })
+  }
+  if (name !== undefined && (name === '' || name.length > nameLengthMax)) {
+    const problem = name === '' ? 'is empty' : `has ${name.length} characters`
+    problems.push({ field: '--name', problem, expected: `a text of 1 to ${nameLengthMax} characters` })
+  }
+  const count = slots === undefined ? undefined : slotsOf(slots, problems)
+  const graceMs = graceOf(grace, problems)
+  refuse('The worker', problems)
+  return {
+    graceMs,
+    start: { ...(count !== undefined && { slots: count }), ...(queues !== undefined && { queues: listOf(queues) }) },
+  }
+}
+
+const slotsMax = 1_000_000
+const nameLengthMax = 200
+
+function slotsOf(text: string, problems: Problem[]): number {
+  const slots = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (slots < 1 || slots > slotsMax) {
+    const problem = `is ${JSON.stringify(text.slice(0, 60))}`
+    problems.push({ field: '--slots', problem, expected: `an integer from 1 to ${slotsMax}` })
+  }
+  return slots
+}
+
+function graceOf(text: string, problems: Problem[]): number {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+    problems.push({ field: '--grace', problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected: error.suggestion })
+    return 0
+  }
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((name) => name.trim())
+}
+
+function openingOf(
+  { schema, namespace, name, allowPrivate, allowHosts, refuseLoopback }: UpFlags,
+  store: string,
+): Omit<WorkerOpening, 'secretsFolder' | 'hear'> {
+  return {
+    store,
+    ...(schema !== undefined && { schema }),
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    network: {
+      allowLoopback: refuseLoopback !== true,
+      ...(allowPrivate === true && { allowPrivate }),
+      ...(allowHosts !== undefined && { allowHosts: listOf(allowHosts) }),
+    },
+  }
+}

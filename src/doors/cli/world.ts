@@ -1,0 +1,59 @@
+import type { Clock } from '../../core/clock.ts'
+import type { EngineEvents, EventName } from '../../engine/events.ts'
+import type { OperationContext } from '../../operations/context.ts'
+
+/** Everything the command line touches: the terminal, the folder, the store and the worker. */
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly folder: string
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly clock: Clock
+  /** Opens a store for verbs; nothing is executed by it. */
+  open(opening: StoreOpening): Promise<Session>
+  /** Opens a store to become a worker on it. */
+  work(opening: WorkerOpening): Promise<WorkerSession>
+}
+
+/** Which store, and what of it. */
+export interface StoreOpening {
+  readonly store: string
+  readonly schema?: string
+  readonly namespace?: string
+}
+
+export interface Session {
+  readonly context: OperationContext
+  close(): Promise<void>
+}
+
+export interface WorkerOpening extends StoreOpening {
+  readonly secretsFolder: string
+  readonly network: {
+    readonly allowLoopback?: boolean
+    readonly allowPrivate?: boolean
+    readonly allowHosts?: string[]
+  }
+  readonly name?: string
+  readonly hear: (heard: Heard) => void
+}
+
+/** An event of the worker, with its sentence for people and how much it matters. */
+export interface Heard {
+  readonly name: EventName
+  readonly event: EngineEvents[EventName]
+  readonly level: string
+  readonly sentence: string
+}
+
+export interface WorkerSession {
+  readonly place: string
+  start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
+  /** Does all that is due now, and answers when it has ended. */
+  drain(): Promise<void>
+  stop(options: { readonly graceMs?: number }): Promise<void>
+  /** When time alone will next make something happen. */
+  nextInstant(): Promise<number | null>
+  close(): Promise<void>
+}

@@ -1,0 +1,32 @@
+import { userInfo } from 'node:os'
+import type { Clock } from '../core/clock.ts'
+import type { OperationContext } from '../operations/context.ts'
+import type { Waits } from '../operations/run/waits.ts'
+import type { Store } from '../store/port.ts'
+import type { Opening } from './options.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly opening: Opening
+  readonly clock: Clock
+  readonly waits: Waits
+  readonly door: string
+  /** Where relative programs and folders of commands begin. */
+  readonly folder: string
+}
+
+/** What the verbs work on in this process, and for whom. */
+export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
+  const { zone, defaultMaxConcurrent } = opening
+  const actor = { name: opening.name ?? userName(), door }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits }
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}

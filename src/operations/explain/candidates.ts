@@ -1,0 +1,72 @@
+import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/governor.ts'
+import type { HintKind } from '../../store/port.ts'
+import type { HintView } from '../../store/view.ts'
+
+/** A wish for an instant, and what became of it. */
+export interface Candidate {
+  readonly by: Winner
+  /** The instant as it was wished for. */
+  readonly wishedAt: number | null
+  /** The instant with which it competed: what is over by then is due at once. */
+  readonly at: number | null
+  readonly effect: 'won' | 'lost' | 'ignored'
+  readonly why: string
+  /** Whose hint it is; null of the schedule's own timing, and of a hint that retention has removed. */
+  readonly hint: { readonly author: string; readonly reason: string; readonly expiresAt: number } | null
+}
+
+/** A rule that looked at the winner, in the order in which they did. */
+export interface AppliedRule {
+  readonly rule: TrailRule
+  readonly effect: TrailStep['effect']
+  readonly from: number | null
+  readonly at: number | null
+  readonly why: string
+}
+
+export interface Reasoning {
+  readonly candidates: readonly Candidate[]
+  readonly rules: readonly AppliedRule[]
+}
+
+interface Trailed {
+  readonly at: number
+  readonly state?: GovernorState | undefined
+  readonly trail: readonly TrailStep[]
+}
+
+const hintKinds: { readonly [Rule in Exclude<Winner, 'baseline'>]: HintKind } = {
+  'interval-hint': 'interval',
+  'oneshot-hint': 'oneshot',
+}
+
+/** Takes the trail of a decision apart: who wished for what, and what the rules made of the winner. */
+export function reasoningOf(decision: Trailed | null, hints: readonly HintView[]): Reasoning {
+  const candidates: Candidate[] = []
+  const rules: AppliedRule[] = []
+  for (const { rule, from, at, effect, why } of decision?.trail ?? []) {
+    const by = wisher(rule, effect)
+    if (by === null || decision === null) rules.push({ rule, effect, from, at, why })
+    else {
+      const hint = by === 'baseline' ? null : hintOf(hintKinds[by], decision, hints)
+      candidates.push({ by, wishedAt: from, at, effect: effect as Candidate['effect'], why, hint })
+    }
+  }
+  return { candidates, rules }
+}
+
+/** A single instant that has been planned is ignored by the rule that says so; the wish was the schedule's own. */
+function wisher(rule: TrailRule, effect: TrailStep['effect']): Winner | null {
+  if (rule === 'baseline' || rule === 'interval-hint' || rule === 'oneshot-hint') return rule
+  return rule === 'last-planned' && effect === 'ignored' ? 'baseline' : null
+}
+
+/** The hint that the governor saw: the one with its expiry, or the newest before it was asked where nobody kept that. */
+function hintOf(kind: HintKind, { at, state }: Trailed, hints: readonly HintView[]): Candidate['hint'] {
+  const seen = state?.hints?.[kind]
+  const found = hints.find((hint) => {
+    if (hint.kind !== kind || hint.createdAt > at) return false
+    return seen === undefined || hint.expiresAt === seen.expiresAt
+  })
+  return found === undefined ? null : { author: found.author, reason: found.reason, expiresAt: found.expiresAt }
+}

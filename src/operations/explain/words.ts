@@ -1,0 +1,12 @@
+import { formatDuration } from '../../core/duration.ts'
+
+export function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+const secondMs = 1_000
+
+/** How long, as a sentence says it: from a second on nobody reads ms. The exact number stands in a field beside it. */
+export function about(ms: number): string {
+  return formatDuration(ms < secondMs ? ms : Math.round(ms / secondMs) * secondMs)
+}

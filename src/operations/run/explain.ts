@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { isEnded } from '../../core/run-state.ts'
+import type { LedgerView, RunView, ScheduleView } from '../../store/view.ts'
+import { presentSchedule } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import { type Fleet, fleetOf } from '../explain/fleet.ts'
+import { name, runId } from '../fields.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { quoted } from '../problem.ts'
+import { type LedgerTold, ledgerTold } from '../schedule/ledger-told.ts'
+import { problemOf } from '../schedule/standing.ts'
+import { type UpcomingRun, upcoming } from '../schedule/upcoming.ts'
+import { attemptsTold } from './attempt-told.ts'
+import { type RunExplained, runExplained } from './explain-output.ts'
+import { plannedByLedger, plannedOf } from './planned.ts'
+import { type RunStanding, standingOf } from './standing.ts'
+import { runCodes } from './standing-codes.ts'
+import { latenessOf, type TimelineEvent, timelineOf } from './timeline.ts'
+
+export const explain = operation({
+  noun: 'run',
+  verb: 'explain',
+  command: ['explain', 'run'],
+  says: 'Tells why a run was planned, what became of it, and what it waits for, by the functions that the engine asks.',
+  request: 'an explanation of a run',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    id: runId,
+    schedule: name
+      .describe(
+        'Where to look for a run that retention has removed: the name of its schedule, or the id of a deleted one.',
+      )
+      .optional(),
+  }),
+  takes: ['id'],
+  output: runExplained,
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  examples: [{ id: 'r-11' }],
+  async run(context, { id, schedule }) {
+    const run = await context.store.read.run(id)
+    if (run !== null) return explained(context, run)
+    if (schedule === undefined) throw absentRun(id)
+    return pruned(context, id, await presentSchedule(context, schedule))
+  },
+})
+
+async function explained(context: OperationContext, run: RunView): Promise<RunExplained> {
+  const { store } = context
+  const fleet = await fleetOf(context)
+  const [standing, views, queue, schedule] = await Promise.all([
+    standingOf(context, run, fleet),
+    store.read.attempts(run.id),
+    store.read.queue(run.queue),
+    run.scheduleId === null ? null : store.read.schedule(run.scheduleId),
+  ])
+  const attempts = attemptsTold({ run, attempts: views, policy: queue?.policy ?? null, fleet })
+  const lateness = latenessOf(run, attempts, fleet.now)
+  const around = await scheduleAround(context, run.occurrenceAt, schedule, fleet)
+  return {
+    run: run.id,
+    at: fleet.now,
+    status: run.status,
+    ...standing,
+    queue: run.queue,
+    schedule: around,
+    planned: await plannedOf(context, run, schedule),
+    timeline: timelineOf({ run, attempts, lateness, fleet, until: standing.waiting?.until ?? null }),
+    attempts,
+    budget: { used: run.attempts, max: queue?.policy?.maxAttempts ?? null },
+    lateness,
+    next: nextOf(run, standing, around),
+    notes: notesOf(run, schedule),
+  }
+}
+
+const ledgerLookedAt = 1_000
+
+/** What the ledger of its schedule keeps of a run that is gone. */
+async function pruned(context: OperationContext, id: string, schedule: ScheduleView): Promise<RunExplained> {
+  const rows = await context.store.read.ledger(schedule.id, { limit: ledgerLookedAt })
+  const row = rows.find((one) => one.runId === id)
+  if (row === undefined) throw absentRun(id, schedule.spec.name)
+  const fleet = await fleetOf(context)
+  const [told] = await ledgerTold(context, [row])
+  const around = await scheduleAround(context, row.from, schedule, fleet)
+  return {
+    run: id,
+    at: fleet.now,
+    status: null,
+    code: 'pruned',
+    sentence: `Retention has removed the run; the ledger of ${schedule.spec.name} still says that ${told?.why}.`,
+    unblock: [],
+    waiting: null,
+    queue: schedule.spec.queue ?? 'default',
+    schedule: around,
+    planned: await plannedByLedger(context, schedule, row),
+    timeline: ledgerEvents(row),
+    attempts: [],
+    budget: null,
+    lateness: null,
+    next: afterIts(around),
+    notes: ['Its attempts, payload, result and output were removed with it.', runCodes.pruned.says],
+  }
+}
+
+function ledgerEvents({ decision, from, recordedAt, endedAt, outcome }: LedgerView): TimelineEvent[] {
+  const events: TimelineEvent[] = [
+    ...(decision === null
+      ? []
+      : [{ at: decision.at, what: 'decided' as const, detail: `by version ${decision.version}` }]),
+    { at: from, what: 'nominal', detail: '' },
+    { at: recordedAt, what: 'fired', detail: '' },
+    ...(endedAt === null ? [] : [{ at: endedAt, what: 'ended' as const, detail: outcome }]),
+  ]
+  return events.sort((a, b) => a.at - b.at)
+}
+
+export interface ScheduleAround {
+  readonly id: string
+  readonly name: string
+  /** The zone of its cron, by whose clocks people read it. */
+  readonly zone: string | null
+  /** The end that its ledger has right after that of this occurrence. */
+  readonly after: LedgerTold | null
+  readonly next: UpcomingRun | null
+}
+
+const rowsAround = 100
+
+/** What the schedule of a run did next, and does. */
+async function scheduleAround(
+  context: OperationContext,
+  occurrenceAt: number | null,
+  schedule: ScheduleView | null,
+  { now }: Fleet,
+): Promise<ScheduleAround | null> {
+  if (schedule === null) return null
+  const rows = occurrenceAt === null ? [] : await context.store.read.ledger(schedule.id, { limit: rowsAround })
+  // A page that does not reach back to this occurrence does not have the row that follows it either.
+  const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
+  const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []
+  const [after] = await ledgerTold(context, later.slice(-1))
+  const next = problemOf(schedule) === null ? upcoming({ now, schedule, count: 1 })[0] : undefined
+  const { name, timing } = schedule.spec
+  const zone = timing.cron === undefined ? null : timing.zone
+  return { id: schedule.id, name, zone, after: after ?? null, next: next ?? null }
+}
+
+/** What happens next, and when. */
+function nextOf(
+  run: RunView,
+  { code, waiting, unblock }: RunStanding,
+  around: ScheduleAround | null,
+): RunExplained['next'] {
+  if (isEnded(run.status)) return afterIts(around)
+  switch (code) {
+    case 'in-line':
+      return { what: `Attempt ${run.fence + 1} starts as soon as a worker asks.`, at: null }
+    case 'backoff':
+    case 'not-before':
+      return { what: `Attempt ${run.fence + 1} may start.`, at: waiting?.until ?? null }
+    case 'leased':
+      return { what: `Attempt ${run.fence} ends; until then its worker renews the lease.`, at: waiting?.until ?? null }
+    case 'deadline':
+      return { what: 'It ends as skipped when a worker looks.', at: null }
+    default:
+      return { what: unblock[0]?.what ?? runCodes[code].unblocks, at: unblock[0]?.at ?? null }
+  }
+}
+
+function afterIts(around: ScheduleAround | null): RunExplained['next'] {
+  if (around === null) return { what: 'Nothing: it has ended.', at: null }
+  if (around.next === null) return { what: 'It has ended, and its schedule has no next occurrence.', at: null }
+  return { what: 'It has ended; its schedule runs next.', at: around.next.dueAt }
+}
+
+/** What cannot be told any more. */
+function notesOf({ scheduleId }: RunView, schedule: ScheduleView | null): string[] {
+  if (scheduleId !== null && schedule === null) return [`Its schedule ${scheduleId} was removed by retention.`]
+  return schedule?.deletedAt == null ? [] : ['Its schedule was deleted.']
+}
+
+function absentRun(id: string, schedule?: string): BelfryError {
+  const where =
+    schedule === undefined ? '' : `, and the newest ${ledgerLookedAt} ends of ${quoted(schedule)} do not name it`
+  return new BelfryError('not-found', `There is no run ${quoted(id)}${where}.`, {
+    hint:
+      schedule === undefined
+        ? 'It never existed here, or retention has removed it: name its schedule beside it to be told what its ledger keeps, or see the history of the schedule.'
+        : 'It was no occurrence of that schedule, or its row of the ledger was removed as well.',
+    details: { id, ...(schedule !== undefined && { schedule }) },
+  })
+}

@@ -1,0 +1,95 @@
+import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { RunSource } from '../../store/port.ts'
+import type { DecisionView, HintView, LedgerView, RunView, ScheduleView } from '../../store/view.ts'
+import type { OperationContext } from '../context.ts'
+import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
+import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+
+/** Why there is a run at all, and why for that instant. */
+export interface Planned extends Reasoning {
+  readonly source: RunSource
+  readonly sentence: string
+  readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly decision: DecisionView | null
+  readonly rederived: Rederived
+}
+
+const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now'>]: string } = {
+  'baseline-cron': 'The calendar of its schedule named the instant.',
+  'baseline-interval': 'The interval of its schedule named the instant.',
+  'baseline-once': 'It is the one instant of its schedule.',
+  'ai-interval': 'An interval hint named the instant.',
+  'ai-oneshot': 'A one-shot hint named the instant.',
+  'clamped-min': 'The instant that was wished for came too soon, and min moved it later.',
+  'clamped-max': 'The instant that was wished for came too late, and max moved it earlier.',
+  paused: 'Its schedule was paused.',
+  disabled: 'Its schedule was disabled.',
+  none: 'Nothing named an instant.',
+  enqueued: 'It was enqueued directly.',
+}
+
+function sentenceOf(source: RunSource, { retryOf, scheduleId }: Pick<RunView, 'retryOf' | 'scheduleId'>): string {
+  if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
+  if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
+  return scheduleId === null && source !== 'enqueued' ? 'Its schedule named the instant.' : sourceSentences[source]
+}
+
+/** Why a run was planned, with the governor asked again. */
+export async function plannedOf(context: OperationContext, run: RunView, schedule: ScheduleView | null) {
+  const { decision, occurrenceAt, dueAt, source } = run
+  const stored = decision === null ? null : { ...decision, source, plannedAt: occurrenceAt, dueAt }
+  return toldPlan(context, schedule, {
+    ...{ source, occurrenceAt, dueAt, decision },
+    sentence: sentenceOf(source, run),
+    stored,
+    keepsMemory: true,
+  })
+}
+
+/** The same of a run that is not kept any more, from what the ledger of its schedule keeps. */
+export async function plannedByLedger(
+  context: OperationContext,
+  schedule: ScheduleView,
+  { from, decision }: LedgerView,
+) {
+  const source = decision?.source ?? 'none'
+  const stored = decision === null ? null : { ...decision, plannedAt: from }
+  return toldPlan(context, schedule, {
+    source,
+    occurrenceAt: from,
+    dueAt: null,
+    decision: decision === null ? null : { at: decision.at, version: decision.version, trail: decision.trail },
+    sentence: sentenceOf(source, { retryOf: null, scheduleId: schedule.id }),
+    stored,
+    keepsMemory: false,
+  })
+}
+
+interface Plan extends Omit<Planned, keyof Reasoning | 'rederived'> {
+  readonly stored: StoredDecision | null
+  readonly keepsMemory: boolean
+}
+
+async function toldPlan(context: OperationContext, schedule: ScheduleView | null, plan: Plan): Promise<Planned> {
+  const { stored, keepsMemory, ...told } = plan
+  const hints = schedule === null ? [] : await hintsOf(context, schedule)
+  const spec = schedule === null || stored === null ? null : await specOf(context, schedule, stored.version)
+  const named = schedule ?? { id: '', createdAt: 0 }
+  const again = rederive({ decision: stored, spec, enabled: true, keepsMemory, schedule: named })
+  return { ...told, ...reasoningOf(stored, hints), rederived: again }
+}
+
+function hintsOf({ store }: OperationContext, { id }: ScheduleView): Promise<HintView[]> {
+  return store.read.hints(id)
+}
+
+async function specOf(
+  { store }: OperationContext,
+  { id, version, spec }: ScheduleView,
+  wanted: number,
+): Promise<ScheduleSpec | null> {
+  if (version === wanted) return spec
+  const versions = await store.read.scheduleVersions(id)
+  return versions.find((one) => one.version === wanted)?.content ?? null
+}

@@ -1,0 +1,119 @@
+import type { RunView } from '../../store/view.ts'
+import { type Fleet, workerName } from '../explain/fleet.ts'
+import { about } from '../explain/words.ts'
+import type { AttemptTold } from './attempt-told.ts'
+
+/** Something that happened to a run, or will. */
+export interface TimelineEvent {
+  readonly at: number
+  readonly what: TimelineWord
+  readonly detail: string
+}
+
+export const timelineWords = [
+  'decided',
+  'nominal',
+  'due',
+  'fired',
+  'enqueued',
+  'started',
+  'attempt-ended',
+  'cancel-requested',
+  'parked',
+  'ended',
+  'waits-until',
+  'lease-expires',
+] as const
+export type TimelineWord = (typeof timelineWords)[number]
+
+/** How late a run is, or was: never early, unless the spread says so. */
+export interface Lateness {
+  /** What it is measured against. */
+  readonly against: 'due' | 'not-before' | 'enqueued'
+  readonly at: number
+  /** How late its occurrence was fired; null of work that was enqueued. */
+  readonly firedMs: number | null
+  /** How late its first attempt started, or so far has not; null when it ended without one. */
+  readonly startedMs: number | null
+  /** It has not started, and gets later. */
+  readonly isGrowing: boolean
+}
+
+export function latenessOf(run: RunView, attempts: readonly AttemptTold[], now: number): Lateness {
+  const { dueAt, notBefore, enqueuedAt, occurrenceAt, lease, end } = run
+  const against = occurrenceAt !== null ? 'due' : notBefore !== null ? 'not-before' : 'enqueued'
+  const at = against === 'due' ? (dueAt ?? enqueuedAt) : Math.max(notBefore ?? enqueuedAt, enqueuedAt)
+  const startedAt = attempts.find((attempt) => attempt.startedAt !== null)?.startedAt ?? lease?.leasedAt ?? null
+  const isGrowing = startedAt === null && end === null
+  const measuredTo = startedAt ?? (isGrowing ? now : null)
+  return {
+    against,
+    at,
+    firedMs: occurrenceAt === null ? null : Math.max(0, enqueuedAt - at),
+    startedMs: measuredTo === null ? null : Math.max(0, measuredTo - at),
+    isGrowing,
+  }
+}
+
+export interface TimelineInput {
+  readonly run: RunView
+  readonly attempts: readonly AttemptTold[]
+  readonly lateness: Lateness
+  readonly fleet: Fleet
+  /** Until when it waits, where time alone ends that. */
+  readonly until: number | null
+}
+
+/** The life of a run in the order of time. */
+export function timelineOf(input: TimelineInput): TimelineEvent[] {
+  const events = [...beginning(input), ...input.attempts.flatMap(ofAttempt), ...present(input)]
+  return events.sort((a, b) => a.at - b.at)
+}
+
+function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
+  const { decision, occurrenceAt, dueAt, enqueuedAt, source, retryOf } = run
+  const events: TimelineEvent[] = []
+  if (decision !== null) events.push({ at: decision.at, what: 'decided', detail: `by version ${decision.version}` })
+  if (occurrenceAt === null) {
+    const detail = retryOf !== null ? `as a retry of ${retryOf}` : source === 'run-now' ? 'by hand' : ''
+    return [...events, { at: enqueuedAt, what: 'enqueued', detail }]
+  }
+  if (dueAt !== null && dueAt !== occurrenceAt) {
+    events.push({ at: occurrenceAt, what: 'nominal', detail: 'moved by its spread' })
+  }
+  events.push({ at: dueAt ?? occurrenceAt, what: 'due', detail: '' })
+  const late = lateness.firedMs === null || lateness.firedMs === 0 ? 'on time' : lateBy(lateness.firedMs)
+  return [...events, { at: enqueuedAt, what: 'fired', detail: late }]
+}
+
+function ofAttempt(attempt: AttemptTold): TimelineEvent[] {
+  const { fence, startedAt, endedAt, outcome, reason, worker, verdict, ends } = attempt
+  const why = reason === null ? '' : `: ${reason}`
+  if (fence === 0) return [{ at: endedAt, what: 'ended', detail: `${ends ?? outcome}${why}` }]
+  const started: TimelineEvent[] =
+    startedAt === null ? [] : [{ at: startedAt, what: 'started', detail: byWorker(fence, worker) }]
+  const detail = `attempt ${fence} ${outcome}${why}. ${verdict}`
+  return [...started, { at: endedAt, what: 'attempt-ended', detail }]
+}
+
+function present({ run, fleet, until }: TimelineInput): TimelineEvent[] {
+  const { lease, parked, fence } = run
+  if (parked !== null) return [{ at: parked.at, what: 'parked', detail: parked.reason }]
+  if (lease === null) return until === null ? [] : [{ at: until, what: 'waits-until', detail: '' }]
+  const events: TimelineEvent[] = [
+    { at: lease.leasedAt, what: 'started', detail: byWorker(fence, workerName(lease.workerId, fleet)) },
+    { at: lease.expiresAt, what: 'lease-expires', detail: 'unless it is renewed' },
+  ]
+  if (lease.cancelRequestedAt !== null) {
+    events.push({ at: lease.cancelRequestedAt, what: 'cancel-requested', detail: lease.cancelReason ?? '' })
+  }
+  return events
+}
+
+function byWorker(fence: number, worker: string | null): string {
+  return worker === null ? `attempt ${fence}` : `attempt ${fence}, ${worker}`
+}
+
+function lateBy(ms: number): string {
+  return `late by ${about(ms)}`
+}

@@ -1,0 +1,147 @@
+import { cron } from '../../core/cron/cron.ts'
+import { CronError } from '../../core/cron/cron-error.ts'
+import { overdueMs } from '../../core/overdue.ts'
+import { isLive, type RunStatus } from '../../core/run-state.ts'
+import { needOf } from '../../core/target.ts'
+import type { RunView, ScheduleView } from '../../store/view.ts'
+import type { Fleet } from '../explain/fleet.ts'
+import { byHand, byItself, type Unblock } from '../explain/unblock.ts'
+import { plural } from '../explain/words.ts'
+import type { RunStanding } from '../run/standing.ts'
+import { type ScheduleCode, scheduleCodes } from './standing-codes.ts'
+
+/** A run by its id, and how it stands. */
+export interface AwaitedRun extends Pick<RunStanding, 'code' | 'sentence' | 'unblock'> {
+  readonly run: string
+  readonly status: RunStatus
+}
+
+export interface ScheduleStanding {
+  readonly code: ScheduleCode
+  readonly sentence: string
+  readonly unblock: readonly Unblock[]
+}
+
+export interface StandingInput {
+  readonly schedule: ScheduleView
+  readonly fleet: Fleet
+  /** The run it waits for, where that is still known. */
+  readonly awaited: AwaitedRun | null
+  /** Everything is stopped, by a flag of the namespace. */
+  readonly isStopped: boolean
+}
+
+/** Where a schedule stands, from what forbids everything down to what it waits for by itself. */
+export function standingOf(input: StandingInput): ScheduleStanding {
+  const code = codeOf(input)
+  return { code, sentence: sentenceOf(code, input), unblock: unblockOf(code, input) }
+}
+
+function codeOf({ schedule, fleet, awaited, isStopped }: StandingInput): ScheduleCode {
+  const { now } = fleet
+  if (schedule.deletedAt !== null) return 'deleted'
+  if (schedule.disabled !== null) return 'disabled'
+  if (isPausedAt(schedule, now)) return 'paused'
+  if (problemOf(schedule) !== null) return 'cannot-be-worked-out'
+  if (isStopped) return 'stopped'
+  if (schedule.waitsFor !== null) return awaited !== null && isLive(awaited.status) ? 'waits-for-run' : 'broken-chain'
+  if (isOverdue(schedule, fleet)) return 'overdue'
+  if (schedule.nextDueAt !== null) return schedule.nextDueAt <= now ? 'due-now' : 'due-later'
+  if (schedule.paused !== null) return 'pause-over'
+  return schedule.nextDecision?.source === 'none' ? overCode(schedule) : 'broken-chain'
+}
+
+export function isPausedAt({ disabled, paused, deletedAt }: ScheduleView, now: number): boolean {
+  return deletedAt === null && (disabled !== null || (paused !== null && paused.until > now))
+}
+
+/** Where nobody is alive to look, what should have been looked at is overdue at once. */
+function isOverdue({ wakeAt, spec }: ScheduleView, { now, live }: Fleet): boolean {
+  if (wakeAt === null || wakeAt > now) return false
+  return live.length === 0 || overdueMs({ now, wakeAt, timing: spec.timing }) !== null
+}
+
+function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
+  const stopped = nextDecision?.trail.find(({ effect }) => effect === 'stopped')?.rule
+  if (stopped === 'max-runs') return 'max-runs'
+  if (stopped === 'end-at') return 'ended'
+  if (spec.timing.at !== undefined) return 'once-over'
+  return spec.timing.cron === undefined ? 'no-timing' : 'calendar-over'
+}
+
+/** Why this machine cannot work a schedule out: its cron, its time zone or its target; null where it can. */
+export function problemOf({ spec: { timing, target } }: Pick<ScheduleView, 'spec'>): string | null {
+  const need = needOf(target)
+  if ('problem' in need) return `its target ${need.problem}`
+  if (timing.cron === undefined) return null
+  try {
+    cron(timing.cron, timing.zone)
+    return null
+  } catch (error) {
+    if (error instanceof CronError) return error.message.replace(/\.$/, '')
+    throw error
+  }
+}
+
+function sentenceOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInput): string {
+  const { says } = scheduleCodes[code]
+  switch (code) {
+    case 'disabled':
+      return `It is paused without end: ${schedule.disabled?.reason}.`
+    case 'paused':
+      return `It is paused for a while: ${schedule.paused?.reason}.`
+    case 'cannot-be-worked-out':
+      return `This machine cannot work it out: ${problemOf(schedule)}.`
+    case 'waits-for-run':
+      return `Its next occurrence is measured from the end of ${awaited?.run}, which has not ended.`
+    case 'overdue':
+      if (fleet.live.length === 0) return 'It should have been looked at, and no worker is alive.'
+      return `It should have been looked at, and ${plural(fleet.live.length, 'live worker has', 'live workers have')} not.`
+    case 'max-runs':
+      return schedule.spec.maxRuns === 1
+        ? 'It has had its only run.'
+        : `It has had all its ${schedule.spec.maxRuns} runs.`
+    default:
+      return says
+  }
+}
+
+function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInput): Unblock[] {
+  const { name } = schedule.spec
+  const resume = byHand('Resume it.', 'schedule', 'resume', name)
+  const runByHand = byHand('Run it by hand.', 'schedule', 'run', name)
+  switch (code) {
+    case 'paused':
+      return [byItself('The pause ends by itself.', schedule.paused?.until ?? null), resume]
+    case 'disabled':
+      return [resume]
+    case 'overdue':
+      return fleet.live.length === 0
+        ? [byHand('Start a worker.', 'up')]
+        : [byHand('See when the workers were last heard of, and what they log.', 'worker', 'list')]
+    case 'waits-for-run':
+      return awaited === null ? [] : [byItself(`${awaited.run} ends.`), ...awaited.unblock.filter(saysMore)]
+    case 'broken-chain':
+      return fleet.live.length === 0
+        ? [byHand('Start a worker, whose repair pass mends it.', 'up')]
+        : [byItself('The repair pass of a live worker mends it within five minutes.')]
+    case 'once-over':
+    case 'no-timing':
+      return [runByHand, byHand(scheduleCodes[code].unblocks)]
+    case 'due-later':
+    case 'due-now':
+    case 'pause-over':
+      return []
+    default:
+      return [byHand(scheduleCodes[code].unblocks)]
+  }
+}
+
+/** That the run ends is said already. */
+function saysMore({ command, at }: Unblock): boolean {
+  return command !== null || at !== null
+}
+
+export function awaitedRun({ id, status }: RunView, { code, sentence, unblock }: RunStanding): AwaitedRun {
+  return { run: id, status, code, sentence, unblock }
+}

@@ -1,0 +1,72 @@
+import { formatDuration } from '../../../core/duration.ts'
+import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
+import type { QueueView } from '../../../store/view.ts'
+import { command, counted, countedAtLeast, type Examination, note, upCommand, wrong } from '../examination.ts'
+import type { Finding } from '../output.ts'
+import type { Patient } from '../patient.ts'
+
+const lanesLimit = 100
+
+export const queues: Examination = {
+  check: 'queues',
+  means:
+    'Whether queues hand out their runs. Wrong when a policy cannot be read: nothing of that queue goes then. Noted when a queue, or all there is, has been paused. A queue at its ceiling is as it should be.',
+  next: 'Paused: `belfry queue resume`. Unreadable: `belfry queue set` with all that is to hold.',
+  async look({ store, condition, now }) {
+    const all = await store.read.queues()
+    const findings = [...stop(condition, now), ...all.flatMap((queue) => ofQueue(queue, now))]
+    const says = `${counted(all.length, 'queue')}${findings.length === 0 ? ', and none of them is stopped' : ', not all of which go'}.`
+    return { says, findings }
+  },
+}
+
+function stop({ stopped }: StoreCondition, now: number): Finding[] {
+  if (stopped === null) return []
+  const says = `Everything has been stopped for ${formatDuration(Math.max(0, now - stopped.at))}: ${stopped.reason ?? 'no reason was given'}.`
+  return [note('all queues', says, 'Let it go on once its reason is gone.')]
+}
+
+function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
+  const findings: Finding[] = []
+  if (policy === null) {
+    const says = `The policy of queue ${name} cannot be read, and nothing of it is handed out.`
+    findings.push(wrong(name, says, command('queue', 'set', name, '--max-concurrent', '1')))
+  }
+  if (paused !== null) {
+    const says = `Queue ${name} has been paused for ${formatDuration(Math.max(0, now - paused.at))}: ${paused.reason}.`
+    findings.push(note(name, says, command('queue', 'resume', name)))
+  }
+  return findings
+}
+
+export const noWorker: Examination = {
+  check: 'no-worker',
+  means:
+    'Ready runs that no live worker can execute, by queue and what they need. Wrong, but noted where they have no target: those wait for outside hosts.',
+  next: 'Start a worker that registers the handler, or cancel the runs.',
+  async look(patient) {
+    const lanes = await patient.store.read.health.lanesBeyond(patient.can, lanesLimit)
+    if (lanes.length === 0) return { says: 'Every ready run has a live worker that can execute it.' }
+    return {
+      says: 'There are ready runs that no live worker can execute.',
+      findings: lanes.map((lane) => ofLane(lane, patient)),
+    }
+  },
+}
+
+function ofLane({ queue, kind, handler, count, countIsAtLeast }: LaneBeyond, { live }: Patient): Finding {
+  const [is, needs] = count === 1 ? ['is', 'needs'] : ['are', 'need']
+  const runs = `In queue ${queue} ${countedAtLeast(count, countIsAtLeast, 'run')}`
+  if (kind === null) {
+    return note(
+      queue,
+      `${runs} without a target ${is} ready, and wait${count === 1 ? 's' : ''} for an outside host.`,
+      'Start the host that takes them.',
+    )
+  }
+  const need = handler === null ? `a worker for ${kind} targets` : `the handler ${JSON.stringify(handler)}`
+  const says = `${runs} ${is} ready and ${needs} ${need}, which nobody alive has.`
+  if (live.length === 0) return wrong(handler ?? kind, says, upCommand)
+  const list = command('run', 'list', '--status', 'ready', '--queue', queue)
+  return wrong(handler ?? kind, says, `Start a worker that has it; ${list} shows the runs.`)
+}

@@ -1,0 +1,107 @@
+import { formatDuration } from '../../../core/duration.ts'
+import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
+import type { WorkerView } from '../../../store/view.ts'
+import { command, countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
+import type { Finding } from '../output.ts'
+import type { Patient } from '../patient.ts'
+
+const longMs = 60 * 60_000
+const cancelMs = 5 * 60_000
+/** A worker looks every few seconds for what has expired. */
+const graceMs = 60_000
+/** After so long nobody will look for it any more, whoever is alive. */
+const overdueMs = 5 * 60_000
+const limit = 1_000
+const parkedLimit = 200
+const reclaimLimit = 500
+
+export const stuck: Examination = {
+  check: 'stuck',
+  means:
+    'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
+  next: 'Expired: `belfry up` or `belfry doctor --fix`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
+  mends:
+    'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never while the process of a holder still runs on this machine, and never after the clock was set back.',
+  async look(patient) {
+    const { store, now } = patient
+    const leases = await store.read.health.leases({ longMs, cancelMs, limit })
+    const parked = await store.read.health.parked(parkedLimit)
+    const findings = [
+      ...leases.flatMap((lease) => ofLease(lease, patient)),
+      ...parked.map((runs) => ofParked(runs, now)),
+    ]
+    return { says: findings.length === 0 ? 'No run stands still.' : 'Some runs stand still.', findings }
+  },
+  async mend(patient) {
+    const { store, now } = patient
+    const troubled = await store.read.health.leases({ longMs, cancelMs, limit })
+    const abandoned = abandonedAmong(
+      troubled.filter(({ expiresAt }) => expiresAt <= now),
+      patient,
+    )
+    if (abandoned.length === 0) return []
+    // Whoever expired first is taken first, so that no more are taken than may be.
+    const taken = await store.reclaim({ limit: Math.min(abandoned.length, reclaimLimit) })
+    const reclaimed = new Map(taken.map((one) => [`${one.runId} ${one.fence}`, one]))
+    return abandoned.flatMap((lease) => {
+      const taken = reclaimed.get(`${lease.runId} ${lease.fence}`)
+      if (taken === undefined) return []
+      const { status, reason } = taken
+      return [fixed(expiry(lease, patient), `Its lease was taken back; the run is ${status} now (${reason}).`)]
+    })
+  },
+}
+
+/**
+ * A worker that was held up may still end what it holds, so that this waits for the workers to do it, and for whoever can
+ * be seen to live. After a clock was set back nobody knows what has really expired.
+ */
+function abandonedAmong(expired: readonly TroubledLease[], patient: Patient): readonly TroubledLease[] {
+  const { now, live, workers } = patient
+  const wasSetBack = workers.some(({ beatAt }) => beatAt > now)
+  if (wasSetBack || expired.some((lease) => isHeldHere(lease, patient))) return []
+  return live.length === 0 ? expired : expired.filter(({ expiresAt }) => now - expiresAt >= overdueMs)
+}
+
+function isHeldHere(lease: TroubledLease, patient: Patient): boolean {
+  const holder = holderOf(lease, patient)
+  return holder !== undefined && patient.isHere(holder)
+}
+
+function holderOf({ workerId }: TroubledLease, { workers }: Patient): WorkerView | undefined {
+  return workers.find(({ id }) => id === workerId)
+}
+
+function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
+  const { runId, workerId, leasedAt, expiresAt, cancelRequestedAt } = lease
+  const { now, live } = patient
+  const findings: Finding[] = []
+  if (now - expiresAt >= (live.length === 0 ? 0 : graceMs)) findings.push(expiry(lease, patient))
+  else if (now - leasedAt >= longMs) {
+    const says = `Run ${runId} has been at work for ${formatDuration(now - leasedAt)}, with worker ${workerId}.`
+    findings.push(note(runId, says, `If that is too long: ${command('run', 'cancel', runId)}`))
+  }
+  if (cancelRequestedAt !== null && now - cancelRequestedAt >= cancelMs) {
+    const says = `Run ${runId} was to be cancelled ${formatDuration(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
+    findings.push(note(runId, says, `Stop worker ${workerId}; a lease that expires now ends the run as cancelled.`))
+  }
+  return findings
+}
+
+function expiry(lease: TroubledLease, patient: Patient): Finding {
+  const { runId, workerId, expiresAt } = lease
+  const says = `The lease of run ${runId} expired ${formatDuration(patient.now - expiresAt)} ago, and nobody has taken it back.`
+  if (isHeldHere(lease, patient)) {
+    return wrong(runId, says, `Look at worker ${workerId}: its process still runs on this machine, and may be held up.`)
+  }
+  if (patient.live.length === 0) return wrong(runId, says, `${upCommand}, or ${fixCommand}`)
+  return wrong(runId, says, `Look at the log of a worker; from ${formatDuration(overdueMs)} on: ${fixCommand}`)
+}
+
+function ofParked({ queue, reason, count, countIsAtLeast, oldest }: ParkedRuns, now: number): Finding {
+  const since = `the oldest for ${formatDuration(Math.max(0, now - oldest.at))}`
+  const runs = countedAtLeast(count, countIsAtLeast, 'run')
+  const says = `${runs} of queue ${queue} ${count === 1 ? 'is' : 'are'} parked with the reason ${reason}, ${since}.`
+  const next = `${command('explain', 'run', oldest.runId)}, then ${command('run', 'reset', oldest.runId)}`
+  return note(oldest.runId, `${says.slice(0, 1).toUpperCase()}${says.slice(1)}`, next)
+}

@@ -1,0 +1,97 @@
+import { formatDuration } from '../../../core/duration.ts'
+import type { WorkerView } from '../../../store/view.ts'
+import { counted, type Examination, fixCommand, fixed, note, type Seen, upCommand, wrong } from '../examination.ts'
+import type { Finding } from '../output.ts'
+import type { Patient } from '../patient.ts'
+
+const leasesMax = 10_000
+
+export const workers: Examination = {
+  check: 'workers',
+  means:
+    'Whether somebody is there to work. Wrong when no worker is alive and there is work or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
+  next: 'Start a worker: `belfry up`.',
+  mends: 'Notes that a worker has stopped whose process this machine knows to be gone, once it holds no run.',
+  async look(patient): Promise<Seen> {
+    const { live } = patient
+    const says =
+      live.length === 0
+        ? 'No worker is alive.'
+        : `${counted(live.length, 'worker')} ${live.length === 1 ? 'is' : 'are'} alive.`
+    return { says, findings: [...(live.length === 0 ? [await nobody(patient)] : []), ...(await silent(patient))] }
+  },
+  async mend(patient) {
+    const { store } = patient
+    const dead = gone(patient).filter((worker) => patient.isDead(worker))
+    const holders = await holdersAmong(patient, dead)
+    const buried = dead.filter(({ id }) => !holders.has(id))
+    if (buried.length === 0) return []
+    const { unknown } = await store.beat(
+      buried.map(({ id }) => id),
+      { stopped: true },
+    )
+    return buried
+      .filter(({ id }) => !unknown.includes(id))
+      .map((worker) => fixed(silence(worker, patient, 0), 'It is noted that it has stopped.'))
+  },
+}
+
+async function nobody({ store: { read } }: Patient): Promise<Finding> {
+  const [{ queues }, { scheduleAt }] = [await read.workAhead(), await read.nextInstants()]
+  const waits = [
+    ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
+    ...(scheduleAt === null ? [] : ['schedules are active']),
+  ]
+  if (waits.length === 0) {
+    return note(
+      'workers',
+      'No worker is alive, and nothing waits for one.',
+      `Once there is something to do: ${upCommand}`,
+    )
+  }
+  return wrong('workers', `No worker is alive, but ${waits.join(' and ')}.`, upCommand)
+}
+
+const listedMax = 5
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - listedMax
+  return `${names.slice(0, listedMax).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** Those that have not stopped and are not alive. */
+function gone({ workers, live }: Patient): WorkerView[] {
+  const alive = new Set(live)
+  return workers.filter((worker) => worker.stoppedAt === null && !alive.has(worker))
+}
+
+async function silent(patient: Patient): Promise<Finding[]> {
+  const holders = await holdersAmong(patient, gone(patient))
+  return gone(patient).map((worker) => silence(worker, patient, holders.get(worker.id) ?? 0))
+}
+
+/** How many runs each of them holds, if it holds any. */
+async function holdersAmong({ store }: Patient, among: readonly WorkerView[]): Promise<Map<string, number>> {
+  const held = await store.read.leasesOfWorkers(
+    among.map(({ id }) => id),
+    leasesMax,
+  )
+  const counts = new Map<string, number>()
+  for (const { workerId } of held) counts.set(workerId, (counts.get(workerId) ?? 0) + 1)
+  return counts
+}
+
+function silence(worker: WorkerView, patient: Patient, held: number): Finding {
+  const { id, name, host, beatAt } = worker
+  const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
+  const ago = `last heard of ${formatDuration(Math.max(0, patient.now - beatAt))} ago`
+  if (patient.isDead(worker)) {
+    const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
+    const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`
+    return note(id, says, held === 0 ? fixCommand : back)
+  }
+  const says = `Worker ${name} on ${host} was ${ago} and has not said goodbye.${holds}`
+  const next =
+    held === 0 ? 'If it is gone for good, nothing need be done.' : 'Its runs are taken back when its leases expire.'
+  return note(id, says, `Look at its process on ${host}. ${next}`)
+}

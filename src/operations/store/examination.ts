@@ -1,0 +1,68 @@
+import { isPassing } from '../../core/error.ts'
+import type { CheckName, Finding } from './output.ts'
+import type { Patient } from './patient.ts'
+
+/** What a check saw: one sentence, and whatever somebody has to know. */
+export interface Seen {
+  readonly says: string
+  readonly findings?: readonly Finding[]
+}
+
+/** One thing that is looked at, and how it is mended where that is safe. */
+export interface Examination {
+  readonly check: CheckName
+  /** What is looked at, and when it is wrong, for the documents. */
+  readonly means: string
+  /** What to do when it is, for the documents. */
+  readonly next: string
+  /** What `fix` does about it, for the documents; absent where it does nothing. */
+  readonly mends?: string
+  look(patient: Patient): Promise<Seen>
+  /** Mends what is safe to mend, and answers what it has done. */
+  mend?(patient: Patient): Promise<readonly Finding[]>
+}
+
+export function wrong(subject: string, says: string, next: string): Finding {
+  return { subject, state: 'wrong', says, next }
+}
+
+export function note(subject: string, says: string, next: string): Finding {
+  return { subject, state: 'note', says, next }
+}
+
+export function fixed(found: Omit<Finding, 'next' | 'fixed'>, sentence: string): Finding {
+  return { ...found, next: null, fixed: sentence }
+}
+
+/** The command that mends what is safe to mend. */
+export const fixCommand = 'belfry doctor --fix'
+export const upCommand = 'belfry up'
+
+/** A command that can be copied, whatever is in the names. */
+export function command(...words: readonly string[]): string {
+  return ['belfry', ...words.map(shellWord)].join(' ')
+}
+
+function shellWord(word: string): string {
+  return /^[\w.:/@=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** `1 run`, `2 runs`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Like `counted`, of what was not counted to its end. */
+export function countedAtLeast(count: number, isAtLeast: boolean, noun: string): string {
+  return `${isAtLeast ? 'at least ' : ''}${counted(count, noun)}`
+}
+
+/** A check that could not be made: the others are made all the same, unless the store is away. */
+export function failed(error: unknown): Seen {
+  if (isPassing(error)) throw error
+  const { message, hint } = error as Error & { hint?: string }
+  return {
+    says: 'This could not be looked at.',
+    findings: [wrong('this check', message, hint ?? 'Mend what it names, and look again.')],
+  }
+}

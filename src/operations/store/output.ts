@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { noted } from '../note.ts'
+import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+
+/** What is looked at, in the order in which it is told. */
+export const checkNames = [
+  'store',
+  'schema',
+  'durability',
+  'integrity',
+  'clock',
+  'listeners',
+  'workers',
+  'stuck',
+  'overdue',
+  'chain',
+  'no-worker',
+  'handlers',
+  'queues',
+  'failing',
+  'broken',
+] as const
+export type CheckName = (typeof checkNames)[number]
+
+/** Something that was found, and what to do about it. */
+export interface Finding {
+  /** What it is about: a run, a schedule, a setting. */
+  readonly subject: string
+  readonly state: 'note' | 'wrong'
+  readonly says: string
+  /** What to do, as a command where there is one; `null` where it has been mended. */
+  readonly next: string | null
+  /** What was done about it; it does not count any more. */
+  readonly fixed?: string | undefined
+}
+
+export interface Check {
+  readonly check: CheckName
+  /** The worst of what was found and not mended. */
+  readonly state: 'ok' | 'note' | 'wrong'
+  readonly says: string
+  readonly findings: readonly Finding[]
+  /** How many findings are not listed. */
+  readonly more: number
+}
+
+/** How a store is. */
+export interface Diagnosis {
+  /** Nothing is wrong. What is only noted may be as somebody wants it. */
+  readonly ok: boolean
+  readonly at: number
+  readonly store: string
+  readonly checks: readonly Check[]
+}
+
+const finding = outputOf<Finding>()(
+  z.strictObject({
+    subject: text('What it is about: a run, a schedule, a setting.'),
+    state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
+    says: text('What was found.'),
+    next: text('What to do, as a command where there is one; null where it has been mended.').nullable(),
+    fixed: text('What was done about it; it does not count any more.').optional(),
+  }),
+)
+
+const check = outputOf<Check>()(
+  z.strictObject({
+    check: z.enum(checkNames).describe('What was looked at.'),
+    state: z.enum(['ok', 'note', 'wrong']).describe('The worst of what was found and not mended.'),
+    says: text('What was seen, in one sentence.'),
+    findings: z.array(finding).describe('What was found, the worst first, at most 20.'),
+    more: count('How many findings are not listed.'),
+  }),
+)
+
+export const diagnosis = noted(
+  outputOf<Diagnosis>()(
+    z
+      .strictObject({
+        ok: flag('Whether nothing is wrong; what is only noted may be as somebody wants it.'),
+        at: instantSaid('When it was looked at, by the clock of the store.'),
+        store: text('The store.'),
+        checks: z.array(check).describe('All that was looked at.'),
+      })
+      .describe('How a store is.'),
+  ),
+  { id: 'Diagnosis' },
+)

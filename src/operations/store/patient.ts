@@ -1,0 +1,94 @@
+import type { Capabilities } from '../../core/plan.ts'
+import type { ScheduleHealth, StoreCondition } from '../../store/health.ts'
+import type { Store } from '../../store/port.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../store/process-identity.ts'
+import type { WorkerView } from '../../store/view.ts'
+import type { OperationContext } from '../context.ts'
+import { isLiveAt } from '../worker.ts'
+
+const pageLimit = 500
+const schedulesMax = 10_000
+
+/** The schedules that were looked at, and whether there are others behind them. */
+export interface Sweep {
+  readonly schedules: readonly ScheduleHealth[]
+  readonly isCut: boolean
+}
+
+/** What one look at a store knows: each thing is read once, whatever number of checks ask for it. */
+export class Patient {
+  readonly context: OperationContext
+  readonly store: Store
+  /** Whether even what takes long is looked at. */
+  readonly isDeep: boolean
+  readonly now: number
+  readonly condition: StoreCondition
+  readonly workers: readonly WorkerView[]
+  /** Those that were heard of in time. A process that this machine knows to be gone is none, however lately it was heard of. */
+  readonly live: readonly WorkerView[]
+  /** What the live workers can execute, all together. */
+  readonly can: Capabilities
+  readonly #own: ProcessIdentity | null = ownIdentity()
+  #sweep: Promise<Sweep> | undefined
+
+  private constructor(
+    context: OperationContext,
+    isDeep: boolean,
+    read: Pick<Patient, 'now' | 'condition' | 'workers'>,
+  ) {
+    this.context = context
+    this.store = context.store
+    this.isDeep = isDeep
+    this.now = read.now
+    this.condition = read.condition
+    this.workers = read.workers
+    this.live = read.workers.filter((worker) => isLiveAt(worker, read.now) && !this.isDead(worker))
+    this.can = together(this.live.map(({ can }) => can))
+  }
+
+  static async receive(context: OperationContext, isDeep: boolean): Promise<Patient> {
+    const { read } = context.store
+    const [condition, workers, now] = [await read.health.condition(), await read.workers(), await read.now()]
+    return new Patient(context, isDeep, { now, condition, workers })
+  }
+
+  /** Its process is certainly gone. */
+  isDead({ stoppedAt, process }: WorkerView): boolean {
+    return stoppedAt === null && process !== null && isProvenDead(process, this.#own)
+  }
+
+  /** Its process is certainly there, on this machine, however long nothing was heard of it. */
+  isHere({ process }: WorkerView): boolean {
+    const own = this.#own
+    if (process === null || own === null) return false
+    const isLocal = process.bootId === own.bootId && process.pidNamespace === own.pidNamespace
+    return isLocal && !isProvenDead(process, own)
+  }
+
+  sweep(): Promise<Sweep> {
+    this.#sweep ??= this.#readSchedules()
+    return this.#sweep
+  }
+
+  async #readSchedules(): Promise<Sweep> {
+    const schedules: ScheduleHealth[] = []
+    while (schedules.length < schedulesMax) {
+      const after = schedules.at(-1)?.name
+      const page = await this.store.read.health.schedules({
+        limit: pageLimit,
+        ...(after === undefined ? {} : { after }),
+      })
+      schedules.push(...page)
+      if (page.length < pageLimit) return { schedules, isCut: false }
+    }
+    return { schedules, isCut: true }
+  }
+}
+
+function together(all: readonly Capabilities[]): Capabilities {
+  return {
+    kinds: [...new Set(all.flatMap(({ kinds }) => kinds))],
+    handlers: [...new Set(all.flatMap(({ handlers = [] }) => handlers))],
+    host: all.some(({ host }) => host === true),
+  }
+}

@@ -1,0 +1,41 @@
+/** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
+import { systemClock } from './core/clock.ts'
+import type { Surroundings } from './doors/cli/place.ts'
+import type { Session, StoreOpening, WorkerOpening, WorkerSession } from './doors/cli/world.ts'
+import { Events } from './engine/events.ts'
+import { contextOf } from './library/context.ts'
+import { openingOf } from './library/options.ts'
+import { onlyGiven } from './operations/only-given.ts'
+import { Waits } from './operations/run/waits.ts'
+import { openStore } from './store/open.ts'
+
+/** A store that is open for verbs. */
+export async function openSession(
+  { store, schema, namespace }: StoreOpening,
+  { env, folder }: Surroundings,
+): Promise<Session> {
+  const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
+  const { defaultMaxConcurrent } = opening
+  const opened = await openStore(store, { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent })
+  const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
+  const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
+  return {
+    context,
+    async close() {
+      waits.close()
+      await opened.close()
+    },
+  }
+}
+
+/** The library is loaded only for those who become a worker: everybody else would wait for it in vain. */
+export async function openWorker({ hear, ...options }: WorkerOpening): Promise<WorkerSession> {
+  const { Belfry } = await import('./index.ts')
+  const { lines } = await import('./library/log.ts')
+  const belfry = await Belfry.open({ ...options, log: false })
+  for (const name of Object.keys(lines) as (keyof typeof lines)[]) {
+    const { level, say } = lines[name]
+    belfry.on(name, (event) => hear({ name, event, level, sentence: say(event as never) }))
+  }
+  return belfry
+}

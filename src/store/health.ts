@@ -1,0 +1,105 @@
+import type { Capabilities } from '../core/plan.ts'
+import type { ScheduleSpec } from '../core/schedule.ts'
+
+/** What a look at the health of a store asks, and nobody else does. Each read is one snapshot, bounded, and writes nothing. */
+export interface HealthReads {
+  condition(): Promise<StoreCondition>
+  /** Reads the whole database beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
+  damage(): Promise<string | null>
+  /** Leases that have expired, that are held for longer than this, or whose cancellation was asked for this long ago. */
+  leases(look: { longMs: number; cancelMs: number; limit: number }): Promise<TroubledLease[]>
+  /** Parked runs by queue and reason, counted among at most `limit` of them. */
+  parked(limit: number): Promise<ParkedRuns[]>
+  /** What `repair` would mend. */
+  broken(limit: number): Promise<BrokenPart[]>
+  /** Where runs are in line that nobody with these capabilities can execute. */
+  lanesBeyond(can: Capabilities, limit: number): Promise<LaneBeyond[]>
+  /** The schedules after a name, by name, also those that cannot be read. */
+  schedules(page: { after?: string; limit: number }): Promise<ScheduleHealth[]>
+}
+
+export interface StoreCondition {
+  readonly database: DatabaseCondition
+  readonly schema: { readonly found: number; readonly known: number }
+  /** The namespace is stopped: nothing of it fires or is handed out. */
+  readonly stopped: { readonly at: number; readonly reason: string | null } | null
+}
+
+/** What a database tells of itself. */
+export interface DatabaseCondition {
+  readonly kind: 'SQLite' | 'PostgreSQL'
+  readonly version: string
+  /** Its file; `null` where it has none that this process could look at. */
+  readonly file: FileCondition | null
+  /** It ends with this process. */
+  readonly isEphemeral: boolean
+  /** Settings by which a crash may lose what was acknowledged. */
+  readonly risks: readonly RiskySetting[]
+}
+
+export interface FileCondition {
+  readonly bytes: number
+  /** Of these, what holds nothing and will be used again. */
+  readonly freeBytes: number
+  readonly logBytes: number
+  /** From here on the log is to be cut back. */
+  readonly logBytesMax: number
+  /** The network file system it lies on, across which its locks do not hold. */
+  readonly network: string | null
+}
+
+export interface RiskySetting {
+  readonly setting: string
+  readonly is: string
+  /** What sets it right. */
+  readonly mend: string
+}
+
+export interface TroubledLease {
+  readonly runId: string
+  readonly fence: number
+  readonly queue: string
+  readonly workerId: string
+  readonly leasedAt: number
+  readonly expiresAt: number
+  readonly cancelRequestedAt: number | null
+}
+
+export interface ParkedRuns {
+  readonly queue: string
+  readonly reason: string
+  readonly count: number
+  /** There are more that were not counted. */
+  readonly countIsAtLeast: boolean
+  /** Of those counted, the one that has been parked longest. */
+  readonly oldest: { readonly runId: string; readonly at: number }
+}
+
+export interface BrokenPart {
+  readonly what: 'chain' | 'key-gate' | 'overlap-gate'
+  /** The schedule, or the queue of a key. */
+  readonly subject: string
+  readonly sentence: string
+}
+
+export interface LaneBeyond {
+  readonly queue: string
+  /** The kind of their target; `null` where they have none, and wait for outside hosts. */
+  readonly kind: string | null
+  readonly handler: string | null
+  readonly count: number
+  /** There are more that were not counted. */
+  readonly countIsAtLeast: boolean
+}
+
+export interface ScheduleHealth {
+  readonly name: string
+  /** `null` where what is stored cannot be read. */
+  readonly spec: ScheduleSpec | null
+  /** Why this process cannot work it out. */
+  readonly problem: string | null
+  readonly failureCount: number
+  readonly disabled: { readonly at: number; readonly reason: string } | null
+  /** The governor has said that nothing follows. */
+  readonly isDone: boolean
+}

@@ -1,0 +1,21 @@
+import type { DatabaseCondition } from '../health.ts'
+import { dialects, one, type Step } from '../statement.ts'
+import { readSettings, riskySettings, type Settings } from './boot.ts'
+
+const findSettings = dialects('postgres condition', { sqlite: null, postgres: readSettings })
+
+/** They can be changed while the store is open, so that what was refused at the opening may be so now. */
+export function* condition(): Step<DatabaseCondition> {
+  const settings = (yield* one<Settings>(findSettings)) as Settings
+  return {
+    kind: 'PostgreSQL',
+    version: settings.version_text,
+    file: null,
+    isEphemeral: false,
+    risks: riskySettings(settings).map((setting) => ({
+      setting,
+      is: settings[setting],
+      mend: `On the server: alter system set ${setting} = on; select pg_reload_conf(). Whatever the database or the user sets comes before that.`,
+    })),
+  }
+}

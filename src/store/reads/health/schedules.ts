@@ -1,0 +1,48 @@
+import type { ScheduleSpec } from '../../../core/schedule.ts'
+import { checkInteger } from '../../check.ts'
+import type { StoreContext } from '../../context.ts'
+import type { ScheduleHealth } from '../../health.ts'
+import { scheduleRowOf } from '../../schedule-row.ts'
+import { all, both, type Row, type Step } from '../../statement.ts'
+import { refuseUnworkable } from '../../turn.ts'
+
+const findPage = both(
+  'health schedules',
+  'select * from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3',
+)
+
+const pageMax = 1_000
+
+/** Unlike a list of schedules this one tells of a damaged row, and goes on. */
+export function* schedules(
+  context: StoreContext,
+  { after = '', limit }: { after?: string; limit: number },
+): Step<ScheduleHealth[]> {
+  checkInteger(limit, 'limit', 1, pageMax)
+  return (yield* all(findPage, context.ns, after, limit)).map(healthOf)
+}
+
+function healthOf(row: Row): ScheduleHealth {
+  const disabledAt = row.disabled_at as number | null
+  return {
+    name: row.name as string,
+    ...readable(row),
+    failureCount: row.failure_count as number,
+    disabled: disabledAt === null ? null : { at: disabledAt, reason: (row.disabled_reason ?? 'disabled') as string },
+    isDone: row.is_done === 1,
+  }
+}
+
+/** Judges as `fire` does when the schedule's turn comes. */
+function readable(row: Row): { spec: ScheduleSpec | null; problem: string | null } {
+  let spec: ScheduleSpec | null = null
+  try {
+    const read = scheduleRowOf(row)
+    if (typeof read.spec?.timing !== 'object') throw new Error(`What is stored of schedule ${row.name} is no schedule.`)
+    spec = read.spec
+    refuseUnworkable(read)
+    return { spec, problem: null }
+  } catch (error) {
+    return { spec, problem: (error as Error).message }
+  }
+}

@@ -1,0 +1,81 @@
+import { BelfryError } from '../core/error.ts'
+import type { StoreContext } from './context.ts'
+import type { Database } from './database.ts'
+import { deleteSchedule } from './delete-schedule.ts'
+import { enqueue } from './enqueue.ts'
+import type { EnqueueOptions, NewRun, Store } from './port.ts'
+import { putSchedule } from './put-schedule.ts'
+import { setQueue } from './set-queue.ts'
+import type { Step } from './statement.ts'
+
+/**
+ * What is not rehearsed, as refusals call it. What a worker does is half of something that happens outside the store, and
+ * the callers of some others look at what was written before they answer, which would find nothing. A refusal is better
+ * than an answer that may be untrue, so a step is rehearsed only where every caller of it answers from the step alone.
+ */
+const refused = {
+  lease: 'A lease',
+  renew: 'A renewal of leases',
+  settle: 'An end of attempts',
+  reclaim: 'A reclaim',
+  appendOutput: 'An output',
+  cancel: 'A cancellation',
+  reset: 'A reset',
+  retry: 'A retry',
+  pauseSchedule: 'A pause of a schedule',
+  resumeSchedule: 'A resumption of a schedule',
+  hint: 'A hint',
+  clearHints: 'A clearing of hints',
+  runNow: 'A run-now',
+  fireDue: 'A fire',
+  repair: 'A repair',
+  registerWorker: 'A registration of a worker',
+  beat: 'A heartbeat',
+  takeDuty: 'A duty',
+  prune: 'A prune',
+} as const
+
+type Refused = keyof typeof refused
+
+/**
+ * A store on which a step is done whole, and taken back: it answers what it would have answered, nothing of it stays,
+ * and nobody is woken for it. An id in such an answer was free at that moment, and is not kept for anybody. What is read
+ * is what is there.
+ */
+export function rehearsalOf(store: Store, database: Database, context: StoreContext): Store {
+  const rehearsed = <Args extends unknown[], Result>(verb: (context: StoreContext, ...args: Args) => Step<Result>) => {
+    return (...args: Args): Promise<Result> => database.rehearse(() => verb(context, ...args))
+  }
+  const takenIn = rehearsed(enqueue)
+  const rehearsal: Store = {
+    ...refusals(),
+    place: store.place,
+    namespace: store.namespace,
+    read: store.read,
+    leasesOf: (claimId) => store.leasesOf(claimId),
+    enqueue: async (runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) => {
+      if (transaction === undefined) return takenIn(runs)
+      throw unrehearsed('Work in a transaction of the caller’s own', 'Roll that transaction back instead.')
+    },
+    putSchedule: rehearsed(putSchedule),
+    deleteSchedule: rehearsed(deleteSchedule),
+    setQueue: rehearsed(setQueue),
+    listen: (heard) => store.listen(heard),
+    hears: () => store.hears(),
+    wakeOthers: () => undefined,
+    rehearsal: () => rehearsal,
+    close: () => store.close(),
+  }
+  return rehearsal
+}
+
+function refusals(): Pick<Store, Refused> {
+  const entries = Object.entries(refused).map(([verb, subject]) => {
+    return [verb, async () => Promise.reject(unrehearsed(subject, 'Ask without a rehearsal.'))]
+  })
+  return Object.fromEntries(entries) as Pick<Store, Refused>
+}
+
+function unrehearsed(subject: string, hint: string): BelfryError {
+  return new BelfryError('invalid', `${subject} cannot be rehearsed; nothing was done.`, { hint })
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { paintOf } from '../../../../src/doors/cli/sheet.ts'
+import { showRunExplained } from '../../../../src/doors/cli/show/explain-run.ts'
+import { atDesk, verbsAt } from '../../../operations/desk.ts'
+
+const desk = atDesk()
+const { runs, schedules, queues } = verbsAt(() => desk().context)
+const target = { handler: 'report' }
+
+async function shown(id: string, schedule?: string): Promise<string[]> {
+  const sheet = { now: desk().clock.now(), zone: 'Europe/Paris', paint: paintOf(false) }
+  const answer = await runs.explain(id, schedule === undefined ? {} : { schedule })
+  return showRunExplained(answer, sheet).split('\n')
+}
+
+const enqueue = async (more: object = {}) => (await runs.enqueue({ target, ...more })).id
+
+async function end(reason: string, retryable = true): Promise<void> {
+  const ends = (await desk().lease()).map(({ runId, fence, scheduleId }) => {
+    return { runId, fence, scheduleId, outcome: { kind: 'failed', reason, retryable } as const }
+  })
+  await desk().store.settle(ends)
+}
+
+describe('the explanation of a run', () => {
+  it('behind a full ceiling says so first, and names who is in its way', async () => {
+    await queues.set('default', { maxConcurrent: 1 })
+    await enqueue()
+    await desk().lease()
+    desk().clock.advance(90_000)
+    expect(await shown(await enqueue())).toEqual([
+      'r-17  concurrency-ceiling  Queue default is at its ceiling: 1 of 1 at work (r-15).',
+      '  - A slot is free once one of them ends.',
+      '  - Or raise maxConcurrent of queue default.',
+      '',
+      'In its way',
+      '  r-15  at work at w on h (w-16)  for 1 min 30 s',
+      '',
+      'Why it was planned',
+      '  It was enqueued directly.',
+      '',
+      'What happened',
+      '  Mon 10:01:30 Europe/Paris  now  enqueued',
+    ])
+  })
+
+  it('tells the life of one that failed twice and waits', async () => {
+    const id = await enqueue()
+    await end('HTTP 503')
+    desk().clock.advance(1_500)
+    await end('HTTP 502')
+    expect(await shown(id)).toEqual([
+      'r-14  backoff  Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.',
+      '  - The next attempt may start: in 2 s, Mon 10:00:03 Europe/Paris',
+      '',
+      'Why it was planned',
+      '  It was enqueued directly.',
+      '',
+      'What happened',
+      '  Mon 10:00 Europe/Paris     2 s ago  enqueued',
+      '  Mon 10:00 Europe/Paris     2 s ago  started    attempt 1, w on h (w-15)',
+      '  Mon 10:00 Europe/Paris     2 s ago  ended      attempt 1 failed: HTTP 503. It was tried again 2s later (1 of 3 used; the backoff is 1s).',
+      '  Mon 10:00:01 Europe/Paris  now      started    attempt 2, w on h (w-16)',
+      '  Mon 10:00:01 Europe/Paris  now      ended      attempt 2 failed: HTTP 502. It may be tried again 2s later (2 of 3 used; the backoff is 2s).',
+      '  Mon 10:00:03 Europe/Paris  in 2 s   may go on',
+    ])
+  })
+
+  it('of an occurrence that failed for good says why, how late it was, and what its schedule does next', async () => {
+    await schedules.put('report', { cron: '0 12 * * *', zone: 'America/New_York', target })
+    desk().clock.set(Date.parse('2026-01-05T17:00:30Z'))
+    const [run] = (await desk().store.fireDue({ limit: 1 })).runs
+    desk().clock.advance(2_000)
+    await end('exit code 1', false)
+    expect(await shown(run?.id ?? '')).toEqual([
+      'r-16  failed  It failed for good: exit code 1 (not retryable).',
+      '  - Make a new run of it.  belfry run retry r-16',
+      '',
+      'Why it was planned',
+      '  Of schedule report. The calendar of its schedule named the instant.',
+      '  →  its timing  32 s ago, Mon 12:00 America/New_York  won  it is the first that counts',
+      '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'What happened',
+      '  Mon 04:00 America/New_York     8 h ago   decided  by version 1',
+      '  Mon 12:00 America/New_York     32 s ago  due',
+      '  Mon 12:00:30 America/New_York  2 s ago   fired    late by 30s',
+      '  Mon 12:00:32 America/New_York  now       started  attempt 1, w on h (w-17)',
+      '  Mon 12:00:32 America/New_York  now       ended    attempt 1 failed: exit code 1 (not retryable). The run ended: failed.',
+      '  it started 32 s late',
+      '',
+      'Next',
+      '  It has ended; its schedule runs next: in 24 h, Tue 12:00 America/New_York',
+    ])
+  })
+
+  it('of a parked one gives the command that gets it on', async () => {
+    const id = await enqueue()
+    await end('exit code 1', false)
+    expect((await shown(id)).slice(0, 3)).toEqual([
+      'r-14  parked  It was set aside and waits for a person: exit code 1 (not retryable).',
+      '  - Give it its whole budget back, once its cause is mended.  belfry run reset r-14',
+      '  - Or end it for good.                                       belfry run cancel r-14',
+    ])
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { paintOf } from '../../../../src/doors/cli/sheet.ts'
+import { showScheduleExplained } from '../../../../src/doors/cli/show/explain-schedule.ts'
+import { atDesk, verbsAt } from '../../../operations/desk.ts'
+
+const desk = atDesk()
+const { schedules } = verbsAt(() => desk().context)
+const minuteMs = 60_000
+const target = { handler: 'report' }
+
+/** What a person in New York reads, with the schedule's zone being Paris. */
+async function shown(name = 'report', isColoured = false): Promise<string[]> {
+  const sheet = { now: desk().clock.now(), zone: 'America/New_York', paint: paintOf(isColoured) }
+  return showScheduleExplained(await schedules.explain(name), sheet).split('\n')
+}
+
+const live = () => desk().store.registerWorker({ name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: 600_000 })
+
+describe('the explanation of a schedule', () => {
+  it('says in its first lines where it stands and when it runs next, by its own clock, and then why', async () => {
+    await live()
+    await schedules.put('report', { cron: '0 12 * * *', zone: 'Europe/Paris', target })
+    await schedules.hint('report', { at: '2026-01-05T09:10Z', reason: 'the inbox fills up' })
+    await schedules.hint('report', { every: '1h', ttl: '2h', reason: 'a quiet day' })
+    desk().clock.advance(minuteMs)
+    expect(await shown()).toEqual([
+      'report  due-later  Its next occurrence lies ahead.',
+      '  next in 9 min, Mon 10:10 Europe/Paris (ai-oneshot)',
+      '',
+      'Why',
+      '     its timing     in 1 h 59 min, Mon 12:00 Europe/Paris  lost  an interval hint overrides the baseline',
+      '     interval hint  in 59 min, Mon 11:00 Europe/Paris      lost  the one-shot hint is earlier (tester: a quiet day)',
+      '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the first that counts (tester: the inbox fills up)',
+      '  decided 1 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
+      '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'Hints',
+      '  every 1 h                              counts  until in 1 h 59 min, Mon 12:00 Europe/Paris  tester: a quiet day',
+      '  once in 9 min, Mon 10:10 Europe/Paris  counts  until in 29 min, Mon 10:30 Europe/Paris      tester: the inbox fills up',
+    ])
+  })
+
+  it('gives the command that gets a paused one on', async () => {
+    await live()
+    await schedules.put('night report', { cron: '0 12 * * *', zone: 'Europe/Paris', target })
+    await schedules.pause('night report', { for: '2h', reason: 'the database moves' })
+    expect(await shown('night report')).toEqual([
+      'night report  paused  It is paused for a while: the database moves.',
+      '  - The pause ends by itself: in 2 h, Mon 12:00 Europe/Paris',
+      "  - Resume it.                                                belfry schedule resume 'night report'",
+      '  next in 2 h, Mon 12:00 Europe/Paris (baseline-cron)',
+      '',
+      'Why',
+      '  pause stopped it: the schedule is paused until then',
+      '  decided now, Mon 10:00 Europe/Paris by version 1 of the schedule',
+      '  Asked again with what was stored, the governor answers the same.',
+    ])
+  })
+
+  it('of one that waits for a run shows how that run stands, and what came before', async () => {
+    await schedules.put('report', { every: '10m', target })
+    for (let runs = 0; runs < 2; runs++) {
+      desk().clock.advance((runs + 1) * 10 * minuteMs)
+      await desk().store.fireDue({ limit: 1 })
+      const [lease] = await desk().lease()
+      const { runId = '', fence = 0, scheduleId } = lease ?? {}
+      const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+      if (runs === 0) await desk().store.settle([{ runId, fence, scheduleId: scheduleId ?? null, outcome }])
+    }
+    expect(await shown()).toEqual([
+      'report  waits-for-run  Its next occurrence is measured from the end of r-18, which has not ended.',
+      '  - r-18 ends.',
+      '  - Ask its worker to end it.  belfry run cancel r-18',
+      '  next in 10 min, Mon 04:40 America/New_York, if the run ended now (baseline-interval)',
+      '',
+      'Why',
+      '  a fixed delay counts from the end of that run',
+      '  backoff 10 min → 20 min after 1 failed in a row: each failure in a row doubles the wait, five times at most; the first success ends it',
+      '  decided now, Mon 04:30 America/New_York by version 1 of the schedule',
+      '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'Waits for',
+      '  r-18  leased  w on h (w-19) is at attempt 1.',
+      '',
+      'Last',
+      '  now         fired   it became a run, which has not ended  r-18',
+      '  20 min ago  failed  its run failed                        r-16',
+    ])
+  })
+
+  it('of an overdue one says since when, and what to type', async () => {
+    await schedules.put('report', { cron: '0 12 * * *', zone: 'Europe/Paris', target })
+    desk().clock.advance(125 * minuteMs)
+    expect(await shown()).toEqual([
+      'report  overdue  It should have been looked at, and no worker is alive.',
+      '  - Start a worker.  belfry up',
+      '  due 5 min ago, Mon 12:00 Europe/Paris (baseline-cron)',
+      '',
+      'Why',
+      '  →  its timing  5 min ago, Mon 12:00 Europe/Paris  won  it is the first that counts',
+      '  decided 2 h 5 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
+      '  Asked again with what was stored, the governor answers the same.',
+    ])
+  })
+
+  it('tells everything that differs, should the stored answer be another', async () => {
+    await schedules.put('report', { every: '10m', target })
+    const answer = await schedules.explain('report')
+    const differs = [{ field: 'at', stored: 'one instant', again: 'another' }]
+    const rederived = { answer: 'differs', sentence: 'It differs: at.', differs } as const
+    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false) }
+    expect(showScheduleExplained({ ...answer, rederived }, sheet)).toContain(
+      '  It differs: at.\n    at  stored: one instant  again: another',
+    )
+  })
+
+  it('lets nobody paint the terminal through a reason', async () => {
+    await schedules.put('report', { every: '10m', target })
+    await schedules.hint('report', { every: '5m', reason: '\u001b[31mred\u001b[0m' })
+    expect((await shown()).join('\n')).not.toContain('\u001b')
+    expect((await shown('report', true)).join('\n')).not.toContain('\u001b[31mred')
+    expect((await shown('report', true)).join('\n')).toContain('\u001b[32mdue-later\u001b[39m')
+  })
+})

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe } from 'vitest'
+import type { Capabilities } from '../../../src/core/plan.ts'
+import { Events } from '../../../src/engine/events.ts'
+import type { OperationContext } from '../../../src/operations/context.ts'
+import { Waits } from '../../../src/operations/run/waits.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+import type { NewRun } from '../../../src/store/port.ts'
+import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
+import { both, one } from '../../../src/store/statement.ts'
+import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
+import { verbsAt } from '../desk.ts'
+
+const insertNamespace = both(
+  'told namespace',
+  `insert into belfry.namespace (id, name, created_at) values (1, 'default', 0)`,
+)
+
+/** A schedule store on its stage, with the verbs over it. */
+export interface Told {
+  readonly stage: Stage
+  readonly verbs: ReturnType<typeof verbsAt>
+  /** Makes somebody who is alive and can do this. */
+  worker(can?: Capabilities, slots?: number): Promise<string>
+  enqueue(run?: NewRun): Promise<string>
+}
+
+/** Tells the same sentences on SQLite and on PostgreSQL, by the verbs that every door calls. */
+export function onEachTold(title: string, tell: (told: () => Told) => void): void {
+  onEachStore(title, (stage) => tell(toldBy(stage)))
+}
+
+/** Tells sentences that no database can make true or false by itself, on the one that opens at once. */
+export function onOneTold(title: string, tell: (told: () => Told) => void): void {
+  describe(title, () => {
+    let stage: Stage
+    beforeEach(async () => {
+      const time = { now: startAt }
+      const database = openSqliteMemory({ now: () => time.now, monotonic: () => time.now })
+      await migrate(database)
+      await database.write(() => one(insertNamespace))
+      stage = new Stage(database, 1, time)
+    })
+    afterEach(() => stage.store.close())
+    tell(toldBy(() => stage))
+  })
+}
+
+function toldBy(stage: () => Stage): () => Told {
+  const clock = { now: () => stage().clock.now, monotonic: () => 0, after: () => () => undefined }
+  const context = (): OperationContext => {
+    const { store } = stage()
+    const waits = new Waits({ store, clock, events: new Events() })
+    return { store, clock, actor, zone: 'UTC', folder: '/', defaultMaxConcurrent: 50, waits } as OperationContext
+  }
+  const verbs = verbsAt(context)
+  return () => ({
+    stage: stage(),
+    verbs,
+    worker: (can = { kinds: ['handler'] }, slots) => {
+      const worker = { name: 'mill', host: 'mill-1', can, beatMs: 60_000, ...(slots !== undefined && { slots }) }
+      return stage().store.registerWorker(worker)
+    },
+    async enqueue(run = {}) {
+      const [answer] = await stage().store.enqueue([{ target: { handler: 'report' }, ...run }])
+      return answer?.id ?? ''
+    },
+  })
+}

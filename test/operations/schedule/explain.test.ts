@@ -1,0 +1,187 @@
+import { expect, it } from 'vitest'
+import { type ScheduleCode, scheduleCodes } from '../../../src/operations/schedule/standing-codes.ts'
+import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
+import { onEachTold } from '../explain/stage.ts'
+
+onEachTold('explain a schedule', (told) => {
+  const seen = new Set<ScheduleCode>()
+  const explain = async (name = 'report') => {
+    const answer = await told().verbs.schedules.explain(name)
+    seen.add(answer.code)
+    return answer
+  }
+
+  it('that is due later says when, from which candidates, and agrees with schedules.next', async () => {
+    await told().stage.put({})
+    const answer = await explain()
+    expect(answer).toMatchObject({
+      code: 'due-later',
+      unblock: [],
+      lateMs: null,
+      next: { at: startAt + hour, source: 'baseline-cron', isEstimate: false },
+      candidates: [{ by: 'baseline', wishedAt: startAt + hour, effect: 'won', hint: null }],
+      rules: [],
+      rederived: { answer: 'same', differs: [] },
+      spread: null,
+      backoff: null,
+    })
+    expect(answer.decision).toMatchObject({ at: startAt, version: 1, state: { anchorAt: startAt } })
+    expect(answer.notes).toEqual(['No worker is alive. Its runs would wait.'])
+  })
+
+  it('of a fixed delay whose run is live names the run and how that stands', async () => {
+    const { stage } = told()
+    await stage.put({ timing: { everyMs: hour } })
+    const [run] = (await stage.fireAt(startAt + hour)).runs
+    expect(await explain()).toMatchObject({
+      code: 'waits-for-run',
+      sentence: `Its next occurrence is measured from the end of ${run?.id}, which has not ended.`,
+      waitsFor: { run: run?.id, status: 'ready', code: 'no-worker' },
+      unblock: [{ what: `${run?.id} ends.` }, { command: 'belfry up' }],
+      next: { at: startAt + 2 * hour, isEstimate: true },
+      rederived: { answer: 'same' },
+    })
+    await stage.lease()
+    expect((await explain()).waitsFor?.code).toBe('leased')
+  })
+
+  it('that is due and not fired is due now, and overdue when nobody is alive or it has been too long', async () => {
+    const { stage } = told()
+    await stage.put({})
+    stage.to(startAt + hour + 30 * second)
+    expect(await explain()).toMatchObject({
+      code: 'overdue',
+      lateMs: 30 * second,
+      sentence: 'It should have been looked at, and no worker is alive.',
+      unblock: [{ command: 'belfry up' }],
+      next: { at: startAt + hour },
+    })
+    await told().worker()
+    expect(await explain()).toMatchObject({ code: 'due-now', lateMs: 30 * second, unblock: [] })
+    stage.to(startAt + hour + 7 * minute)
+    await told().worker()
+    expect(await explain()).toMatchObject({
+      code: 'overdue',
+      sentence: 'It should have been looked at, and 1 live worker has not.',
+      unblock: [{ command: 'belfry worker list' }],
+    })
+  })
+
+  it('that is paused tells why and until when, and that nobody has ended the pause yet', async () => {
+    const { stage } = told()
+    await stage.put({})
+    await stage.store.pauseSchedule('report', { until: startAt + minute, reason: 'the database moves' })
+    expect(await explain()).toMatchObject({
+      code: 'paused',
+      sentence: 'It is paused for a while: the database moves.',
+      unblock: [{ at: startAt + minute }, { command: 'belfry schedule resume report' }],
+      rules: [{ rule: 'pause', effect: 'stopped' }],
+      rederived: { answer: 'same' },
+    })
+    stage.to(startAt + minute)
+    await told().worker()
+    expect((await explain()).code).toBe('pause-over')
+    await stage.store.pauseSchedule('report', { reason: 'it annoys' })
+    expect(await explain()).toMatchObject({
+      code: 'disabled',
+      sentence: 'It is paused without end: it annoys.',
+      next: null,
+      unblock: [{ command: 'belfry schedule resume report' }],
+      rederived: { answer: 'same' },
+    })
+  })
+
+  it('that is over tells which end it came to', async () => {
+    const { stage } = told()
+    await stage.put({ name: 'ended', endAt: startAt + hour })
+    await stage.put({ name: 'counted', maxRuns: 1 })
+    await stage.put({ name: 'never' })
+    const never = { cron: '0 0 30 2 *', zone: 'UTC' }
+    await stage.sql(
+      `update belfry.schedule set spec = $1 where name = 'never'`,
+      JSON.stringify({ name: 'never', timing: never }),
+    )
+    await stage.put({ name: 'once', timing: { at: startAt + hour } })
+    await stage.fireAt(startAt + hour)
+    expect(await explain('ended')).toMatchObject({ code: 'ended', next: null, rederived: { answer: 'same' } })
+    expect(await explain('counted')).toMatchObject({ code: 'max-runs', sentence: 'It has had its only run.' })
+    expect(await explain('once')).toMatchObject({
+      code: 'once-over',
+      candidates: [{ by: 'baseline', effect: 'ignored', why: 'its only instant has been planned already' }],
+      unblock: [{ command: 'belfry schedule run once' }, { command: null }],
+    })
+    expect((await explain('never')).code).toBe('calendar-over')
+    await stage.put({ name: 'none', timing: {} })
+    expect((await explain('none')).code).toBe('no-timing')
+  })
+
+  it('whose chain is broken says so, whether it lost its plan or waits for what has ended', async () => {
+    const { stage } = told()
+    await stage.put({ name: 'lost' })
+    await stage.sql(
+      `update belfry.schedule set next_run_at = null, next_due_at = null, next_decision = null, wake_at = null`,
+    )
+    expect(await explain('lost')).toMatchObject({ code: 'broken-chain', rederived: { answer: 'not-asked' } })
+    await stage.put({ name: 'waits', timing: { everyMs: hour } })
+    const id = await stage.runAt(startAt + hour)
+    await stage.sql(`update belfry.schedule set waits_for = (select run_id from belfry.ledger) where name = 'waits'`)
+    expect(await explain('waits')).toMatchObject({ code: 'broken-chain', waitsFor: { run: id, status: 'completed' } })
+  })
+
+  it('while everything is stopped, and where this machine cannot work it out', async () => {
+    const { stage } = told()
+    await stage.put({})
+    await stage.sql('update belfry.namespace set stopped_at = 1')
+    expect((await explain()).code).toBe('stopped')
+    const spec = { ...(await stage.view()).spec, timing: { cron: '0 * * * *', zone: 'Mars/Olympus' } }
+    await stage.sql('update belfry.schedule set spec = $1', JSON.stringify(spec))
+    const answer = await explain()
+    expect(answer).toMatchObject({ code: 'cannot-be-worked-out', next: null, rederived: { answer: 'unworkable' } })
+    expect(answer.sentence).toContain('Mars/Olympus')
+  })
+
+  it('that was deleted is explained by its id', async () => {
+    const { stage } = told()
+    await stage.put({})
+    const { id } = await stage.view()
+    await stage.store.deleteSchedule('report')
+    expect(await explain(id)).toMatchObject({ code: 'deleted', schedule: 'report', next: null })
+  })
+
+  it('tells of the last occurrences why they had no run, and which runs were removed', async () => {
+    const { stage } = told()
+    await stage.put({})
+    const [run] = (await stage.fireAt(startAt + hour)).runs
+    const lease = await stage.leaseOne()
+    await stage.fireAt(startAt + 2 * hour)
+    await stage.end(lease)
+    expect((await explain()).last).toMatchObject([
+      {
+        outcome: 'overlap',
+        causedBy: run?.id,
+        why: `a run of the schedule had not ended: ${run?.id}`,
+        isRunKept: null,
+      },
+      { outcome: 'completed', runId: run?.id, why: 'its run ended well', isRunKept: true },
+    ])
+    await stage.sql('delete from belfry.run')
+    expect((await explain()).last[1]).toMatchObject({ isRunKept: false })
+    await stage.sql('delete from belfry.ledger')
+    expect((await explain()).notes).toContain('Its older history was removed by retention.')
+  })
+
+  it('says when its queue is paused and whether anybody can execute its target', async () => {
+    await told().stage.put({ queue: 'mail' })
+    await told().worker({ kinds: [], handlers: ['report'] })
+    await told().stage.store.setQueue('mail', { paused: { reason: 'a bad deploy' }, actor })
+    expect(await explain()).toMatchObject({
+      code: 'due-later',
+      workers: { live: 1, able: 1, sentence: '1 of 1 live worker has the handler "report".' },
+      notes: ['Its queue mail is paused (a bad deploy): its runs would wait there.'],
+    })
+  })
+
+  it('has been told with every code there is', () => {
+    expect([...seen].sort()).toEqual(Object.keys(scheduleCodes).sort())
+  })
+})

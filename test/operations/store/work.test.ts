@@ -1,0 +1,258 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { actor, checkIn, gone, here, hour, inEachWard, minute, second, type Ward } from './ward.ts'
+
+const target = { handler: 'report' }
+
+/** A process of its own, as its worker would record it. */
+function startProcess() {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+  const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  const kill = async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  return { identity: { ...here, pid: child.pid ?? 0, startedAt }, kill }
+}
+
+/** A run whose lease has just expired. */
+async function expired(ward: Ward, more: Parameters<Ward['worker']>[0] = {}) {
+  await ward.store.enqueue([{ target }])
+  const workerId = await ward.worker(more)
+  const [lease] = await ward.leaseFor(workerId, 3 * minute)
+  ward.clock.advance(3 * minute)
+  return { workerId, runId: lease?.runId ?? '' }
+}
+
+inEachWard((ward) => {
+  describe('workers:', () => {
+    it('that none is alive is wrong where there is work or an active schedule, and else noted', async () => {
+      const look = async () => checkIn(await ward().doctor(), 'workers')
+      expect(await look()).toMatchObject({
+        state: 'note',
+        findings: [{ says: expect.stringContaining('nothing waits') }],
+      })
+      const { store } = ward()
+      await store.putSchedule({ name: 's', timing: { everyMs: hour } }, { mode: 'put', actor })
+      expect(await look()).toMatchObject({
+        state: 'wrong',
+        findings: [{ says: 'No worker is alive, but schedules are active.', next: 'belfry up' }],
+      })
+      await store.deleteSchedule('s')
+      await store.enqueue([{ target }])
+      expect(await look()).toMatchObject({
+        state: 'wrong',
+        findings: [{ says: 'No worker is alive, but there is work in queue default.' }],
+      })
+      await ward().worker()
+      expect(await look()).toMatchObject({ state: 'ok', says: '1 worker is alive.', findings: [] })
+    })
+
+    // Only Linux tells one process from another.
+    it.runIf(here !== null)('one whose process was killed is dead at once, and noted as stopped by fix', async () => {
+      const { identity, kill } = startProcess()
+      const id = await ward().worker({ process: identity })
+      expect(checkIn(await ward().doctor({ fix: true }), 'workers')).toMatchObject({ state: 'ok', findings: [] })
+      await kill()
+      const before = checkIn(await ward().doctor(), 'workers')
+      expect(before.says).toBe('No worker is alive.')
+      expect(before.findings.at(-1)).toMatchObject({ subject: id, state: 'note', next: 'belfry doctor --fix' })
+      const after = checkIn(await ward().doctor({ fix: true }), 'workers')
+      expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It is noted that it has stopped.' })
+      const [worker] = await ward().store.read.workers()
+      expect(worker?.stoppedAt).toBe(ward().clock.now())
+    })
+
+    it('one that is only silent is told, and never noted as stopped from here', async () => {
+      const elsewhere = { ...gone, bootId: 'another machine' }
+      const [silent, unknown] = [await ward().worker({ process: elsewhere }), await ward().worker()]
+      ward().clock.advance(2 * minute + 1)
+      const { findings } = checkIn(await ward().doctor({ fix: true }), 'workers')
+      expect(findings.map(({ subject, fixed }) => [subject, fixed])).toEqual([
+        ['workers', undefined],
+        [silent, undefined],
+        [unknown, undefined],
+      ])
+      for (const { stoppedAt } of await ward().store.read.workers()) expect(stoppedAt).toBeNull()
+    })
+
+    // Only Linux tells one process from another.
+    it.runIf(here !== null)(
+      'a dead one that holds a run is left to a worker, which ends what it left behind',
+      async () => {
+        await ward().store.enqueue([{ target }])
+        const id = await ward().worker({ process: gone })
+        await ward().leaseFor(id, hour)
+        const { findings } = checkIn(await ward().doctor({ fix: true }), 'workers')
+        expect(findings.at(-1)).toMatchObject({ subject: id, says: expect.stringContaining('It holds 1 run.') })
+        expect((await ward().store.read.workers())[0]?.stoppedAt).toBeNull()
+      },
+    )
+  })
+
+  describe('stuck:', () => {
+    it('a lease that expired with nobody alive is wrong at once, and fix takes it back', async () => {
+      const { runId } = await expired(ward())
+      const before = checkIn(await ward().doctor(), 'stuck')
+      expect(before).toMatchObject({
+        state: 'wrong',
+        findings: [{ subject: runId, next: 'belfry up, or belfry doctor --fix' }],
+      })
+      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+      const after = checkIn(await ward().doctor({ fix: true }), 'stuck')
+      expect(after).toMatchObject({
+        state: 'ok',
+        findings: [{ subject: runId, next: null, fixed: expect.stringContaining('the run is ready now') }],
+      })
+      expect((await ward().store.read.run(runId))?.status).toBe('ready')
+    })
+
+    it('a lease that has not expired is never taken', async () => {
+      await ward().store.enqueue([{ target }, { target }])
+      const id = await ward().worker({ process: gone })
+      const [one] = await ward().leaseFor(id, hour)
+      ward().clock.advance(hour - 1)
+      await ward().doctor({ fix: true })
+      expect((await ward().store.read.run(one?.runId ?? ''))?.status).toBe('leased')
+    })
+
+    it('beside a live worker it is wrong after a minute, and taken back by fix after five', async () => {
+      const { runId } = await expired(ward())
+      const live = await ward().worker()
+      const look = async (fix = false) => checkIn(await ward().doctor({ fix }), 'stuck')
+      const passes = async (ms: number) => {
+        ward().clock.advance(ms)
+        await ward().store.beat([live])
+      }
+      expect((await look()).state).toBe('ok')
+      await passes(minute)
+      expect(await look(true)).toMatchObject({ state: 'wrong', findings: [{ subject: runId }] })
+      await passes(4 * minute)
+      expect(await look(true)).toMatchObject({ state: 'ok', findings: [{ fixed: expect.any(String) }] })
+    })
+
+    // Only Linux tells one process from another.
+    it.runIf(here !== null)('it is not taken while the process of its holder runs on this machine', async () => {
+      const { runId } = await expired(ward(), { process: here })
+      const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')
+      expect(findings).toMatchObject([{ subject: runId, next: expect.stringContaining('still runs on this machine') }])
+      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+    })
+
+    it('after the clock was set back nothing is taken', async () => {
+      const { runId, workerId } = await expired(ward())
+      ward().clock.advance(hour)
+      await ward().store.beat([workerId])
+      ward().clock.set(ward().clock.now() - 30 * minute)
+      await ward().doctor({ fix: true })
+      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+    })
+
+    it('a run at work for an hour is noted, and one that was to end five minutes ago', async () => {
+      const { store, clock } = ward()
+      await store.enqueue([{ target }])
+      const id = await ward().worker({ beatMs: hour })
+      const [lease] = await ward().leaseFor(id, 2 * hour)
+      const runId = lease?.runId ?? ''
+      clock.advance(55 * minute)
+      await store.cancel(runId, 'enough')
+      clock.advance(5 * minute - 1)
+      expect(checkIn(await ward().doctor(), 'stuck')).toMatchObject({ state: 'ok', findings: [] })
+      clock.advance(1)
+      expect(checkIn(await ward().doctor(), 'stuck')).toMatchObject({
+        state: 'note',
+        findings: [
+          { subject: runId, next: `If that is too long: belfry run cancel ${runId}` },
+          { subject: runId, says: expect.stringContaining('was to be cancelled 5m ago') },
+        ],
+      })
+    })
+
+    it('parked runs are noted by their reasons, with the commands that explain and reset one', async () => {
+      const { store } = ward()
+      await store.setQueue('default', { policy: { maxAttempts: 1 }, actor })
+      await store.enqueue([{ target }, { target }])
+      const ends = (await ward().leaseFor(await ward().worker())).map((lease) => {
+        return { ...lease, outcome: { kind: 'failed', reason: 'no disk' } as const }
+      })
+      await store.settle(ends)
+      const first = ends[0]?.runId
+      expect(checkIn(await ward().doctor({ fix: true }), 'stuck')).toMatchObject({
+        state: 'note',
+        findings: [
+          {
+            subject: first,
+            says: expect.stringMatching(/^2 runs of queue default are parked with the reason .*no disk/),
+            next: `belfry explain run ${first}, then belfry run reset ${first}`,
+          },
+        ],
+      })
+    })
+  })
+
+  describe('no-worker:', () => {
+    it('ready runs that no live worker can execute are wrong, and those without a target wait for hosts', async () => {
+      const { store } = ward()
+      await store.enqueue([{ target }, { target }, { payload: 1, queue: 'out side' }])
+      const live = await ward().worker({ can: { kinds: ['http'], handlers: ['mail'] } })
+      expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({
+        state: 'wrong',
+        findings: [
+          {
+            subject: 'report',
+            says: 'In queue default 2 runs are ready and need the handler "report", which nobody alive has.',
+            next: expect.stringContaining('belfry run list --status ready --queue default'),
+          },
+          { subject: 'out side', state: 'note' },
+        ],
+      })
+      await store.beat([live], { can: { kinds: [], handlers: ['report'], host: true } })
+      expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'ok', findings: [] })
+      ward().clock.advance(2 * minute + 1)
+      expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'wrong' })
+    })
+  })
+
+  describe('queues:', () => {
+    it('a pause is noted with its reason and how to end it, and a queue at its ceiling is not', async () => {
+      const { store, clock } = ward()
+      await store.setQueue('it’s shut', { paused: { reason: 'no paper' }, actor })
+      await store.setQueue('default', { policy: { maxConcurrent: 1 }, actor })
+      await store.enqueue([{ target }, { target }])
+      await ward().leaseFor(await ward().worker())
+      clock.advance(90 * second)
+      expect(checkIn(await ward().doctor({ fix: true }), 'queues')).toMatchObject({
+        state: 'note',
+        findings: [
+          {
+            says: 'Queue it’s shut has been paused for 1m30s: no paper.',
+            next: `belfry queue resume 'it’s shut'`,
+          },
+        ],
+      })
+      expect((await store.read.queue('it’s shut'))?.paused).not.toBeNull()
+    })
+
+    it('a policy that cannot be read is wrong, because nothing of its queue goes', async () => {
+      await ward().store.setQueue('default', { actor })
+      await ward().sql(`update belfry.queue set policy = '{'`)
+      const { ok, checks } = await ward().doctor()
+      expect(ok).toBe(false)
+      expect(checks.find(({ check }) => check === 'queues')?.findings).toMatchObject([
+        { subject: 'default', state: 'wrong', next: 'belfry queue set default --max-concurrent 1' },
+      ])
+    })
+
+    it('that everything was stopped is noted', async () => {
+      await ward().sql(`update belfry.namespace set stopped_at = 1, stopped_reason = 'a fire'`)
+      expect(checkIn(await ward().doctor(), 'queues').findings).toMatchObject([
+        { subject: 'all queues', says: expect.stringContaining('a fire') },
+      ])
+    })
+  })
+})
