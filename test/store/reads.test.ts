@@ -32,6 +32,7 @@ onEachDatabase('reads', (scene) => {
       deaths: 0,
       priority: -5,
       enqueuedAt: startAt,
+      schedule: null,
       scheduleId: null,
       occurrenceAt: null,
       dueAt: startAt,
@@ -99,6 +100,17 @@ onEachDatabase('reads', (scene) => {
       { fence: 1, outcome: 'failed', reason: 'broken', ends: null },
       { fence: 2, outcome: 'failed', ends: null },
       { fence: 0, outcome: 'cancelled', ends: 'cancelled' },
+    ])
+  })
+
+  test('a run of a schedule is shown with its name, in lists too, and also once the schedule is deleted', async () => {
+    const [live, deleted] = [await scene().schedule({ name: 'a' }), await scene().schedule({ name: 'b' }, startAt)]
+    const [ofLive, ofDeleted] = [await scene().occurrence(live), await scene().occurrence(deleted)]
+    expect(await scene().show(ofLive)).toMatchObject({ schedule: 'a' })
+    const page = await scene().read((context) => runs(context, { limit: 10 }))
+    expect(page.runs.map(({ id, schedule }) => [id, schedule])).toEqual([
+      [ofDeleted, 'b'],
+      [ofLive, 'a'],
     ])
   })
 

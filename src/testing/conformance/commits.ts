@@ -126,7 +126,7 @@ const childrenMax = 4
 async function killClaimers(stage: Stage): Promise<void> {
   const store = await stage.openWithOwnClock()
   await stage.setPolicy(store, { maxConcurrent: 1_000_000 })
-  const runsMax = 4_000
+  const runsMax = 8_000
   await enqueueMany(store, runsMax, () => noop())
   const random = seeded(1_907)
   const announced: Announcement[] = []
