@@ -269,7 +269,7 @@ describe('bounds', () => {
     const stage = await open()
     const now = stage.clock.now()
     const [once] = await problemsIn(stage.put({ at: at('10:00'), min: '1h' }))
-    expect(once).toMatchObject({ field: 'min', problem: expect.stringContaining('an at has only one') })
+    expect(once).toMatchObject({ field: 'min', problem: expect.stringContaining('an `at` has only one') })
     const [short] = await problemsIn(stage.put({ cron: '0 9,18 * * *', zone: 'UTC', max: '10h' }))
     expect(short).toMatchObject({
       field: 'max',

@@ -105,6 +105,7 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
   const place = placeOf(options.store as string | undefined, world)
   if (!begins.has(words)) refuseAbsentStore(place, world.folder)
   if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
+  if (!place.exists && !isRehearsal) await judge(operation, input, await world.open(openingOf(place, options, true)))
   const session = await withProgress(world, 'opening the store', world.open(openingOf(place, options, isRehearsal)))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
@@ -118,6 +119,15 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
     // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.
     await session.close()
     ending.forget()
+  }
+}
+
+/** The first command on a store makes it. One that is refused must leave none behind, so it is judged before on another. */
+async function judge(operation: AnyOperation, input: unknown, { context, close }: Session): Promise<void> {
+  try {
+    await operation.call({ ...context, store: context.store.rehearsal() }, input)
+  } finally {
+    await close()
   }
 }
 

@@ -50,9 +50,9 @@ export function shownWidth(text: string): number {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const control = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;]*m)/g
+const control = /(?![\n\t\u001b])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]|\u001b(?!\[[\d;]*m)/gu
 
-/** What others wrote must not move the cursor or rename the window of whoever reads it: such letters are shown. */
+/** What others wrote must not move the cursor, turn a line or rename the window of whoever reads it: it is shown. */
 export function printable(text: string): string {
   return text.replace(control, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -273,6 +273,7 @@ const stores: WrongInputs = {
   about: 'Stores',
   cases: [
     [3, 'a look where no store is', 'cd ELSEWHERE && belfry schedule list'],
+    [2, 'a first schedule that is refused', 'cd ELSEWHERE && belfry schedule create x --every 10 --handler h'],
     [3, 'a diagnosis where no store is', 'cd ELSEWHERE && belfry doctor'],
     [3, 'a look at a file that is not there', 'belfry schedule list --store sqlite:nowhere/belfry.db'],
     [2, 'a scheme that does not exist', 'belfry schedule list --store mysql://localhost/belfry'],

@@ -8,7 +8,7 @@ import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
 import type { Schedule } from '../../../operations/schedule/view.ts'
 import { columns, indented } from '../columns.ts'
 import type { Sheet } from '../sheet.ts'
-import { howLong, local, relative, stamp, utc, when } from '../when.ts'
+import { howLong, local, relative, stamp, when } from '../when.ts'
 import { facts } from './facts.ts'
 
 export function showSchedules(schedules: readonly Schedule[], sheet: Sheet): string {
@@ -37,7 +37,10 @@ function nextOf(schedule: Schedule, { now, zone }: Sheet): string {
   const { nextDueAt, waitsFor, disabled, paused, deletedAt } = schedule
   if (deletedAt !== null || disabled !== null) return '-'
   if (paused !== null) return `after ${local(paused.until, { now, zone: schedule.zone ?? zone })}`
-  if (nextDueAt !== null) return when(nextDueAt, { now, zone: schedule.zone ?? zone })
+  if (nextDueAt !== null) {
+    const said = when(nextDueAt, { now, zone: schedule.zone ?? zone })
+    return nextDueAt < now ? `due ${said}` : said
+  }
   return waitsFor === null ? '-' : `when ${waitsFor} has ended`
 }
 
@@ -123,7 +126,7 @@ export function showRunMade({ id, kept }: RunMade): string {
 export function showHistory(rows: readonly z.output<typeof ledgerRow>[], { now, zone, paint }: Sheet): string {
   if (rows.length === 0) return 'Nothing has happened yet.'
   const lines = rows.map(({ from, to, count, countIsAtLeast, outcome, runId, causedBy, endedAt }) => [
-    stamp(from, zone) + (count > 1 ? ` … ${utc(to)}` : ''),
+    stamp(from, zone) + (count > 1 ? ` … ${stamp(to, zone)}` : ''),
     relative(from, now),
     colourOf(outcome, paint)(plainText(outcome)),
     count > 1 ? `${countIsAtLeast ? 'at least ' : ''}${count} occurrences` : '',
