@@ -28,9 +28,13 @@ describe('one-shot hints', () => {
     const stage = await open()
     await stage.put({ at: at('12:00') })
     const late = stage.belfry.schedules.hint('s', { at: at('10:00'), ttl: '30m', reason })
-    expect(await problemsIn(late)).toMatchObject([{ field: 'at', problem: expect.stringContaining('the hint expires at') }])
+    expect(await problemsIn(late)).toMatchObject([
+      { field: 'at', problem: expect.stringContaining('the hint expires at') },
+    ])
     const interval = stage.belfry.schedules.hint('s', { every: '10m', reason })
-    expect(await problemsIn(interval)).toMatchObject([{ field: 'every', expected: expect.stringContaining('oneshot') }])
+    expect(await problemsIn(interval)).toMatchObject([
+      { field: 'every', expected: expect.stringContaining('a hint with `at`') },
+    ])
     expect(await stage.belfry.schedules.hints('s')).toEqual([])
     await stage.belfry.schedules.hint('s', { at: at('10:00'), ttl: '61m', reason })
     expect(await stage.next()).toBe('10:00 ai-oneshot')

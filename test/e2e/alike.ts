@@ -1,0 +1,45 @@
+/**
+ * Answers of two stores as they can be compared. What differs in every store is told by what it is: ids in the order in
+ * which they appear, instants that nobody asked for, and how long something took. An instant on a whole minute was asked for.
+ */
+export class Alike {
+  readonly #ids = new Map<string, string>()
+  readonly #store: readonly [RegExp, string][]
+
+  constructor(places: readonly string[]) {
+    this.#store = places.map((place) => [new RegExp(place.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'g'), '<store>'])
+  }
+
+  text(text: string): string {
+    const placed = this.#store.reduce((so, [place, word]) => so.replace(place, word), text)
+    return placed
+      .replace(/\b[rsw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /g, '<instant> ')
+      .replace(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d(:\d\d)?/g, '<instant>')
+      .replace(/\b(in )?\d+(\.\d+)? ?(ms|s|min|h|d)\b( \d+ (ms|s|min|h|d)\b)*( ago)?/g, '<time>')
+      .replace(/\b(\d+[hm])*(\d+s\d+ms|\d+s|\d+ms)\b/g, '<time>')
+      .replace(/"durationMs":\d+/g, '"durationMs":<time>')
+      .replace(/\bnow\b/g, '<time>')
+      .replace(/[ ─]{2,}/g, '  ')
+      .replace(/ +$/gm, '')
+  }
+
+  json(value: unknown, name = ''): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (typeof value === 'number') return measured.test(name) ? `<${name}>` : value
+    if (Array.isArray(value)) return value.map((item) => this.json(item, name))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, this.json(field, key)]))
+  }
+
+  #named(id: string): string {
+    const known = this.#ids.get(id)
+    if (known !== undefined) return known
+    const name = `${id.slice(0, 2)}${this.#ids.size}`
+    this.#ids.set(id, name)
+    return name
+  }
+}
+
+const measured = /^(durationMs|firedMs|startedMs|waitedMs|tookMs)$/

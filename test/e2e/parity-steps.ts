@@ -1,0 +1,134 @@
+import { type AnyOperation, commandOf } from '../../src/operations/operation.ts'
+
+/** What a step has to go by: the ids that the steps before it were answered with. */
+export interface Known {
+  readonly [name: string]: string
+}
+
+export interface Step {
+  /** What is typed; the flags of the store are added to it. */
+  readonly words: (known: Known) => readonly string[]
+  readonly exit: number
+  /** Keeps an id of the answer under this name. */
+  readonly keeps?: string
+  /** Whether the answer for people has nothing in it that only one of the two databases could say. */
+  readonly isShown: boolean
+}
+
+interface Manner {
+  readonly exit?: number
+  readonly keeps?: string
+  readonly isShown?: false
+}
+
+/** A step that may name what was kept: `run show {first}`. */
+function step(line: string, { exit = 0, keeps, isShown }: Manner = {}): Step {
+  const words = (known: Known) =>
+    line.split(' ').map((word) => word.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? ''))
+  return { words, exit, ...(keeps !== undefined && { keeps }), isShown: isShown ?? !/^(doctor|worker)/.test(line) }
+}
+
+/**
+ * Every verb at least once, and the refusals that stores are known for. Its runs wait in a queue that is paused, so that
+ * it answers the same whether a worker runs or not.
+ */
+export const steps: readonly Step[] = [
+  step('queue set shut --max-concurrent 2 --max-attempts 2'),
+  step('queue set shut --max-concurrent 2'),
+  step('queue set shut --max-concurrent 3 --if-version 7', { exit: 4 }),
+  step('queue pause shut --reason Nobody-goes-through.'),
+  step('queue show shut'),
+  step('queue show nowhere', { exit: 3 }),
+  step('queue set other --rate-limit {"startsMax":5,"per":"1m"} --dry-run'),
+  step('queue resume shut'),
+  step('queue pause shut --reason Again.'),
+  step('queue pause nowhere', { exit: 3 }),
+  step('queue list'),
+  step('schedule create year --cron 0_9_1_1_* --zone Europe/Paris --queue shut --tags a,b -- echo new year'),
+  step('schedule create year --cron 0_9_1_1_* --zone Europe/Paris --queue shut --tags a,b -- echo new year'),
+  step('schedule create year --cron 0_9_2_1_* --queue shut --handler h', { exit: 4 }),
+  step('schedule create bad --cron 61_9_2_1_* --handler h', { exit: 2 }),
+  step('schedule create rehearsed --every 1h --handler h --dry-run'),
+  step('schedule put often --every 90m --queue shut --payload {"a":1} --http http://localhost/x --header A:b'),
+  step('schedule put often --every 2h --queue shut --payload {"a":1} --http http://localhost/x --header A:b'),
+  step('schedule update often --priority 7 --reason It-may-wait. --unset payload'),
+  step('schedule update often --priority 8 --if-version 1', { exit: 4 }),
+  step('schedule update nobody --priority 8', { exit: 3 }),
+  step('schedule show often'),
+  step('schedule show nobody', { exit: 3 }),
+  step('schedule list'),
+  step('schedule list --limit 1'),
+  step('schedule next year --count 3'),
+  step('schedule hint often --every 5m --ttl 2h --reason Look-closer. --author me'),
+  step('schedule hint year --every 5m --at 2090-01-01T00:00Z --reason Both.', { exit: 2 }),
+  step('schedule hints often'),
+  step('explain schedule often'),
+  step('schedule clear-hints often'),
+  step('schedule pause often --for 1h --reason Lunch.'),
+  step('schedule run often --payload {"b":2}', { keeps: 'held' }),
+  step('run show {held}'),
+  step('schedule resume often'),
+  step('schedule pause year'),
+  step('explain schedule year'),
+  step('schedule resume year'),
+  step('schedule run often', { exit: 4 }),
+  step('schedule versions often'),
+  step('schedule history often'),
+  step('run enqueue --queue shut --idempotency-key k --priority 3 --command true', { keeps: 'first' }),
+  step('run enqueue --queue shut --idempotency-key k --priority 3 --command true'),
+  step('run enqueue --queue shut --idempotency-key k --priority 4 --command true', { exit: 4 }),
+  step('run enqueue --queue shut --dedupe-key d --not-before 2090-01-01T00:00Z -- sh -c :', { keeps: 'second' }),
+  step('run enqueue --queue fresh --handler nobody', { keeps: 'alone' }),
+  step('run enqueue --queue shut --command true --dry-run'),
+  step('run list'),
+  step('run list --queue shut --status ready'),
+  step('explain run {first}'),
+  step('explain run {second}'),
+  step('run attempts {first}'),
+  step('run output {first}'),
+  step('run cancel {first} --reason No-need.'),
+  step('run cancel {first}'),
+  step('run wait {first}', { exit: 1 }),
+  step('explain run {first}'),
+  step('run retry {first}', { keeps: 'again' }),
+  step('run retry {second}', { exit: 4 }),
+  step('run reset {second}', { exit: 4 }),
+  step('run show r-3zzz', { exit: 3 }),
+  step('run show nonsense', { exit: 2 }),
+  step('schedule delete often --dry-run'),
+  step('schedule delete often', { exit: 2 }),
+  step('schedule delete often --yes', { keeps: 'deleted' }),
+  step('schedule delete often --yes', { exit: 3 }),
+  step('schedule list --deleted'),
+  step('run list'),
+  step('worker list'),
+  step('doctor', { exit: 1 }),
+]
+
+/** What only a worker makes of runs: one that completes, and one that is parked and does not get further by a reset. */
+export const workedSteps: readonly Step[] = [
+  step('queue set one-try --max-concurrent 2 --max-attempts 1'),
+  step('run enqueue --queue one-try -- sh -c echo_hi;echo_there', { keeps: 'good' }),
+  step('run wait {good} --timeout 60s'),
+  step('run output {good}'),
+  step('run output {good} --follow'),
+  step('run attempts {good}'),
+  step('explain run {good}'),
+  step('run enqueue --queue one-try --command exit_3', { keeps: 'bad' }),
+  step('run wait {bad} --timeout 60s', { exit: 1 }),
+  step('run list --status parked'),
+  step('explain run {bad}'),
+  step('run reset {bad}'),
+  step('run wait {bad} --timeout 60s', { exit: 1 }),
+  step('run retry {bad}'),
+  step('run wait {bad} --timeout 60s', { exit: 1 }),
+  step('run attempts {bad}'),
+  step('schedule create soon --every 2h --start-now --max-runs 1 --queue one-try -- echo soon'),
+]
+
+/** The verbs that no step types. */
+export function missing(operations: readonly AnyOperation[]): string[] {
+  const typed = [...steps, ...workedSteps].map(({ words }) => words({}).join(' '))
+  const offered = operations.filter(({ doors }) => doors.cli === true).map((each) => commandOf(each).join(' '))
+  return offered.filter((words) => !typed.some((line) => `${line} `.startsWith(`${words} `)))
+}
