@@ -11,12 +11,12 @@ import { openStore } from './store/open.ts'
 
 /** A store that is open for verbs. */
 export async function openSession(
-  { store, schema, namespace }: StoreOpening,
+  { store, schema, namespace, mustExist = false }: StoreOpening,
   { env, folder }: Surroundings,
 ): Promise<Session> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
   const { defaultMaxConcurrent } = opening
-  const opened = await openStore(store, { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent })
+  const opened = await openStore(store, { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent, mustExist })
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
   return {

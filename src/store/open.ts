@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts'
 import type { Store } from './port.ts'
 import { SqlStore } from './sql-store.ts'
 import { openSqliteFile, openSqliteMemory } from './sqlite/open.ts'
-import { both, clockNow, freshIds, one, type Step } from './statement.ts'
+import { all, both, clockNow, dialects, freshIds, one, type Step } from './statement.ts'
 
 export interface OpenOptions {
   readonly namespace?: string
@@ -19,6 +19,8 @@ export interface OpenOptions {
   readonly connectionsMax?: number
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent?: number
+  /** A store or a namespace that is not there is refused instead of being made: whoever only looks leaves nothing behind. */
+  readonly mustExist?: boolean
 }
 
 /**
@@ -35,8 +37,12 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
     clock: options.clock,
   })
   try {
+    const { mustExist = false } = options
+    if (mustExist) await refuseAbsent(database)
     await migrate(database)
-    const ns = await database.write(() => ensureNamespace(namespace))
+    const ns = await (mustExist
+      ? knownNamespace(database, namespace)
+      : database.write(() => ensureNamespace(namespace)))
     return new SqlStore(database, { ns, namespace, defaultMaxConcurrent })
   } catch (error) {
     await database.close()
@@ -84,4 +90,32 @@ function* ensureNamespace(name: string): Step<number> {
   yield* one(insertNamespace, id, name, yield* clockNow())
   // Another process may have been first; its row is the one that counts.
   return (yield* one<{ id: number }>(findNamespace, name))?.id as number
+}
+
+const findTable = dialects('migration table find', {
+  sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'migration'`,
+  postgres: `select 1 as found where to_regclass('belfry.migration') is not null`,
+})
+
+async function refuseAbsent(database: Database): Promise<void> {
+  const found = await database.read(() => one(findTable))
+  if (found !== undefined) return
+  throw new BelfryError('not-found', `There is no store at ${database.place}: Belfry has made no tables there.`, {
+    hint: 'Name another store; `belfry up` and the first `schedule create` make one.',
+    details: { place: database.place },
+  })
+}
+
+const findNamespaces = both('namespaces find', 'select name from belfry.namespace order by name limit 1000')
+
+async function knownNamespace(database: Database, name: string): Promise<number> {
+  const found = await database.read(() => one<{ id: number }>(findNamespace, name))
+  // The one that everybody has who names none is there with the store, even before anybody used it.
+  if (found !== undefined) return found.id
+  if (name === 'default') return database.write(() => ensureNamespace(name))
+  const known = (await database.read(() => all<{ name: string }>(findNamespaces))).map((row) => row.name)
+  throw new BelfryError('not-found', `There is no namespace ${JSON.stringify(name)} in ${database.place}.`, {
+    hint: `There is ${known.join(', ') || 'none yet'}.`,
+    details: { namespace: name },
+  })
 }

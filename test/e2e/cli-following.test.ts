@@ -77,7 +77,7 @@ describe('whoever watches a run', () => {
     const { id } = await shell.json<{ id: string }>(['run', 'enqueue', '--command', '--', 'printf', nasty])
     await shell.start('up --once').ended
     const raw = '\u001b]0;x\u0007\u001b[31mred\r\n'
-    const safe = '\\u001b]0;x\\u0007\u001b[31mred\\u000d\n'
+    const safe = '\\u001b]0;x\\u0007\u001b[31mred\n'
     for (const words of [`run output ${id}`, `run output -f ${id}`]) {
       expect((await shell.belfry(words)).stdout).toBe(raw)
       expect((await shell.belfry(words, { isTTY: true })).stdout).toBe(safe)

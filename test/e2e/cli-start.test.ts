@@ -45,6 +45,6 @@ describe('a command', () => {
 
   it('is seen to load what it does need', async () => {
     expect(loadedBy(new Shell('sqlite'), 'up --once')).toEqual(expect.arrayContaining(['undici', 'pino']))
-    expect(loadedBy(new Shell('postgres'), 'queue list')).toContain('pg')
+    expect(loadedBy(new Shell('postgres'), 'queue set a --max-concurrent 1')).toContain('pg')
   })
 })

@@ -36,9 +36,9 @@ describe.each(['sqlite', 'postgres'] as const)('a worker on %s', (database) => {
     const { url, asked } = await listening()
     await shell.belfry('schedule create bell --every 1h --start-now -- echo ding')
     const worker = await shell.up()
-    await worker.told(/Schedule bell fired (r-\w+)[\s\S]*Run \1, attempt 1, completed/)
+    await worker.told(/Schedule bell fired (r-\w+)[\s\S]*Run \1 of bell, attempt 1, completed/)
     await shell.belfry(['schedule', 'create', 'ring', '--every', '1h', '--start-now', '--http', url])
-    await worker.told(/Schedule ring fired (r-\w+)[\s\S]*Run \1, attempt 1, completed/)
+    await worker.told(/Schedule ring fired (r-\w+)[\s\S]*Run \1 of ring, attempt 1, completed/)
     expect(asked).toEqual(['GET /ring'])
     worker.signal('SIGTERM')
     expect(await worker.ended).toMatchObject({ exit: 0, stderr: '', stdout: expect.stringMatching(/Stopped\.\n$/) })
@@ -178,7 +178,7 @@ describe('a worker', () => {
     const { exit, stdout } = await shell.start('up --once --quiet').ended
     expect({ exit, stdout }).toEqual({
       exit: 0,
-      stdout: expect.stringMatching(/^[\d:]+ Run r-\w+, attempt 1, failed.*\n$/),
+      stdout: expect.stringMatching(/^[\d:]+ Run r-\w+ of bad, attempt 1, failed.*\n$/),
     })
   })
 

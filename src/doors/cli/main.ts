@@ -5,7 +5,8 @@ import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { confirm } from './confirm.ts'
 import { followOutput } from './follow.ts'
 import { inputOf, type Typed } from './given.ts'
-import { type Place, placeOf, refuseAbsentStore } from './place.ts'
+import { openFor } from './open.ts'
+import { type Place, placeOf } from './place.ts'
 import { asksFirst, program } from './program.ts'
 import { withProgress } from './progress.ts'
 import { Texts } from './read-value.ts'
@@ -18,7 +19,7 @@ import { spelled } from './spelling.ts'
 import { noteSurroundings, tell } from './tell.ts'
 import { typedError } from './typed-error.ts'
 import { up } from './up.ts'
-import type { Session, StoreOpening, World } from './world.ts'
+import type { Session, World } from './world.ts'
 
 /** Reads a command line, does what it asks for, and answers with the exit code. */
 export async function main(argv: readonly string[], world: World, version: string): Promise<number> {
@@ -88,9 +89,6 @@ function commandIn(root: Command, typed: readonly string[]): Command {
   return command
 }
 
-/** The verbs that may be the first thing anybody does with a store. */
-const begins: ReadonlySet<string> = new Set(['schedule create', 'schedule put', 'run enqueue', 'queue set'])
-
 interface Around {
   readonly world: World
   readonly reader: Reader
@@ -99,14 +97,11 @@ interface Around {
 async function callOperation(operation: AnyOperation, typed: Typed, around: Around): Promise<number> {
   const { world } = around
   const { options } = typed
-  const words = commandOf(operation).join(' ')
   const input = await inputOf(operation, typed, new Texts(world))
   const isRehearsal = options.dryRun === true
   const place = placeOf(options.store as string | undefined, world)
-  if (!begins.has(words)) refuseAbsentStore(place, world.folder)
   if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
-  if (!place.exists && !isRehearsal) await judge(operation, input, await world.open(openingOf(place, options, true)))
-  const session = await withProgress(world, 'opening the store', world.open(openingOf(place, options, isRehearsal)))
+  const session = await withProgress(world, 'opening the store', openFor({ operation, input, place, options }, world))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
   try {
@@ -119,15 +114,6 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
     // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.
     await session.close()
     ending.forget()
-  }
-}
-
-/** The first command on a store makes it. One that is refused must leave none behind, so it is judged before on another. */
-async function judge(operation: AnyOperation, input: unknown, { context, close }: Session): Promise<void> {
-  try {
-    await operation.call({ ...context, store: context.store.rehearsal() }, input)
-  } finally {
-    await close()
   }
 }
 
@@ -157,17 +143,10 @@ async function perform(asked: Performance, { world, reader }: Around): Promise<n
   const work = operation.call(context, input)
   await withProgress(world, words, Promise.race([work, interrupted]))
   const answer = await work
-  await tell({ operation, answer, session, place: asked.place, options }, world)
+  await tell({ operation, input, answer, session, place: asked.place, options }, world)
   return exitOfAnswer(words, answer)
 }
 
 function waits(words: string, { follow }: Typed['options']): boolean {
   return words === 'run wait' || follow === true
-}
-
-/** Where no store is yet, a rehearsal must not make one: what would happen is told from a store that vanishes. */
-function openingOf(place: Place, options: Typed['options'], isRehearsal: boolean): StoreOpening {
-  const { schema, namespace } = options as { schema?: string; namespace?: string }
-  const store = isRehearsal && !place.exists ? 'memory:' : place.store
-  return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
 }

@@ -39,7 +39,8 @@ function upOn({ store, schema, namespace }: Naming): string {
   return ['belfry up', ...given].join(' ')
 }
 
-function withoutPassword(url: string): string {
+/** A store as it may be shown. */
+export function withoutPassword(url: string): string {
   return url
     .replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):.*@/s, '$1:PASSWORD@')
     .replace(/([?&]password=)[^&#]*/i, '$1PASSWORD')

@@ -71,6 +71,15 @@ function foundUpwards(folder: string): string | null {
  * nothing is scheduled.
  */
 export function refuseAbsentStore({ exists, from, store }: Place, folder: string): void {
+  if (store === 'memory:') {
+    throw new BelfryError(
+      'not-found',
+      'A store in memory is empty whenever a command begins: there is nothing in it.',
+      {
+        hint: 'Name a store that lasts: sqlite:PATH or postgres://….',
+      },
+    )
+  }
   if (exists) return
   const file = store.replace(/^sqlite:/, '')
   const named = from === 'environment' ? `at ${file}, which BELFRY_STORE names` : `at ${file}`

@@ -138,7 +138,8 @@ function addTarget(command: Command): void {
 function addManners(command: Command, operation: AnyOperation): void {
   const fields = fieldsOf(operation)
   const add = (flags: string, says: string) => command.addOption(new Option(flags, says))
-  if (fields.some(({ isRemovable }) => isRemovable)) {
+  // A run without a target says so by naming none: only what can be changed can be taken away.
+  if (fields.some(({ name, isRemovable }) => isRemovable && name !== 'target')) {
     command.addOption(collecting(new Option('--unset <field,field>', 'Takes these fields away.')))
   }
   if (operation.effect !== 'read' && fields.length > 1) {

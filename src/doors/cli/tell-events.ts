@@ -25,6 +25,8 @@ const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 /** Said by the opening and closing lines in their own words. */
 const saidElsewhere: ReadonlySet<string> = new Set(['worker.started', 'worker.stopping', 'worker.stopped'])
 
+const rememberedMax = 10_000
+
 /** Tells what a worker does: a line an event for people, a line of JSON for programs. */
 export class Teller {
   readonly #world: World
@@ -33,6 +35,8 @@ export class Teller {
   readonly #isQuiet: boolean
   readonly #graceMs: number
   #forced = 0
+  /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
+  readonly #schedules = new Map<string, string>()
 
   constructor(world: World, { isJson, isQuiet, graceMs }: Manner) {
     this.#world = world
@@ -62,6 +66,7 @@ export class Teller {
   hear({ name, event, level, sentence }: Heard): void {
     if (name === 'worker.stopping') this.#stopping(event as EngineEvents['worker.stopping'])
     if (name === 'worker.stopped') this.#forced = (event as EngineEvents['worker.stopped']).forced
+    if (name === 'schedule.fired') this.#remember(event as EngineEvents['schedule.fired'])
     const isLoud = loud.has(level)
     if (this.#isQuiet && !isLoud) return
     const at = this.#world.clock.now()
@@ -73,7 +78,19 @@ export class Teller {
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
-    this.#say(`${dim(timeOf(at))} ${colour(sentence)}`)
+    this.#say(`${dim(timeOf(at))} ${colour(this.#withSchedule(sentence, event))}`)
+  }
+
+  #remember({ schedule, runId }: EngineEvents['schedule.fired']): void {
+    this.#schedules.set(runId, schedule)
+    const [oldest] = this.#schedules.keys()
+    if (this.#schedules.size > rememberedMax && oldest !== undefined) this.#schedules.delete(oldest)
+  }
+
+  #withSchedule(sentence: string, event: object): string {
+    const { runId } = event as { readonly runId?: string }
+    const schedule = runId === undefined ? undefined : this.#schedules.get(runId)
+    return schedule === undefined ? sentence : sentence.replace(`Run ${runId},`, `Run ${runId} of ${schedule},`)
   }
 
   /** Also to whoever wants quiet: he asked for an end, and would wonder why it does not come. */

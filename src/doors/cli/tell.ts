@@ -1,7 +1,7 @@
 import { atDoors } from '../../operations/at-doors.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
-import { type Naming, noteAbsentWorker } from './no-worker.ts'
+import { type Naming, noteAbsentWorker, withoutPassword } from './no-worker.ts'
 import type { Place } from './place.ts'
 import { isFollowable } from './program.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
@@ -11,6 +11,7 @@ import type { Session, World } from './world.ts'
 
 interface Told {
   readonly operation: AnyOperation
+  readonly input: Readonly<Record<string, unknown>>
   readonly answer: unknown
   readonly session: Session
   readonly place: Place
@@ -33,11 +34,21 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const isRehearsal = options.dryRun === true
   const place = placeSaid(told)
   const now = await context.store.read.now()
-  const sheet = { now, zone: context.zone, paint: paintOf(isColoured(stdout, env)) }
+  const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)) }
   const text = render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal })
   stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${spelled(printable(text), env)}\n`)
   if (isRehearsal || tellsItself.has(operation.verb)) return
   await noteSurroundings(told, world, { saysPlace: operation.effect !== 'read' && !text.includes(place) })
+}
+
+/** The zone of the schedule that an answer is about; times of anything else are told by the reader's own clock. */
+async function zoneOf({ operation, input, answer, session }: Told): Promise<string> {
+  const { store, zone } = session.context
+  const { schedule } = (answer ?? {}) as { readonly schedule?: unknown }
+  const name = operation.noun === 'schedule' ? input.name : operation.noun === 'run' ? schedule : undefined
+  if (typeof name !== 'string') return zone
+  const timing = (await store.read.schedule(name))?.spec.timing
+  return timing?.cron === undefined ? zone : timing.zone
 }
 
 /** What these answer is how things stand, or was said before they waited; a note below would only say it again. */
@@ -46,7 +57,8 @@ const tellsItself: ReadonlySet<string> = new Set(['doctor', 'explain', 'wait'])
 /** A rehearsal where there is no store yet is held on one that vanishes; what it is about is the one that would be. */
 function placeSaid({ session, place, options }: Pick<Told, 'session' | 'place' | 'options'>): string {
   const { store } = session.context
-  return options.dryRun === true && !place.exists ? place.store.replace(/^sqlite:/, '') : store.place
+  const isVanishing = options.dryRun === true && store.place === 'memory:'
+  return isVanishing ? withoutPassword(place.store).replace(/^sqlite:/, '') : store.place
 }
 
 export async function noteSurroundings(
@@ -66,5 +78,5 @@ export async function noteSurroundings(
 
 /** What a run put out is handed on as it is, except to a terminal, which would do what it says. */
 export function asPutOut(text: string, { stdout }: Pick<World, 'stdout'>): string {
-  return stdout.isTTY === true ? printable(text) : text
+  return stdout.isTTY === true ? printable(text.replaceAll('\r\n', '\n')) : text
 }

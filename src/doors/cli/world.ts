@@ -21,6 +21,8 @@ export interface StoreOpening {
   readonly store: string
   readonly schema?: string
   readonly namespace?: string
+  /** Whether a store that is not there is refused instead of being made. */
+  readonly mustExist?: boolean
 }
 
 export interface Session {

@@ -47,6 +47,11 @@ function shellWord(word: string): string {
   return /^[\w.:/@=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
+/** A reason that somebody gave as a whole sentence, as the end of one of ours. */
+export function clause(reason: string): string {
+  return reason.replace(/[.\s]+$/, '')
+}
+
 /** `1 run`, `2 runs`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

@@ -114,7 +114,7 @@ async function makeBadStores(): Promise<void> {
   holder.exec('begin immediate')
   chmodSync(join(terminal.folder, 'frozen/belfry.db'), 0o444)
   chmodSync(join(terminal.folder, 'frozen'), 0o555)
-  await terminal.json(`queue list --store ${postgresUrl()} --schema ${newerSchema}`)
+  await terminal.json(`queue set default --max-concurrent 5 --store ${postgresUrl()} --schema ${newerSchema}`)
   await onServer(`insert into "${newerSchema}".migration values (999, 'of tomorrow', 0)`)
   names.set('NEWER', newerSchema)
   names.set('PORT', new URL(postgresUrl()).port)

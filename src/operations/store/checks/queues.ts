@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/duration.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
 import type { QueueView } from '../../../store/view.ts'
-import { command, counted, countedAtLeast, type Examination, note, upCommand, wrong } from '../examination.ts'
+import { clause, command, counted, countedAtLeast, type Examination, note, upCommand, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
 import type { Patient } from '../patient.ts'
 
@@ -22,7 +22,7 @@ export const queues: Examination = {
 
 function stop({ stopped }: StoreCondition, now: number): Finding[] {
   if (stopped === null) return []
-  const says = `Everything has been stopped for ${formatDuration(Math.max(0, now - stopped.at))}: ${stopped.reason ?? 'no reason was given'}.`
+  const says = `Everything has been stopped for ${formatDuration(Math.max(0, now - stopped.at))}: ${clause(stopped.reason ?? 'no reason was given')}.`
   return [note('all queues', says, 'Let it go on once its reason is gone.')]
 }
 
@@ -33,7 +33,7 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
     findings.push(wrong(name, says, command('queue', 'set', name, '--max-concurrent', '1')))
   }
   if (paused !== null) {
-    const says = `Queue ${name} has been paused for ${formatDuration(Math.max(0, now - paused.at))}: ${paused.reason}.`
+    const says = `Queue ${name} has been paused for ${formatDuration(Math.max(0, now - paused.at))}: ${clause(paused.reason)}.`
     findings.push(note(name, says, command('queue', 'resume', name)))
   }
   return findings
