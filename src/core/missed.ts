@@ -68,12 +68,19 @@ export function missed({ now, schedule, state }: MissedInput): Missed {
   }
 }
 
-/** How late an occurrence may be: its period and a day at the most, unless the schedule says otherwise. */
+/**
+ * How late an occurrence may be: its period and a day at the most, unless the schedule says otherwise. A fixed delay has no
+ * later occurrence that would stand for a late one: left out for its period, it would only be put off by another.
+ */
 export function maxLatenessMs({ schedule, periodMs }: { schedule: LateSchedule; periodMs: number | null }): number {
   if (schedule.maxLatenessMs !== undefined) return schedule.maxLatenessMs
   // Of several missed occurrences all but the newest are later than their period, so that limit would undo `all`.
-  if (schedule.missed === 'all' || periodMs === null) return latenessMsMax
+  if (schedule.missed === 'all' || periodMs === null || isFixedDelay(schedule)) return latenessMsMax
   return Math.min(periodMs, latenessMsMax)
+}
+
+function isFixedDelay({ timing }: LateSchedule): boolean {
+  return timing.everyMs !== undefined && timing.from !== 'start'
 }
 
 interface TimedOccurrence {

@@ -79,7 +79,8 @@ function rateGrid({ everyMs, startAt, gridAnchorAt }: RateInput): Grid {
   }
 }
 
-const backoffDoublingsMax = 5
+/** More failures in a row than this do not make the wait longer. */
+export const backoffDoublingsMax = 5
 
 export interface ScheduleBackoffInput {
   readonly everyMs: number

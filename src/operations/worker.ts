@@ -1,19 +1,54 @@
 import { z } from 'zod'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/process-identity.ts'
 import type { WorkerView } from '../store/view.ts'
 import { noted } from './note.ts'
 import { everyDoor, operation } from './operation.ts'
 import { count, flag, instantSaid, outputOf, text } from './output.ts'
 
-/** A worker, and whether it is taken for alive: it has not stopped, and not missed two beats. */
+/** A worker, and whether it is taken for alive. */
 export interface Worker extends WorkerView {
   readonly isLive: boolean
+  /** Its process is certainly gone, and it has not said goodbye. */
+  readonly isDead: boolean
 }
 
 const beatsMissedMax = 2
 
-/** Whether a worker is alive by a clock. */
-export function isLiveAt({ stoppedAt, beatAt, beatMs }: WorkerView, now: number): boolean {
-  return stoppedAt === null && now - beatAt <= beatsMissedMax * beatMs
+/**
+ * Whether a worker is alive by a clock: it has not stopped, has not missed two beats, and is not known to be dead. The one
+ * rule that all doors and verbs ask: whoever is told by one of them that nobody works must not be told otherwise by the next.
+ */
+export function isLiveAt(worker: WorkerView, now: number): boolean {
+  const { stoppedAt, beatAt, beatMs } = worker
+  return stoppedAt === null && now - beatAt <= beatsMissedMax * beatMs && !isDead(worker)
+}
+
+/** Its process is certainly gone, and it has not said goodbye. Of other machines nothing is certain but their silence. */
+export function isDead({ stoppedAt, process }: WorkerView): boolean {
+  return stoppedAt === null && process !== null && isProvenDead(process, own())
+}
+
+/** Its process is certainly there, on this machine, however long nothing was heard of it. */
+export function isHere({ process }: WorkerView): boolean {
+  const mine = own()
+  return process !== null && mine !== null && isOneMachine(process, mine) && !isProvenDead(process, mine)
+}
+
+/** Whether each could see the other die: they count their processes on one machine, and in one namespace. */
+export function areSideBySide(a: WorkerView, b: WorkerView): boolean {
+  return a.process !== null && b.process !== null && isOneMachine(a.process, b.process)
+}
+
+function isOneMachine(a: ProcessIdentity, b: ProcessIdentity): boolean {
+  return a.bootId === b.bootId && a.pidNamespace === b.pidNamespace
+}
+
+let self: ProcessIdentity | null | undefined
+
+/** This process never becomes another one, so that it is read once, however many workers are looked at. */
+function own(): ProcessIdentity | null {
+  if (self === undefined) self = ownIdentity()
+  return self
 }
 
 const can = z.strictObject({
@@ -43,7 +78,10 @@ const workerSaid = noted(
         beatMs: count('How often it is to be heard of, in ms.'),
         stoppedAt: instantSaid('When it stopped.').nullable(),
         process: processSaid.nullable().describe('The process, where its system tells of it.'),
-        isLive: flag('Whether it is taken for alive: it has not stopped, and not missed two beats.'),
+        isLive: flag(
+          'Whether it is taken for alive: it has not stopped, has not missed two beats, and is not known to be dead.',
+        ),
+        isDead: flag('Whether its process is certainly gone, though it has not said goodbye.'),
       })
       .describe('A process that executes runs.'),
   ),
@@ -65,7 +103,7 @@ const list = operation({
   examples: [{}],
   async run({ store }) {
     const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
-    return workers.map((worker) => ({ ...worker, isLive: isLiveAt(worker, now) }))
+    return workers.map((worker) => ({ ...worker, isLive: isLiveAt(worker, now), isDead: isDead(worker) }))
   },
 })
 

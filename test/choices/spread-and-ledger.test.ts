@@ -248,7 +248,7 @@ describe('ledger', () => {
     expect(await stage.ledger()).toEqual(['15:00 completed'])
     await stage.passTo('19:30')
     await stage.belfry.drain()
-    expect(await stage.ledger()).toEqual(['15:00 completed', '16:00 lateness'])
+    expect(await stage.ledger()).toEqual(['15:00 completed', '16:00 completed'])
     expect(await stage.next()).toBe('20:30 baseline-interval')
   })
 })

@@ -92,9 +92,18 @@ describe('missed', () => {
     const weekly = { timing: { cron: '0 12 * * 3', zone: 'UTC' } }
     expect(actions(noon + dayMs, weekly, { lastPlannedAt: noon - 7 * dayMs })).toEqual(['fire missed'])
     expect(actions(noon + dayMs + 1, weekly, { lastPlannedAt: noon - 7 * dayMs })).toEqual(['skip lateness'])
-    expect(actions(now, { timing: { everyMs: 5 * minuteMs } }, { nextRunAt: noon, waitsForEnd: true })).toEqual([
-      'skip lateness',
-    ])
+    const rate = { everyMs: 5 * minuteMs, from: 'start' } as const
+    expect(actions(now - 1, { timing: rate }, { nextRunAt: noon, gridAnchorAt: noon }).at(-1)).toBe('fire missed')
+  })
+
+  it('does not put a fixed delay off by another period: no later occurrence stands for the one that was missed', () => {
+    const planned = { nextRunAt: noon, waitsForEnd: true }
+    const every = { timing: { everyMs: 5 * minuteMs } }
+    expect(actions(noon + 10 * minuteMs, every, planned)).toEqual(['fire missed'])
+    expect(actions(noon + dayMs, every, planned)).toEqual(['fire missed'])
+    expect(actions(noon + dayMs + 1, every, planned)).toEqual(['skip lateness'])
+    expect(actions(noon + 10 * minuteMs, { ...every, maxLatenessMs: 5 * minuteMs }, planned)).toEqual(['skip lateness'])
+    expect(actions(noon + 10 * minuteMs, { ...every, missed: 'skip' }, planned)).toEqual(['skip missed'])
   })
 
   it('measures lateness from the spread instant, and does not fire before it', () => {

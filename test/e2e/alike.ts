@@ -13,6 +13,7 @@ export class Alike {
   text(text: string): string {
     const placed = this.#store.reduce((so, [place, word]) => so.replace(place, word), text)
     return placed
+      .replace(/\bbelfry --store <store> --schema \w+ /g, 'belfry ')
       .replace(/\b[rsw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /g, '<instant> ')

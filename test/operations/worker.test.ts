@@ -1,5 +1,11 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { ownIdentity } from '../../src/store/process-identity.ts'
 import { atDesk, verbsAt } from './desk.ts'
+
+vi.mock('../../src/store/process-identity.ts', async (original) => {
+  const real = await original<typeof import('../../src/store/process-identity.ts')>()
+  return { ...real, ownIdentity: vi.fn(real.ownIdentity) }
+})
 
 const desk = atDesk()
 const { workers } = verbsAt(() => desk().context)
@@ -18,4 +24,15 @@ it('a worker that missed two beats is not live, and neither is one that stopped'
     ['live', true],
     ['stopped', false],
   ])
+})
+
+it('who looks is found out once, however many workers there are and however often they are looked at', async () => {
+  const process = ownIdentity() ?? { pid: 1, startedAt: '1', bootId: 'b', pidNamespace: 'n' }
+  for (const name of ['a', 'b', 'c']) {
+    await desk().store.registerWorker({ name, host: 'h', can: { kinds: [] }, beatMs: 1_000, process })
+  }
+  await workers.list()
+  const readBefore = vi.mocked(ownIdentity).mock.calls.length
+  expect(await workers.list()).toHaveLength(3)
+  expect(vi.mocked(ownIdentity).mock.calls.length).toBe(readBefore)
 })

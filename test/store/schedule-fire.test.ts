@@ -72,7 +72,7 @@ onEachStore('fire', (stage) => {
   })
 
   it('law 2: the chain goes on however the run ends', async () => {
-    await stage().put({ timing: { everyMs: hour } })
+    await stage().put({ timing: { everyMs: hour }, maxLatenessMs: hour })
     const ends: [string, (runId: string) => Promise<unknown>][] = [
       ['failed', async () => stage().fail(await stage().leaseOne())],
       ['cancelled before it is leased', (runId) => stage().store.cancel(runId, 'no')],

@@ -103,7 +103,16 @@ const placeholders: Readonly<Record<FieldKind, string>> = {
   json: 'json',
 }
 
+const placeholderLengthMax = 30
+
 /** What stands behind a flag in help: `--every <duration>`, `--overlap <skip|queue|allow|cancel>`. */
 export function placeholderOf({ kind, choices }: Pick<Field, 'kind' | 'choices'>): string {
-  return choices === undefined ? placeholders[kind] : choices.join('|')
+  const words = choices?.join('|') ?? ''
+  return words === '' || words.length > placeholderLengthMax ? placeholders[kind] : words
+}
+
+/** What a flag is for. Words that would not fit behind it are told here. */
+export function helpOf(field: Field): string {
+  const { choices, says } = field
+  return choices === undefined || placeholderOf(field).includes('|') ? says : `${says} One of ${choices.join(', ')}.`
 }

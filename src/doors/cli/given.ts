@@ -1,3 +1,5 @@
+import { DurationError, parseDuration } from '../../core/duration.ts'
+import { isoText } from '../../operations/instant.ts'
 import { nearest } from '../../operations/nearest.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
@@ -18,7 +20,12 @@ export function optionName(flag: string): string {
 }
 
 /** The input that a verb is called with. What the flags say goes before what the file says. */
-export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts): Promise<Record<string, unknown>> {
+export async function inputOf(
+  operation: AnyOperation,
+  typed: Typed,
+  texts: Texts,
+  now: number,
+): Promise<Record<string, unknown>> {
   const problems: Problem[] = []
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
@@ -46,8 +53,38 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
     }
     input.target = target
   }
+  if (options.in !== undefined) input.at = instantIn(options, now, problems)
+  refuseIdle(operation, input, problems)
   refuse('The command', problems)
   return input
+}
+
+/** An instant by how far away it is; it is stored as the instant, like any other. */
+function instantIn(options: Typed['options'], now: number, problems: Problem[]): string | undefined {
+  const [text = '', ...others] = options.in as string[]
+  if (others.length > 0) problems.push({ field: '--in', problem: 'is given more than once', expected: 'it once' })
+  if (options.at !== undefined) {
+    problems.push({ field: '--in', problem: 'is given beside --at', expected: 'only one of the two' })
+  }
+  try {
+    return isoText(now + parseDuration(text))
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+    problems.push({ field: '--in', problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected: error.suggestion })
+    return undefined
+  }
+}
+
+/** Work that says nothing of what it does is most often a flag forgotten; whoever means it says so. */
+function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unknown>>, problems: Problem[]): void {
+  const isNew =
+    hasTarget(operation) && !fieldsOf(operation).some(({ name, isRemovable }) => isRemovable && name !== 'target')
+  if (!isNew || input.target !== undefined || problems.length > 0) return
+  problems.push({
+    field: 'what it does',
+    problem: 'is missing',
+    expected: '--command, --http or --handler; --target null for work that outside hosts take',
+  })
 }
 
 function argumentsOf({ takes }: AnyOperation, { args }: Typed): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { exitOk } from '../../operations/error-codes.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { confirm } from './confirm.ts'
 import { followOutput } from './follow.ts'
-import { inputOf, type Typed } from './given.ts'
+import { inputOf, optionName, type Typed } from './given.ts'
 import { openFor } from './open.ts'
 import { type Place, placeOf } from './place.ts'
 import { asksFirst, program } from './program.ts'
@@ -15,7 +15,7 @@ import { asError, errorJson, errorText, exitOf } from './say-error.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { exitOfAnswer } from './show/all.ts'
 import { endingBySignals } from './signals.ts'
-import { spelled } from './spelling.ts'
+import { namingIn, spelled } from './spelling.ts'
 import { noteSurroundings, tell } from './tell.ts'
 import { typedError } from './typed-error.ts'
 import { up } from './up.ts'
@@ -24,7 +24,7 @@ import type { Session, World } from './world.ts'
 /** Reads a command line, does what it asks for, and answers with the exit code. */
 export async function main(argv: readonly string[], world: World, version: string): Promise<number> {
   const cut = argv.indexOf('--')
-  const typed = cut < 0 ? argv : argv.slice(0, cut)
+  const typed = shortened(cut < 0 ? argv : argv.slice(0, cut))
   const words = cut < 0 ? [] : argv.slice(cut + 1)
   let exit: number = exitOk
   let asked: AnyOperation | undefined
@@ -53,6 +53,16 @@ export async function main(argv: readonly string[], world: World, version: strin
   }
 }
 
+/** Short forms: what to explain shows by its form, and two words stand for flags that every tool has. */
+function shortened(typed: readonly string[]): readonly string[] {
+  const [first, second, ...rest] = typed
+  if (first === 'help') return [...typed.slice(1), '--help']
+  if (first === 'version' && second === undefined) return ['--version']
+  const isOther = second !== undefined && !second.startsWith('-') && second !== 'schedule' && second !== 'run'
+  if (first !== 'explain' || !isOther) return typed
+  return [first, /^r-[0-9a-z]+$/.test(second) ? 'run' : 'schedule', second, ...rest]
+}
+
 interface Refusal {
   readonly root: Command
   readonly typed: readonly string[]
@@ -72,7 +82,7 @@ function refused(thrown: unknown, { root, typed, asked, world }: Refusal): numbe
   const { stderr, env } = world
   const paint = paintOf(isColoured(stderr, env))
   const text = typed.includes('--json') ? errorJson(error) : errorText(error, { operation: asked, typed }, paint)
-  stderr.write(`${spelled(printable(text), env)}\n`)
+  stderr.write(`${spelled(printable(text), env, namingIn(typed))}\n`)
   if (error.code === 'failure' && error.cause instanceof Error && env.BELFRY_DEBUG === '1') {
     stderr.write(`${error.cause.stack}\n`)
   }
@@ -97,10 +107,11 @@ interface Around {
 async function callOperation(operation: AnyOperation, typed: Typed, around: Around): Promise<number> {
   const { world } = around
   const { options } = typed
-  const input = await inputOf(operation, typed, new Texts(world))
+  const input = await inputOf(operation, typed, new Texts(world), world.clock.now())
   const isRehearsal = options.dryRun === true
   const place = placeOf(options.store as string | undefined, world)
   if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
+  noteFlagsBehind(typed, world)
   const session = await withProgress(world, 'opening the store', openFor({ operation, input, place, options }, world))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
@@ -115,6 +126,16 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
     await session.close()
     ending.forget()
   }
+}
+
+/** A flag of ours behind `--` may be the program's own, so it is not refused; but most often it was meant for us. */
+function noteFlagsBehind({ words, options }: Typed, { stderr, env }: World): void {
+  const behind = ['--dry-run', '--json'].filter(
+    (flag) => words.includes(flag) && options[optionName(flag)] === undefined,
+  )
+  if (behind.length === 0) return
+  const says = `${behind.join(' and ')} stands behind --, so the program gets it. What is meant for Belfry stands before.`
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
 /** "Delete schedule nightly?" */

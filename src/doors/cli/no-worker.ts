@@ -1,15 +1,7 @@
 import type { OperationContext } from '../../operations/context.ts'
 import { isLiveAt } from '../../operations/worker.ts'
-import { quoted } from './command-line.ts'
 import type { Paint } from './sheet.ts'
-import { spelled } from './spelling.ts'
-
-/** What was typed to name a store. */
-export interface Naming {
-  readonly store?: string
-  readonly schema?: string
-  readonly namespace?: string
-}
+import { type Naming, spelled } from './spelling.ts'
 
 interface Noted {
   readonly stderr: { write(text: string): unknown }
@@ -28,20 +20,6 @@ export async function noteAbsentWorker(
   if (named !== null) stderr.write(`${paint.dim(`store: ${named}`)}\n`)
   const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
   if (workers.some((worker) => isLiveAt(worker, now))) return
-  const start = spelled(`Start one with: ${upOn(naming)}`, env)
+  const start = spelled('Start one with: belfry up', env, naming)
   stderr.write(`${paint.yellow('note:')} no worker runs on this store, so nothing starts. ${start}\n`)
-}
-
-/** The command that makes a worker on the same store: `belfry up` alone would look for one from the folder it is typed in. */
-function upOn({ store, schema, namespace }: Naming): string {
-  const flags = Object.entries({ store: store === undefined ? undefined : withoutPassword(store), schema, namespace })
-  const given = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoted(value)}`]))
-  return ['belfry up', ...given].join(' ')
-}
-
-/** A store as it may be shown. */
-export function withoutPassword(url: string): string {
-  return url
-    .replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):.*@/s, '$1:PASSWORD@')
-    .replace(/([?&]password=)[^&#]*/i, '$1PASSWORD')
 }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { nouns, operations } from '../../operations/table.ts'
 import { commandLine } from './command-line.ts'
-import { type Field, fieldsOf, placeholderOf } from './fields.ts'
+import { type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
 import { hasTarget } from './given.ts'
 import { targetFlags } from './target-flags.ts'
 
@@ -93,6 +93,9 @@ function verb(word: string, operation: AnyOperation, actions: Actions): Command 
   const usage = operation.takes.map((name) => name.toUpperCase())
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
   for (const field of fieldsOf(operation)) addField(command, field)
+  if ('at' in operation.input.shape) {
+    command.addOption(collecting(new Option('--in <duration>', 'The same as --at, so long from now.')))
+  }
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation)
   withStore(command)
@@ -108,7 +111,7 @@ function describe({ input }: AnyOperation, name: string): string {
 function addField(command: Command, field: Field): void {
   const { flag, kind, says } = field
   if (kind !== 'boolean') {
-    command.addOption(collecting(new Option(`${flag} <${placeholderOf(field)}>`, says)))
+    command.addOption(collecting(new Option(`${flag} <${placeholderOf(field)}>`, helpOf(field))))
     return
   }
   const isOnByDefault = says.includes('Default: true.')

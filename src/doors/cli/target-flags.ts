@@ -113,6 +113,15 @@ function commandOf(
     const expected = '--command -- PROGRAM ARGUMENT…, or --command "one line for sh"'
     problems.push({ field: '--command', problem: 'names no program', expected })
   }
+  const [only = '', ...more] = words
+  if (line !== undefined && more.length === 0 && /\s/.test(only)) {
+    const problem = `names ${JSON.stringify(only.slice(0, 60))} as one program, blanks and all`
+    problems.push({
+      field: '--command',
+      problem,
+      expected: 'each word for itself behind --; a line for sh without the --',
+    })
+  }
   if (typeof line === 'string' && words.length > 0) {
     problems.push({ field: '--command', problem: 'is given beside words behind --', expected: 'only one of the two' })
   }
@@ -152,7 +161,7 @@ function pairsOf(
   separator: string,
   problems: Problem[],
 ): Pairs | undefined {
-  const pairs: Pairs = {}
+  const pairs = new Map<string, Pairs[string]>()
   for (const flag of [plain, secret]) {
     for (const said of given[flag] ?? []) {
       const text = String(said)
@@ -162,15 +171,15 @@ function pairsOf(
         const expected = targetFlags.find((each) => each.flag === flag)?.value.slice(1, -1) ?? ''
         const problem = `is ${JSON.stringify(text.slice(0, 60))}, which has no name before a ${separator}`
         problems.push({ field: flag, problem, expected })
-      } else if (name in pairs) {
+      } else if (pairs.has(name)) {
         problems.push({ field: flag, problem: `gives ${name} twice`, expected: 'each name once' })
       } else {
         const value = separator === '=' ? text.slice(cut + 1) : text.slice(cut + 1).trim()
-        pairs[name] = flag === secret ? { secret: value } : value
+        pairs.set(name, flag === secret ? { secret: value } : value)
       }
     }
   }
-  return Object.keys(pairs).length === 0 ? undefined : pairs
+  return pairs.size === 0 ? undefined : Object.fromEntries(pairs)
 }
 
 function textOf(given: readonly (string | true)[] | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import type { EngineEvents } from '../../engine/events.ts'
 import { isoText } from '../../operations/instant.ts'
 import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
-import { spelled } from './spelling.ts'
+import { type Naming, spelled } from './spelling.ts'
 import { howLong, relative } from './when.ts'
 import type { Heard, World } from './world.ts'
 
@@ -19,6 +19,7 @@ interface Manner {
   readonly isQuiet: boolean
   /** What is at work when it is told to end has so long. */
   readonly graceMs: number
+  readonly naming: Naming
 }
 
 const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
@@ -34,13 +35,15 @@ export class Teller {
   readonly #isJson: boolean
   readonly #isQuiet: boolean
   readonly #graceMs: number
+  readonly #naming: Naming
   #forced = 0
   /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
   readonly #schedules = new Map<string, string>()
 
-  constructor(world: World, { isJson, isQuiet, graceMs }: Manner) {
+  constructor(world: World, { isJson, isQuiet, graceMs, naming }: Manner) {
     this.#world = world
     this.#graceMs = graceMs
+    this.#naming = naming
     this.#isJson = isJson
     this.#isQuiet = isQuiet
     this.#paint = paintOf(isColoured(world.stdout, world.env))
@@ -57,8 +60,9 @@ export class Teller {
       `${bold('Belfry')} works on ${place}${isNew ? ' (new)' : ''}${limits.length === 0 ? '' : `, ${limits.join(', ')}`}.`,
     )
     if (isOnce) return
-    this.#say(dim('Ctrl-C ends it. In another terminal:'))
-    this.#say(dim('  belfry schedule create hello --every 10s --command -- date'))
+    this.#say(dim(isNew ? 'Ctrl-C ends it. In another terminal:' : 'Ctrl-C ends it.'))
+    if (!isNew) return
+    this.#say(dim('  belfry schedule create hello --every 10s --start-now --command -- date'))
     this.#say(dim('  belfry schedule list'))
     this.#say(dim('  belfry explain schedule hello'))
   }
@@ -109,7 +113,7 @@ export class Teller {
 
   #say(line: string): void {
     if (this.#isJson) return
-    this.#world.stdout.write(`${spelled(printable(line), this.#world.env)}\n`)
+    this.#world.stdout.write(`${spelled(printable(line), this.#world.env, this.#naming)}\n`)
   }
 }
 

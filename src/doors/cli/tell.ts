@@ -1,12 +1,12 @@
 import { atDoors } from '../../operations/at-doors.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
-import { type Naming, noteAbsentWorker, withoutPassword } from './no-worker.ts'
+import { noteAbsentWorker } from './no-worker.ts'
 import type { Place } from './place.ts'
 import { isFollowable } from './program.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { render } from './show/all.ts'
-import { spelled } from './spelling.ts'
+import { type Naming, spelled, withoutPassword } from './spelling.ts'
 import type { Session, World } from './world.ts'
 
 interface Told {
@@ -36,7 +36,9 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const now = await context.store.read.now()
   const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)) }
   const text = render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal })
-  stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${spelled(printable(text), env)}\n`)
+  stdout.write(
+    isFollowable(operation) ? asPutOut(text, world) : `${spelled(printable(text), env, options as Naming)}\n`,
+  )
   if (isRehearsal || tellsItself.has(operation.verb)) return
   await noteSurroundings(told, world, { saysPlace: operation.effect !== 'read' && !text.includes(place) })
 }

@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander'
 import { BelfryError } from '../../core/error.ts'
 import { nearest } from '../../operations/nearest.ts'
+import { commandMeant, flagMeant } from './other-words.ts'
 
 /** What could not be read of a command line, as an error of ours: what was wrong, and the nearest right thing. */
 export function typedError({ code, message }: CommanderError, command: Command): BelfryError {
@@ -27,14 +28,19 @@ function unknownFlag(named: string, command: Command): BelfryError {
     const hint = flags.includes(opposite) ? `Write ${flag} for yes, ${opposite} for no.` : `Write ${flag} alone.`
     return invalid(`${flag} takes no value, and ${JSON.stringify(named.slice(flag.length))} gives it one.`, hint)
   }
-  const meant = nearest(flag, flags)
-  const hint = meant === undefined ? help(command) : `Did you mean ${meant}?`
+  const meant = flagMeant(flag, (known) => flags.includes(known)) ?? nearest(flag, flags)
+  const hint = meant === undefined ? help(command) : meantText(meant)
   return invalid(`${flag} is not a flag of ${pathOf(command)}.`, hint)
+}
+
+/** What is no flag of this command is told as what it is. */
+function meantText(meant: string): string {
+  return /^--[a-z-]+$/.test(meant) ? `Did you mean ${meant}?` : `Here that is ${meant}.`
 }
 
 function unknownCommand(named: string, command: Command): BelfryError {
   const words = command.commands.map((each) => each.name())
-  const meant = nearest(named, words)
+  const meant = commandMeant(named, pathOf(command)) ?? nearest(named, words)
   const hint = meant === undefined ? `There are ${words.join(', ')}.` : `Did you mean ${meant}?`
   return invalid(`${JSON.stringify(named)} is not a command of ${pathOf(command)}.`, hint)
 }
@@ -44,8 +50,13 @@ function excess(command: Command): BelfryError {
   const takes = command.registeredArguments.map((each) => each.name().toUpperCase())
   const strays = command.args.slice(takes.length).map((word) => JSON.stringify(word))
   const wants = takes.length === 0 ? 'no argument' : `${takes.join(' and ')} alone`
+  const says = `${pathOf(command)} takes ${wants}, and ${strays.join(' ')} came besides.`
+  const { command: line } = command.opts<{ command?: readonly unknown[] }>()
+  if (typeof line?.[0] === 'string') {
+    return invalid(says, `A program and its arguments stand behind --: --command -- ${line[0]} ARGUMENT…`)
+  }
   const quotes = takes.length === 0 ? '' : "Put quotes around what has blanks in it, such as --cron '0 9 * * 1-5'. "
-  return invalid(`${pathOf(command)} takes ${wants}, and ${strays.join(' ')} came besides.`, quotes + help(command))
+  return invalid(says, quotes + help(command))
 }
 
 function invalid(says: string, hint: string): BelfryError {

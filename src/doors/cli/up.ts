@@ -35,7 +35,12 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   const { start, graceMs } = startOf(flags)
   const place = placeOf(flags.store, world)
   const isOnce = flags.once === true
-  const teller = new Teller(world, { graceMs, isJson: flags.json === true, isQuiet: flags.quiet === true })
+  const teller = new Teller(world, {
+    graceMs,
+    isJson: flags.json === true,
+    isQuiet: flags.quiet === true,
+    naming: flags,
+  })
   const worker = await withProgress(
     world,
     'opening the store',

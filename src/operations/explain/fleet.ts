@@ -3,7 +3,8 @@ import { needOf, type Target } from '../../core/target.ts'
 import type { WorkerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { quoted } from '../problem.ts'
-import { isLiveAt } from '../worker.ts'
+import { areSideBySide, isDead, isLiveAt } from '../worker.ts'
+import { byHand, type Unblock } from './unblock.ts'
 import { plural } from './words.ts'
 
 /** Who is there to fire and to execute, by the store's clock. */
@@ -17,6 +18,20 @@ export interface Fleet {
 export async function fleetOf({ store }: OperationContext): Promise<Fleet> {
   const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
   return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)) }
+}
+
+/** How a run comes back whose worker certainly died. */
+export interface Death {
+  readonly worker: WorkerView
+  /** Somebody alive saw it: only beside it, on its machine, can a death be told from a silence. */
+  readonly isSeen: boolean
+}
+
+/** The death of whoever holds a lease; null where that is not certain. */
+export function deathOf(workerId: string | null | undefined, { workers, live }: Fleet): Death | null {
+  const worker = workers.find(({ id }) => id === workerId)
+  if (worker === undefined || !isDead(worker)) return null
+  return { worker, isSeen: live.some((other) => areSideBySide(other, worker)) }
 }
 
 /** Who could execute something. */
@@ -34,19 +49,50 @@ export function takersOf(target: Target | null | undefined, { live }: Fleet): Ta
   const able = 'need' in answer ? ableAmong(need, live).length : 0
   const needs = 'need' in answer ? needWords(need) : 'a target that can be executed'
   const sentence =
-    live.length === 0
-      ? 'No worker is alive.'
-      : able === 0
-        ? `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}: ${offers(live)}.`
-        : `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
+    need === null && 'need' in answer && able === 0
+      ? `${hostsOnly}.`
+      : live.length === 0
+        ? 'No worker is alive.'
+        : able === 0
+          ? `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}: ${offers(live)}.`
+          : `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
   return { live: live.length, able, needs, sentence }
+}
+
+const hostsOnly = 'It has no target, so that it is for outside hosts, and they have no door yet'
+
+/** What `belfry up` executes; a handler is a function of somebody's own program. */
+const commandLineKinds: ReadonlySet<string> = new Set(['command', 'http'])
+
+/** What has to be done so that somebody can execute it. */
+export function wayToServe(target: Target | null | undefined): Unblock {
+  const answer = needOf(target)
+  return 'need' in answer ? wayToMeet(answer.need) : byHand('Give it a target that can be executed.')
+}
+
+/** The same of what its target needs. */
+export function wayToMeet(need: TargetNeed | null): Unblock {
+  if (need === null) return byHand('Give it a target: without one it is for outside hosts, and they have no door yet.')
+  const { kind, handler } = need
+  if (handler !== undefined) {
+    return byHand(`A program of yours must register it, with belfry.handle(${literal(handler)}, …), and start().`)
+  }
+  return commandLineKinds.has(kind)
+    ? byHand('Start a worker.', 'up')
+    : byHand(`Start a worker that executes ${kind} targets.`)
+}
+
+/** A text as a program writes it. */
+function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
 export function ableAmong(need: TargetNeed | null | undefined, workers: readonly WorkerView[]): WorkerView[] {
   return workers.filter(({ can }) => canExecute(need, can))
 }
 
-function needWords(need: TargetNeed | null): string {
+/** What a worker must have. */
+export function needWords(need: TargetNeed | null): string {
   if (need === null) return 'a host for work without a target'
   return need.handler === undefined ? `the target kind ${need.kind}` : `the handler ${quoted(need.handler)}`
 }

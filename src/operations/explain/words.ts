@@ -10,3 +10,8 @@ const secondMs = 1_000
 export function about(ms: number): string {
   return formatDuration(ms < secondMs ? ms : Math.round(ms / secondMs) * secondMs)
 }
+
+/** A reason that somebody gave as a whole sentence, as the end of one of ours. */
+export function clause(reason: string): string {
+  return reason.replace(/[.\s]+$/, '')
+}

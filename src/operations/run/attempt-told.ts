@@ -2,7 +2,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import type { Policy } from '../../core/policy.ts'
 import type { AttemptView, RunView } from '../../store/view.ts'
 import { type Fleet, workerName } from '../explain/fleet.ts'
-import { about } from '../explain/words.ts'
+import { about, clause } from '../explain/words.ts'
 
 /** An attempt, and what was made of its end. */
 export interface AttemptTold extends AttemptView {
@@ -29,13 +29,24 @@ const countedOutcomes: ReadonlySet<string> = new Set(['failed', 'lost', 'unknown
 export function attemptsTold({ run, attempts, policy, fleet }: TellInput): AttemptTold[] {
   let counted = 0
   return attempts.map((attempt, index) => {
-    const isCounted = countedOutcomes.has(attempt.outcome) || attempt.reason?.startsWith('bounced') === true
+    // Whatever happened after it was to be cancelled used nothing.
+    const isSpent = countedOutcomes.has(attempt.outcome) || attempt.reason?.startsWith('bounced') === true
+    const isCounted = isSpent && attempt.ends !== 'cancelled'
+    // A reset gives the whole budget back.
+    counted = index > 0 && wasParked(attempts[index - 1]) ? 0 : counted
     counted += isCounted ? 1 : 0
     const follower = attempts[index + 1]
     const nextAt = attempt.ends === null ? nextStart(run, follower) : null
     const verdict = verdictOf({ run, attempt, isLast: follower === undefined, nextAt, counted, isCounted, policy })
     return { ...attempt, worker: workerName(attempt.workerId, fleet), isCounted, verdict, nextAt }
   })
+}
+
+const parkedFor = /^(?:effect-unknown|poison|unreadable: .*|.*\((?:not retryable|not repeatable|attempt (\d+)\/\1)\))$/s
+
+/** Nothing is kept of a run's having been parked once it was reset, but the reason of an attempt says that nothing followed. */
+function wasParked(attempt: AttemptView | undefined): boolean {
+  return attempt !== undefined && attempt.ends === null && parkedFor.test(attempt.reason ?? '')
 }
 
 function nextStart({ lease, waiting }: RunView, follower: AttemptView | undefined): number | null {
@@ -56,13 +67,25 @@ interface Ended {
 function verdictOf({ run, attempt, isLast, nextAt, counted, isCounted, policy }: Ended): string {
   const { ends, endedAt, outcome } = attempt
   if (ends !== null) return `The run ended: ${ends}.`
-  if (isLast && run.parked !== null) return `The run was parked: ${run.parked.reason}.`
+  if (isLast && run.parked !== null) return `The run was parked: ${clause(run.parked.reason)}.`
+  const begins = isLast && run.lease === null ? 'It may be tried again' : 'It was tried again'
+  const later = nextAt === null || nextAt <= endedAt ? 'at once' : `${about(nextAt - endedAt)} later`
+  if (wasParked(attempt)) {
+    const since = nextAt === null ? '' : ` ${begins} ${later}.`
+    return `The run was parked, and somebody has reset it since.${since}`
+  }
   if (nextAt === null) return 'It goes back in line.'
   if (!isCounted) return `It went back in line without using its budget (${outcome}).`
   const used = policy === null ? `${counted} used` : `${counted} of ${policy.maxAttempts} used`
-  const waitMs = policy === null ? null : backoffMs({ attempts: counted, policy, runId: run.id })
-  const wait = nextAt <= endedAt ? 'at once' : `${about(nextAt - endedAt)} later`
-  const asked = waitMs === null || waitMs === 0 ? '' : `; the backoff is ${about(waitMs)}`
-  const begins = isLast && run.lease === null ? 'It may be tried again' : 'It was tried again'
-  return `${begins} ${wait} (${used}${asked}).`
+  return `${begins} ${later} (${used}${backoffWords(run, policy, counted, nextAt - endedAt)}).`
+}
+
+/** What is taken up to this long after its backoff was taken without delay. */
+const promptMs = 5_000
+
+function backoffWords(run: RunView, policy: Policy | null, counted: number, waitedMs: number): string {
+  const waitMs = policy === null ? 0 : backoffMs({ attempts: counted, policy, runId: run.id })
+  if (waitMs === 0) return ''
+  if (waitedMs <= waitMs + promptMs) return `; the backoff is ${about(waitMs)}`
+  return `; longer than its backoff of ${about(waitMs)}: its target asked for that, or nobody took it sooner`
 }

@@ -35,6 +35,7 @@ const holder = z
   .strictObject({
     run: text('The id of the run.'),
     worker: text('The worker that is at it.').nullable(),
+    isDead: flag('Whether that worker died, so that the run waits to be taken back.'),
     since: instantSaid('Since when.').nullable(),
     leaseExpiresAt: instantSaid('Until when, unless its lease is renewed.').nullable(),
   })
@@ -157,7 +158,7 @@ export const runExplained = noted(
             at: instantSaid('When, where that is known.').nullable(),
           })
           .describe('What happens next.'),
-        notes: z.array(z.string()).describe('What cannot be told any more, in sentences.'),
+        notes: z.array(z.string()).describe('Where more is kept, and what cannot be told any more, in sentences.'),
       })
       .describe('Why a run was planned, what became of it, and what it waits for.'),
   ),

@@ -11,12 +11,13 @@ import { quoted } from '../problem.ts'
 import { type LedgerTold, ledgerTold } from '../schedule/ledger-told.ts'
 import { problemOf } from '../schedule/standing.ts'
 import { type UpcomingRun, upcoming } from '../schedule/upcoming.ts'
-import { attemptsTold } from './attempt-told.ts'
+import { type AttemptTold, attemptsTold } from './attempt-told.ts'
 import { type RunExplained, runExplained } from './explain-output.ts'
 import { plannedByLedger, plannedOf } from './planned.ts'
 import { type RunStanding, standingOf } from './standing.ts'
 import { runCodes } from './standing-codes.ts'
 import { latenessOf, type TimelineEvent, timelineOf } from './timeline.ts'
+import { whatItWrote } from './unblock.ts'
 
 export const explain = operation({
   noun: 'run',
@@ -72,7 +73,7 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
     budget: { used: run.attempts, max: queue?.policy?.maxAttempts ?? null },
     lateness,
     next: nextOf(run, standing, around),
-    notes: notesOf(run, schedule),
+    notes: [...outputNote(run, standing, attempts), ...notesOf(run, schedule)],
   }
 }
 
@@ -164,8 +165,6 @@ function nextOf(
       return { what: `Attempt ${run.fence + 1} may start.`, at: waiting?.until ?? null }
     case 'leased':
       return { what: `Attempt ${run.fence} ends; until then its worker renews the lease.`, at: waiting?.until ?? null }
-    case 'deadline':
-      return { what: 'It ends as skipped when a worker looks.', at: null }
     default:
       return { what: unblock[0]?.what ?? runCodes[code].unblocks, at: unblock[0]?.at ?? null }
   }
@@ -175,6 +174,13 @@ function afterIts(around: ScheduleAround | null): RunExplained['next'] {
   if (around === null) return { what: 'Nothing: it has ended.', at: null }
   if (around.next === null) return { what: 'It has ended, and its schedule has no next occurrence.', at: null }
   return { what: 'It has ended; its schedule runs next.', at: around.next.dueAt }
+}
+
+/** Where its code does not say it: an attempt that failed may have written why. */
+function outputNote({ id }: RunView, { unblock }: RunStanding, attempts: readonly AttemptTold[]): string[] {
+  const { command } = whatItWrote(id)
+  if (unblock.some((way) => way.command === command) || !attempts.some(({ isCounted }) => isCounted)) return []
+  return [`What its attempts wrote: ${command}`]
 }
 
 /** What cannot be told any more. */

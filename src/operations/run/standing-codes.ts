@@ -5,6 +5,7 @@ import type { EndedStatus } from '../../core/run-state.ts'
 export type RunCode =
   | Exclude<SkipReason, 'terminal'>
   | EndedStatus
+  | 'holder-dead'
   | 'in-line'
   | 'workers-busy'
   | 'policy-unreadable'
@@ -29,6 +30,10 @@ export const runCodes: { readonly [Code in RunCode]: CodeTold } = {
     says: 'A worker is at it.',
     unblocks: 'Its end. Cancelling asks the worker to end it.',
   },
+  'holder-dead': {
+    says: 'Its worker died while it was at work; another worker takes it back within seconds.',
+    unblocks: 'A live worker takes it back by itself; where none is alive, start one.',
+  },
   'lease-expired': {
     says: 'Its worker has not been heard of in time, and nobody has taken the lease back yet.',
     unblocks: 'A live worker takes it back by itself; where none is alive, start one.',
@@ -42,8 +47,9 @@ export const runCodes: { readonly [Code in RunCode]: CodeTold } = {
     unblocks: 'Resetting it, once its cause is mended; cancelling it ends it for good.',
   },
   deadline: {
-    says: 'The last instant at which it may start is over; it ends as skipped when a worker looks.',
-    unblocks: 'Nothing brings it back: enqueue it anew, or retry it once it has ended.',
+    says: 'The last instant at which it may start is over; it ends as skipped when a worker looks that can execute it.',
+    unblocks:
+      'Nothing brings it back: enqueue it anew, or retry it once it has ended. Where nobody can execute it, cancelling ends it.',
   },
   paused: {
     says: 'Everything is stopped: nothing is fired and nothing is leased.',
@@ -71,7 +77,7 @@ export const runCodes: { readonly [Code in RunCode]: CodeTold } = {
   },
   'no-worker': {
     says: 'No live worker can execute it.',
-    unblocks: 'A worker that has its handler or the kind of its target.',
+    unblocks: 'A worker for its target: a program that registers its handler, or `belfry up` for commands and HTTP.',
   },
   'concurrency-ceiling': {
     says: 'Its queue has no slot for it: the ceiling is taken by the runs at work and those before it in line.',

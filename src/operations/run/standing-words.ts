@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
-import { workerName } from '../explain/fleet.ts'
-import { plural } from '../explain/words.ts'
+import { deathOf, workerName } from '../explain/fleet.ts'
+import { clause, plural } from '../explain/words.ts'
 import type { Facts } from './standing.ts'
 import { type RunCode, runCodes } from './standing-codes.ts'
 
@@ -20,9 +20,14 @@ const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
     `Its queue has room, but ${everyWorker(takers.able)} that has ${takers.needs} has all its slots taken.`,
   leased: ({ run, fleet }) => {
     const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'A worker'
-    const why = run.lease?.cancelReason == null ? '' : `: ${run.lease.cancelReason}`
-    const asked = run.lease?.cancelRequestedAt == null ? '' : ` It has been asked to end${why}.`
+    const asked =
+      run.lease?.cancelRequestedAt == null ? '' : ` It has been asked to end${because(run.lease.cancelReason)}.`
     return `${worker} is at attempt ${run.fence}.${asked}`
+  },
+  'holder-dead': ({ run, fleet }) => {
+    const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'Its worker'
+    const asked = run.lease?.cancelRequestedAt == null ? '' : ' It has been asked to end, and then ends as cancelled.'
+    return `${worker} died while it was at attempt ${run.fence}${takenBack(run, fleet)}.${asked}`
   },
   'lease-expired': ({ run, fleet }) => {
     const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'Its worker'
@@ -31,19 +36,20 @@ const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
   },
   held: ({ schedule }) => {
     const why = schedule?.disabled?.reason ?? schedule?.paused?.reason
-    return `Its schedule ${schedule?.spec.name ?? ''} is paused${why === undefined ? '' : `: ${why}`}.`
+    return `Its schedule ${schedule?.spec.name ?? ''} is paused${because(why)}.`
   },
   parked: ({ run }) => {
     const meant = parkedReasons[run.parked?.reason ?? '']
-    return `It was set aside and waits for a person: ${run.parked?.reason ?? 'parked'}${meant === undefined ? '' : ` (${meant})`}.`
+    return `It was set aside and waits for a person${because(run.parked?.reason ?? 'parked')}${meant === undefined ? '' : ` (${meant})`}.`
   },
-  deadline: ({ run: { deadline }, fleet: { now } }) =>
-    deadline !== null && deadline <= now
-      ? 'Its deadline is over, so it does not start any more; it ends as skipped when a worker looks.'
-      : 'It is later than its schedule allows, so it does not start any more; it ends as skipped when a worker looks.',
+  deadline: (facts) => {
+    const { run, fleet } = facts
+    const isOver = run.deadline !== null && run.deadline <= fleet.now
+    const late = isOver ? 'Its deadline is over' : 'It is later than its schedule allows'
+    return `${late}, so it does not start any more; ${skippedWhen(facts)}.`
+  },
   'queue-paused': ({ run, place }) => {
-    const why = place.queue?.paused?.reason
-    return `Its queue ${run.queue} is paused${why === undefined ? '' : `: ${why}`}.`
+    return `Its queue ${run.queue} is paused${because(place.queue?.paused?.reason)}.`
   },
   backoff: ({ run, place }) => {
     const max = place.queue?.policy?.maxAttempts
@@ -52,8 +58,9 @@ const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
   },
   overlap: ({ waiting }) => `It waits for the end of ${runNames(waiting)}, another run of its schedule.`,
   'blocked-by-cancel': ({ waiting }) => `It replaces ${runNames(waiting)}, which was asked to end and has not yet.`,
-  'no-worker': ({ waiting: { takers } }) => {
-    return takers.live === 0 ? `No worker is alive; it needs ${takers.needs}.` : takers.sentence
+  'no-worker': ({ run, waiting: { takers } }) => {
+    // Work without a target waits for no worker, alive or not.
+    return takers.live === 0 && run.target !== null ? `No worker is alive; it needs ${takers.needs}.` : takers.sentence
   },
   'concurrency-ceiling': ({ run, place, waiting }) => {
     const { inFlight } = place.plan
@@ -103,7 +110,26 @@ const skipReasons: Readonly<Record<string, string>> = {
 }
 
 function because(reason: string | null | undefined): string {
-  return reason == null ? '' : `: ${reason}`
+  return reason == null ? '' : `: ${clause(reason)}`
+}
+
+function takenBack({ lease }: Facts['run'], fleet: Facts['fleet']): string {
+  if (fleet.live.length === 0) return ', and no worker is alive to take it back'
+  return deathOf(lease?.workerId, fleet)?.isSeen === true
+    ? '; another worker takes it back within seconds'
+    : '; workers of other machines take it back when its lease expires'
+}
+
+/** Whoever cannot execute a run does not look at it either, and nobody looks into a line that is stopped. */
+function skippedWhen({ place, waiting: { takers } }: Facts): string {
+  if (isStopped(place)) return 'it ends as skipped once its queue goes on and a worker looks'
+  if (takers.able > 0) return 'it ends as skipped when a worker looks'
+  return `it would end as skipped when a worker looks that has ${takers.needs}, and none is alive`
+}
+
+/** Nothing of its queue is handed out. */
+export function isStopped({ window: { paused, queuePaused } }: Facts['place']): boolean {
+  return paused || queuePaused
 }
 
 function everyWorker(able: number): string {

@@ -2,7 +2,7 @@ import type { PlannedRun } from '../../core/plan.ts'
 import { isEnded } from '../../core/run-state.ts'
 import type { RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
-import { ableAmong, type Fleet, type Takers, takersOf, workerName } from '../explain/fleet.ts'
+import { ableAmong, deathOf, type Fleet, type Takers, takersOf, workerName } from '../explain/fleet.ts'
 import type { Unblock } from '../explain/unblock.ts'
 import type { RunCode } from './standing-codes.ts'
 import { sentenceOf } from './standing-words.ts'
@@ -37,6 +37,8 @@ export interface Holder {
   readonly run: string
   /** The worker that is at it. */
   readonly worker: string | null
+  /** That worker died, and the run waits to be taken back. */
+  readonly isDead: boolean
   readonly since: number | null
   readonly leaseExpiresAt: number | null
 }
@@ -79,6 +81,7 @@ async function codeOf(context: OperationContext, run: RunView, place: Place, fle
   const { reason, queue } = place
   if (run.end !== null) return run.end.status
   if (run.status === 'ready' && queue?.policy === null) return 'policy-unreadable'
+  if (deathOf(run.lease?.workerId, fleet) !== null) return 'holder-dead'
   if (reason !== null && reason !== 'terminal') return reason
   return (await areBusy(context, place.own, fleet)) ? 'workers-busy' : 'in-line'
 }
@@ -146,7 +149,12 @@ async function shown({ store }: OperationContext, ids: readonly string[], fleet:
   return runs.flatMap((run) => {
     if (run === null) return []
     const { id, lease } = run
-    const worker = workerName(lease?.workerId ?? null, fleet)
-    return [{ run: id, worker, since: lease?.leasedAt ?? null, leaseExpiresAt: lease?.expiresAt ?? null }]
+    const [workerId, since, leaseExpiresAt] = [
+      lease?.workerId ?? null,
+      lease?.leasedAt ?? null,
+      lease?.expiresAt ?? null,
+    ]
+    const isDead = deathOf(workerId, fleet) !== null
+    return [{ run: id, worker: workerName(workerId, fleet), isDead, since, leaseExpiresAt }]
   })
 }

@@ -1,6 +1,6 @@
 import type { RunView } from '../../store/view.ts'
-import { type Fleet, workerName } from '../explain/fleet.ts'
-import { about } from '../explain/words.ts'
+import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
+import { about, clause } from '../explain/words.ts'
 import type { AttemptTold } from './attempt-told.ts'
 
 /** Something that happened to a run, or will. */
@@ -88,7 +88,7 @@ function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
 
 function ofAttempt(attempt: AttemptTold): TimelineEvent[] {
   const { fence, startedAt, endedAt, outcome, reason, worker, verdict, ends } = attempt
-  const why = reason === null ? '' : `: ${reason}`
+  const why = reason === null ? '' : `: ${clause(reason)}`
   if (fence === 0) return [{ at: endedAt, what: 'ended', detail: `${ends ?? outcome}${why}` }]
   const started: TimelineEvent[] =
     startedAt === null ? [] : [{ at: startedAt, what: 'started', detail: byWorker(fence, worker) }]
@@ -100,9 +100,14 @@ function present({ run, fleet, until }: TimelineInput): TimelineEvent[] {
   const { lease, parked, fence } = run
   if (parked !== null) return [{ at: parked.at, what: 'parked', detail: parked.reason }]
   if (lease === null) return until === null ? [] : [{ at: until, what: 'waits-until', detail: '' }]
+  const isDead = deathOf(lease.workerId, fleet) !== null
   const events: TimelineEvent[] = [
     { at: lease.leasedAt, what: 'started', detail: byWorker(fence, workerName(lease.workerId, fleet)) },
-    { at: lease.expiresAt, what: 'lease-expires', detail: 'unless it is renewed' },
+    {
+      at: lease.expiresAt,
+      what: 'lease-expires',
+      detail: isDead ? 'its worker died, and renews it no more' : 'unless it is renewed',
+    },
   ]
   if (lease.cancelRequestedAt !== null) {
     events.push({ at: lease.cancelRequestedAt, what: 'cancel-requested', detail: lease.cancelReason ?? '' })

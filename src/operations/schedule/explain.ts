@@ -8,11 +8,13 @@ import type { OperationContext } from '../context.ts'
 import { reasoningOf } from '../explain/candidates.ts'
 import { type Fleet, fleetOf, takersOf } from '../explain/fleet.ts'
 import { type Rederived, rederive } from '../explain/rederive.ts'
+import { clause } from '../explain/words.ts'
 import { scheduleName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { standingOf as runStandingOf } from '../run/standing.ts'
 import { type ScheduleExplained, scheduleExplained } from './explain-output.ts'
 import { hintTold } from './hint-told.ts'
+import { lastFailureOf } from './last-failure.ts'
 import { ledgerTold } from './ledger-told.ts'
 import { type AwaitedRun, awaitedRun, isPausedAt, problemOf, standingOf } from './standing.ts'
 import { upcoming } from './upcoming.ts'
@@ -43,18 +45,19 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const { store } = context
   const fleet = await fleetOf(context)
   const { now } = fleet
-  const [awaited, hints, rows, live, lane, spec] = await Promise.all([
+  const [awaited, hints, rows, live, lane, spec, failure] = await Promise.all([
     awaitedOf(context, schedule, fleet),
     store.read.hints(name),
     store.read.ledger(name, { limit: endsShownMax }),
     liveRunsOf(context, schedule),
     laneOf(context, schedule),
     specOf(context, name, schedule),
+    schedule.failureCount === 0 ? null : lastFailureOf(store, schedule.id),
   ])
   const { spec: today, nextDecision: decision, wakeAt } = schedule
   const isWorkable = problemOf(schedule) === null
   const workers = takersOf(today.target, fleet)
-  const standing = standingOf({ schedule, fleet, awaited, isStopped: lane.isStopped })
+  const standing = standingOf({ schedule, fleet, awaited, isStopped: lane.isStopped, failure })
   const isSaid = standing.code === 'overdue' && workers.live === 0
   return {
     schedule: today.name,
@@ -107,7 +110,8 @@ async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   }
   const { paused: isStopped } = await store.read.planInput(name, 1)
   const { paused } = queue
-  const notes = paused === null ? [] : [`Its queue ${name} is paused (${paused.reason}): its runs would wait there.`]
+  const notes =
+    paused === null ? [] : [`Its queue ${name} is paused (${clause(paused.reason)}): its runs would wait there.`]
   return { isStopped, notes }
 }
 

@@ -3,6 +3,7 @@ import { CronError } from '../../core/cron/cron-error.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { overlapOf, queueMaxOf } from '../../core/overlap.ts'
 import { priorityDefault } from '../../core/schedule.ts'
+import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing.ts'
 import { isoText } from '../instant.ts'
 import { quoted } from '../problem.ts'
 import { plainText } from './plain-text.ts'
@@ -85,6 +86,15 @@ function missed({ missed: rule = 'once', maxLatenessMs }: ScheduleDefinition): s
 
 function failures({ pauseAfterFailures }: ScheduleDefinition): string {
   return pauseAfterFailures === undefined ? '' : `paused after ${counted(pauseAfterFailures, 'failure')} in a row`
+}
+
+/** What failures do to an interval: nobody chose it, so it stands apart; but nobody would guess it either. */
+export function backoffInWords({ everyMs, maxMs }: Pick<ScheduleDefinition, 'everyMs' | 'maxMs'>): string | null {
+  if (everyMs === undefined) return null
+  const backedOffMs = backedOffEveryMs({ everyMs, failureCount: backoffDoublingsMax })
+  const longestMs = Math.min(maxMs ?? Number.POSITIVE_INFINITY, backedOffMs)
+  if (longestMs <= everyMs) return null
+  return `Each failure in a row doubles the wait, up to ${formatDuration(longestMs)}; the first success ends that.`
 }
 
 function place({ queue = 'default', priority = priorityDefault, concurrencyKey }: ScheduleDefinition): string {

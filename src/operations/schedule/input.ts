@@ -19,7 +19,10 @@ export const scheduleShape = {
       'The IANA zone that the cron is read in, such as Europe/Paris. Default: the zone of whoever creates it, which is kept.',
     )
     .optional(),
-  ...durationFields('every', 'The time between two runs.'),
+  ...durationFields(
+    'every',
+    'The time between two runs. After failures it doubles, five times at most, until one succeeds.',
+  ),
   from: z
     .enum(['end', 'start'])
     .describe(
@@ -35,7 +38,7 @@ export const scheduleShape = {
   endAt: instant.describe('Nothing is planned after this instant.').optional(),
   maxRuns: z.int().describe('How many occurrences become runs until it is over.').optional(),
   ...durationFields('min', 'The least time between two runs, whatever hints ask for.'),
-  ...durationFields('max', 'The most time between two runs, whatever hints ask for.'),
+  ...durationFields('max', 'The most time between two runs, whatever hints and failures ask for.'),
   overlap: z
     .enum(['skip', 'queue', 'allow', 'cancel'])
     .describe(
@@ -51,7 +54,7 @@ export const scheduleShape = {
     .optional(),
   ...durationFields(
     'maxLateness',
-    'How late a missed occurrence may still run. Default: the time to the next one, at most 24h.',
+    'How late a missed occurrence may still run. Default: the time to the next one, at most 24h; 24h where every counts from the end.',
   ),
   pauseAfterFailures: z.int().describe('After how many failures in a row it is paused.').optional(),
   queue: name.describe('The queue that its runs go through. Default: default.').optional(),

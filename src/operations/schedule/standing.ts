@@ -3,11 +3,14 @@ import { CronError } from '../../core/cron/cron-error.ts'
 import { overdueMs } from '../../core/overdue.ts'
 import { isLive, type RunStatus } from '../../core/run-state.ts'
 import { needOf } from '../../core/target.ts'
+import { backedOffEveryMs } from '../../core/timing.ts'
 import type { RunView, ScheduleView } from '../../store/view.ts'
 import type { Fleet } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock } from '../explain/unblock.ts'
-import { plural } from '../explain/words.ts'
+import { about, clause, plural } from '../explain/words.ts'
 import type { RunStanding } from '../run/standing.ts'
+import { whatItWrote } from '../run/unblock.ts'
+import type { LastFailure } from './last-failure.ts'
 import { type ScheduleCode, scheduleCodes } from './standing-codes.ts'
 
 /** A run by its id, and how it stands. */
@@ -29,12 +32,18 @@ export interface StandingInput {
   readonly awaited: AwaitedRun | null
   /** Everything is stopped, by a flag of the namespace. */
   readonly isStopped: boolean
+  /** Its last failure, where it has failed since it last succeeded and that is still kept. */
+  readonly failure: LastFailure | null
 }
 
 /** Where a schedule stands, from what forbids everything down to what it waits for by itself. */
 export function standingOf(input: StandingInput): ScheduleStanding {
   const code = codeOf(input)
-  return { code, sentence: sentenceOf(code, input), unblock: unblockOf(code, input) }
+  const wrote =
+    input.failure === null
+      ? []
+      : [{ ...whatItWrote(input.failure.runId), what: 'See what the last failed run wrote.' }]
+  return { code, sentence: sentenceOf(code, input), unblock: [...unblockOf(code, input), ...wrote] }
 }
 
 function codeOf({ schedule, fleet, awaited, isStopped }: StandingInput): ScheduleCode {
@@ -83,17 +92,25 @@ export function problemOf({ spec: { timing, target } }: Pick<ScheduleView, 'spec
   }
 }
 
-function sentenceOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInput): string {
+function sentenceOf(code: ScheduleCode, input: StandingInput): string {
   const { says } = scheduleCodes[code]
+  const { schedule, fleet, awaited } = input
+  const failures = failuresOf(input)
   switch (code) {
+    case 'due-later':
+      return failures === null ? says : `${clause(says)}, but ${failures}.`
+    case 'due-now':
+      return failures === null ? says : `${says} But ${failures}.`
     case 'disabled':
-      return `It is paused without end: ${schedule.disabled?.reason}.`
+      return `It is paused without end: ${clause(schedule.disabled?.reason ?? '')}.`
     case 'paused':
-      return `It is paused for a while: ${schedule.paused?.reason}.`
+      return `It is paused for a while: ${clause(schedule.paused?.reason ?? '')}.`
     case 'cannot-be-worked-out':
       return `This machine cannot work it out: ${problemOf(schedule)}.`
-    case 'waits-for-run':
-      return `Its next occurrence is measured from the end of ${awaited?.run}, which has not ended.`
+    case 'waits-for-run': {
+      const waits = `Its next occurrence is measured from the end of ${awaited?.run}, which has not ended`
+      return failures === null ? `${waits}.` : `${waits}. But ${failures}.`
+    }
     case 'overdue':
       if (fleet.live.length === 0) return 'It should have been looked at, and no worker is alive.'
       return `It should have been looked at, and ${plural(fleet.live.length, 'live worker has', 'live workers have')} not.`
@@ -104,6 +121,17 @@ function sentenceOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingIn
     default:
       return says
   }
+}
+
+/** How many failed in a row, why, and what that made of its interval; null where the last one did not. */
+function failuresOf({ schedule: { spec, failureCount }, failure }: StandingInput): string | null {
+  if (failureCount === 0) return null
+  const last = failureCount === 1 ? 'the last one failed' : `the last ${failureCount} in a row failed`
+  const why = failure?.reason == null ? '' : `${failureCount === 1 ? '' : ', last with'}: ${failure.reason}`
+  const { everyMs } = spec.timing
+  if (everyMs === undefined) return `${last}${why}`
+  const waitMs = backedOffEveryMs({ everyMs, failureCount })
+  return `${last}${why}; its interval of ${about(everyMs)} has become ${about(waitMs)}`
 }
 
 function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInput): Unblock[] {
@@ -120,14 +148,15 @@ function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInp
         ? [byHand('Start a worker.', 'up')]
         : [byHand('See when the workers were last heard of, and what they log.', 'worker', 'list')]
     case 'waits-for-run':
-      return awaited === null ? [] : [byItself(`${awaited.run} ends.`), ...awaited.unblock.filter(saysMore)]
+      return awaited === null ? [] : [byItself(`${awaited.run} ends.`), ...waysOf(awaited)]
     case 'broken-chain':
       return fleet.live.length === 0
         ? [byHand('Start a worker, whose repair pass mends it.', 'up')]
         : [byItself('The repair pass of a live worker mends it within five minutes.')]
     case 'once-over':
+      return [runByHand, byHand('Or give it another instant.')]
     case 'no-timing':
-      return [runByHand, byHand(scheduleCodes[code].unblocks)]
+      return [runByHand, byHand('Or give it a hint, or a timing.')]
     case 'due-later':
     case 'due-now':
     case 'pause-over':
@@ -137,9 +166,9 @@ function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInp
   }
 }
 
-/** That the run ends is said already. */
-function saysMore({ command, at }: Unblock): boolean {
-  return command !== null || at !== null
+/** That a run at work ends by itself is said already. */
+function waysOf({ code, unblock }: AwaitedRun): readonly Unblock[] {
+  return code === 'leased' ? unblock.filter(({ command, at }) => command !== null || at !== null) : unblock
 }
 
 export function awaitedRun({ id, status }: RunView, { code, sentence, unblock }: RunStanding): AwaitedRun {

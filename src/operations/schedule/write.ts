@@ -141,10 +141,14 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const changes = await changesOf(context, answer, before, spec)
   const { changed } = changes
   if (answer.answer === 'exists') {
-    throw new BelfryError('conflict', `${subject} exists and is another: it differs in ${changed.join(', ')}.`, {
-      hint: 'To change it, put or update it; else choose another name.',
-      details: { schedule: spec.name, version: schedule.version, changed },
-    })
+    throw new BelfryError(
+      'conflict',
+      `${subject} exists and is another: it differs in ${changed.map((field) => field.replace(/Ms$/, '')).join(', ')}.`,
+      {
+        hint: 'To change it, put or update it; else choose another name.',
+        details: { schedule: spec.name, version: schedule.version, changed },
+      },
+    )
   }
   if (answer.answer === 'version-differs') {
     throw new BelfryError('conflict', `${subject} has version ${schedule.version}, not ${ifVersion}.`, {

@@ -9,7 +9,7 @@ import { noWorker, queues } from './checks/queues.ts'
 import { broken, chain, failing, handlers, overdue } from './checks/schedules.ts'
 import { stuck } from './checks/stuck.ts'
 import { workers } from './checks/workers.ts'
-import { type Examination, failed, type Seen, wrong } from './examination.ts'
+import { type Examination, failed, findingsMax, type Seen, wrong } from './examination.ts'
 import { type Check, type CheckName, type Diagnosis, diagnosis, type Finding } from './output.ts'
 import { Patient } from './patient.ts'
 
@@ -34,8 +34,6 @@ export const examinations: readonly Examination[] = [
 
 /** What expired is taken back first: only a worker that holds nothing can be noted as stopped. */
 const mending: readonly Examination[] = [stuck, workers, chain, store]
-
-const findingsMax = 20
 
 export const doctor = operation({
   noun: 'store',

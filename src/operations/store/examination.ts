@@ -1,6 +1,10 @@
 import { isPassing } from '../../core/error.ts'
+import type { Unblock } from '../explain/unblock.ts'
 import type { CheckName, Finding } from './output.ts'
 import type { Patient } from './patient.ts'
+
+/** More of one check are counted, and not listed. */
+export const findingsMax = 20
 
 /** What a check saw: one sentence, and whatever somebody has to know. */
 export interface Seen {
@@ -47,9 +51,9 @@ function shellWord(word: string): string {
   return /^[\w.:/@=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** A reason that somebody gave as a whole sentence, as the end of one of ours. */
-export function clause(reason: string): string {
-  return reason.replace(/[.\s]+$/, '')
+/** What to do, as a command where there is one. */
+export function nextOf({ what, command }: Unblock): string {
+  return command ?? what
 }
 
 /** `1 run`, `2 runs`. */

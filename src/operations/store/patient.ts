@@ -1,7 +1,6 @@
 import type { Capabilities } from '../../core/plan.ts'
 import type { ScheduleHealth, StoreCondition } from '../../store/health.ts'
 import type { Store } from '../../store/port.ts'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../store/process-identity.ts'
 import type { WorkerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { isLiveAt } from '../worker.ts'
@@ -24,11 +23,9 @@ export class Patient {
   readonly now: number
   readonly condition: StoreCondition
   readonly workers: readonly WorkerView[]
-  /** Those that were heard of in time. A process that this machine knows to be gone is none, however lately it was heard of. */
   readonly live: readonly WorkerView[]
   /** What the live workers can execute, all together. */
   readonly can: Capabilities
-  readonly #own: ProcessIdentity | null = ownIdentity()
   #sweep: Promise<Sweep> | undefined
 
   private constructor(
@@ -42,7 +39,7 @@ export class Patient {
     this.now = read.now
     this.condition = read.condition
     this.workers = read.workers
-    this.live = read.workers.filter((worker) => isLiveAt(worker, read.now) && !this.isDead(worker))
+    this.live = read.workers.filter((worker) => isLiveAt(worker, read.now))
     this.can = together(this.live.map(({ can }) => can))
   }
 
@@ -50,19 +47,6 @@ export class Patient {
     const { read } = context.store
     const [condition, workers, now] = [await read.health.condition(), await read.workers(), await read.now()]
     return new Patient(context, isDeep, { now, condition, workers })
-  }
-
-  /** Its process is certainly gone. */
-  isDead({ stoppedAt, process }: WorkerView): boolean {
-    return stoppedAt === null && process !== null && isProvenDead(process, this.#own)
-  }
-
-  /** Its process is certainly there, on this machine, however long nothing was heard of it. */
-  isHere({ process }: WorkerView): boolean {
-    const own = this.#own
-    if (process === null || own === null) return false
-    const isLocal = process.bootId === own.bootId && process.pidNamespace === own.pidNamespace
-    return isLocal && !isProvenDead(process, own)
   }
 
   sweep(): Promise<Sweep> {

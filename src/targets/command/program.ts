@@ -25,7 +25,7 @@ export async function startProblem({ argv: [name], cwd, environment }: Program):
   for (const place of path.split(delimiter)) {
     if ((await fileProblem(join(resolve(cwd, place), name))) === null) return null
   }
-  return `The program ${name} is in none of the folders of PATH (${path}); install it there, or give its absolute path.`
+  return `The program ${name} is in none of the folders of its PATH; install it there, or give its absolute path.`
 }
 
 async function folderProblem(path: string): Promise<string | null> {

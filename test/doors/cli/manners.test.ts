@@ -116,7 +116,7 @@ describe('where no worker runs', () => {
 
   it('names the store that was named, or another would be started', async () => {
     const { stderr } = await terminal.belfry(`queue set a --max-concurrent 2 --store ${places.sqlite} --namespace n`)
-    expect(stderr).toContain(`belfry up --store ${places.sqlite} --namespace n\n`)
+    expect(stderr).toContain(`belfry --store ${places.sqlite} --namespace n up\n`)
   })
 
   it('says so before it waits, not after', async () => {

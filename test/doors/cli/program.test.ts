@@ -27,7 +27,7 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
     async operation(asked, command) {
       const behind = cut < 0 ? [] : words.slice(cut + 1)
       const typed = { args: command.args, words: behind, options: command.optsWithGlobals() }
-      found = { asked, input: await inputOf(asked, typed, new Texts(nothing)) }
+      found = { asked, input: await inputOf(asked, typed, new Texts(nothing), 0) }
     },
     up: () => Promise.resolve(),
     write: () => undefined,

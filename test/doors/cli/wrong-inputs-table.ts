@@ -13,7 +13,14 @@ const typing: WrongInputs = {
     [2, 'a noun that is near to nothing', 'belfry frobnicate'],
     [2, 'a verb that does not exist', 'belfry schedule creat x --every 10s --handler h'],
     [2, 'a verb of another noun', 'belfry queue delete mail'],
-    [2, 'a word that explain does not know', 'belfry explain queue mail'],
+    [2, 'too many words to explain', 'belfry explain queue mail'],
+    [2, 'a word of other tools for a list', 'belfry ls'],
+    [2, 'a word of other tools for output', 'belfry logs'],
+    [2, 'a word of other tools for a worker', 'belfry start'],
+    [2, 'a verb without its noun', 'belfry pause nightly'],
+    [2, 'a verb of other tools', 'belfry schedule add x --every 10s --handler h'],
+    [2, 'a flag of other tools', "belfry schedule create x --cron '0 9 * * *' --tz UTC --handler h"],
+    [2, 'a flag that belongs to a queue', 'belfry schedule create x --every 10s --retries 3 --handler h'],
     [2, 'a flag that does not exist', 'belfry schedule create x --evry 10s --handler h'],
     [2, 'a flag that is near to nothing', 'belfry schedule list --frobnicate'],
     [2, 'a flag of another verb', 'belfry schedule pause nightly --every 10s'],
@@ -39,6 +46,8 @@ const typing: WrongInputs = {
 const timing: WrongInputs = {
   about: 'Timing',
   cases: [
+    [2, 'a time from now without a unit', 'belfry schedule create x --in 30 --handler h'],
+    [2, 'a time from now beside an instant', 'belfry schedule create x --in 30s --at 2999-01-01T00:00Z --handler h'],
     [2, 'a second that no minute has', "belfry schedule create x --cron '60 0 9 * * 1' --handler h"],
     [2, 'a minute that no hour has', "belfry schedule create x --cron '60 * * * *' --handler h"],
     [2, 'an hour that no day has', "belfry schedule create x --cron '0 24 * * *' --handler h"],
@@ -99,6 +108,10 @@ const timing: WrongInputs = {
 const targets: WrongInputs = {
   about: 'Targets',
   cases: [
+    [2, 'nothing to do', 'belfry schedule create x --every 10s'],
+    [2, 'nothing to do, in a run', "belfry run enqueue --payload '{}'"],
+    [2, 'the arguments of a program without --', 'belfry schedule create x --every 10s --command echo hi'],
+    [2, 'a line for sh behind --', "belfry schedule create x --every 10s --command -- 'echo hi | wc -c'"],
     [2, 'a command without a program', 'belfry schedule create x --every 1h --command'],
     [2, 'a command that is empty', "belfry schedule create x --every 1h --command ''"],
     [2, 'a program that does not exist here', 'belfry schedule create x --every 1h --command -- ./nope.sh'],

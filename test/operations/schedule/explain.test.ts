@@ -37,12 +37,65 @@ onEachTold('explain a schedule', (told) => {
       code: 'waits-for-run',
       sentence: `Its next occurrence is measured from the end of ${run?.id}, which has not ended.`,
       waitsFor: { run: run?.id, status: 'ready', code: 'no-worker' },
-      unblock: [{ what: `${run?.id} ends.` }, { command: 'belfry up' }],
+      unblock: [{ what: `${run?.id} ends.` }, { what: expect.stringContaining(`belfry.handle('report', …)`) }],
       next: { at: startAt + 2 * hour, isEstimate: true },
       rederived: { answer: 'same' },
     })
     await stage.lease()
-    expect((await explain()).waitsFor?.code).toBe('leased')
+    const leased = await explain()
+    expect(leased.waitsFor?.code).toBe('leased')
+    expect(leased.unblock.map(({ what }) => what)).toEqual([`${run?.id} ends.`, 'Ask its worker to end it.'])
+  })
+
+  it('that fails says so where it says when it runs next, and where to read why', async () => {
+    const { stage } = told()
+    await told().worker()
+    const outcome = (reason: string) => ({ kind: 'failed', reason, retryable: false }) as const
+    await stage.put({ timing: { everyMs: 10 * minute } })
+    const first = await stage.runAt(startAt + 10 * minute, outcome('no disk.'))
+    await told().worker()
+    expect(await explain()).toMatchObject({
+      code: 'due-later',
+      sentence:
+        'Its next occurrence lies ahead, but the last one failed: no disk. (not retryable); its interval of 10m has become 20m.',
+      unblock: [{ command: `belfry run output ${first}` }],
+    })
+    const second = await stage.runAt(startAt + 30 * minute, outcome('no memory'))
+    expect(await explain()).toMatchObject({
+      sentence:
+        'Its next occurrence lies ahead, but the last 2 in a row failed, last with: no memory (not retryable); its interval of 10m has become 40m.',
+      unblock: [{ command: `belfry run output ${second}` }],
+    })
+    stage.to(startAt + 70 * minute)
+    await told().worker()
+    expect((await explain()).sentence).toMatch(/^Its occurrence is due: .* But the last 2 in a row failed, last with/)
+    await stage.fire()
+    expect((await explain()).sentence).toMatch(/which has not ended\. But the last 2 in a row failed/)
+    await stage.end(await stage.leaseOne())
+    expect(await explain()).toMatchObject({ sentence: 'Its next occurrence lies ahead.', unblock: [] })
+  })
+
+  it('of a calendar that fails says nothing of an interval, and names no run that was removed', async () => {
+    const { stage } = told()
+    await stage.put({})
+    await stage.runAt(startAt + hour, { kind: 'failed', reason: 'no disk', retryable: false })
+    expect((await explain()).sentence).toBe(
+      'Its next occurrence lies ahead, but the last one failed: no disk (not retryable).',
+    )
+    await stage.sql('delete from belfry.run')
+    expect(await explain()).toMatchObject({
+      sentence: 'Its next occurrence lies ahead, but the last one failed.',
+      unblock: [],
+    })
+  })
+
+  it('that was paused with a whole sentence for a reason ends with one full stop', async () => {
+    const { stage } = told()
+    await stage.put({})
+    await stage.store.pauseSchedule('report', { until: startAt + minute, reason: 'The disk is full.' })
+    expect((await explain()).sentence).toBe('It is paused for a while: The disk is full.')
+    await stage.store.pauseSchedule('report', { reason: 'The disk is full.' })
+    expect((await explain()).sentence).toBe('It is paused without end: The disk is full.')
   })
 
   it('that is due and not fired is due now, and overdue when nobody is alive or it has been too long', async () => {
@@ -108,11 +161,17 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain('once')).toMatchObject({
       code: 'once-over',
       candidates: [{ by: 'baseline', effect: 'ignored', why: 'its only instant has been planned already' }],
-      unblock: [{ command: 'belfry schedule run once' }, { command: null }],
+      unblock: [
+        { what: 'Run it by hand.', command: 'belfry schedule run once' },
+        { what: 'Or give it another instant.', command: null },
+      ],
     })
     expect((await explain('never')).code).toBe('calendar-over')
     await stage.put({ name: 'none', timing: {} })
-    expect((await explain('none')).code).toBe('no-timing')
+    expect(await explain('none')).toMatchObject({
+      code: 'no-timing',
+      unblock: [{ what: 'Run it by hand.' }, { what: 'Or give it a hint, or a timing.' }],
+    })
   })
 
   it('whose chain is broken says so, whether it lost its plan or waits for what has ended', async () => {

@@ -82,48 +82,120 @@ inEachWard((ward) => {
       expect(checkIn(await ward().doctor(), 'handlers')).toMatchObject({
         state: 'wrong',
         findings: [
-          { subject: 'misspelt', says: 'Schedule misspelt needs the handler "reprot", and no live worker has it.' },
+          {
+            subject: 'misspelt',
+            says: 'Schedule misspelt needs the handler "reprot", and no live worker has it.',
+            next: `A program of yours must register it, with belfry.handle('reprot', …), and start(). Or mend the target: belfry schedule update misspelt`,
+          },
         ],
       })
       await put(ward(), { name: 'misspelt', target: { command: ['true'] } })
-      expect(checkIn(await ward().doctor(), 'handlers').findings).toMatchObject([{ subject: 'misspelt' }])
+      expect(checkIn(await ward().doctor(), 'handlers').findings).toMatchObject([
+        { subject: 'misspelt', next: 'belfry up' },
+      ])
+    })
+
+    it('a schedule without a target is noted as one for hosts, unless there is a host', async () => {
+      const { store } = ward()
+      await store.putSchedule({ name: 'bare', timing: { everyMs: hour } }, { mode: 'put', actor })
+      const look = async () => checkIn(await ward().doctor(), 'handlers').findings
+      const found = [
+        {
+          subject: 'bare',
+          state: 'note',
+          says: 'Schedule bare has no target: its runs are for outside hosts, and they have no door yet.',
+          next: 'Give it a target: belfry schedule update bare',
+        },
+      ]
+      expect(await look()).toEqual(found)
+      await ward().worker({ can: { kinds: ['handler'] } })
+      expect(await look()).toEqual(found)
+      await ward().worker()
+      expect(await look()).toEqual([])
     })
 
     it('where no worker is alive it is only noted that nobody knows', async () => {
       await put(ward(), { name: 'report' })
       expect(checkIn(await ward().doctor(), 'handlers')).toMatchObject({
         state: 'note',
-        findings: [{ next: 'belfry up' }],
+        findings: [{ next: expect.stringContaining(`belfry.handle('report', …)`) }],
       })
     })
   })
 
   describe('failing:', () => {
-    it('three failures in a row are noted, and a pause for failures with what ends it', async () => {
-      await put(ward(), { name: 'once' })
-      await put(ward(), { name: 'again' })
-      await put(ward(), { name: 'paused', pauseAfterFailures: 1, onExhausted: 'fail' })
-      await ward().sql(`update belfry.schedule set failure_count = 2 where name = 'once'`)
-      await ward().sql(`update belfry.schedule set failure_count = 3 where name = 'again'`)
-      await ward().store.setQueue('default', { policy: { maxAttempts: 1 }, actor })
-      ward().clock.advance(hour)
-      await ward().store.fireDue({ limit: 10 })
+    /** Fires a schedule and lets what comes of it fail. */
+    async function fail(name: string, reason = 'The disk is full.'): Promise<void> {
+      const { store, clock } = ward()
+      clock.set((await store.read.schedule(name))?.nextRunAt ?? 0)
+      await store.fireDue({ limit: 10 })
       const worker = await ward().worker()
       for (const lease of await ward().leaseFor(worker)) {
-        const isIt = (await ward().store.read.schedule(lease.scheduleId ?? ''))?.spec.name === 'paused'
-        if (isIt) await ward().store.settle([{ ...lease, outcome: { kind: 'failed', reason: 'r' } }])
+        await store.settle([{ ...lease, outcome: { kind: 'failed', reason, retryable: false } }])
       }
-      expect(checkIn(await ward().doctor(), 'failing')).toMatchObject({
+    }
+    const look = async () => checkIn(await ward().doctor(), 'failing')
+
+    it('the first failure is noted, with its reason and one full stop', async () => {
+      await put(ward(), { name: 'report' })
+      expect(await look()).toMatchObject({ state: 'ok', says: 'No schedule failed when it ran last.' })
+      await fail('report', 'The disk is full.')
+      expect(await look()).toMatchObject({
         state: 'note',
         findings: [
-          { subject: 'again', says: 'Schedule again failed 3 times in a row.', next: 'belfry explain schedule again' },
+          {
+            subject: 'report',
+            says: 'Schedule report failed once: The disk is full. (not retryable).',
+            next: 'belfry explain schedule report',
+          },
+        ],
+      })
+    })
+
+    it('three in a row are wrong, told by the last reason; two are not, nor three of one that somebody paused', async () => {
+      await put(ward(), { name: 'report' })
+      await fail('report', 'first')
+      await fail('report', 'second')
+      expect(await look()).toMatchObject({ state: 'note', findings: [{ says: expect.stringContaining('2 times') }] })
+      await fail('report', 'third')
+      expect(await look()).toMatchObject({
+        state: 'wrong',
+        findings: [
+          {
+            state: 'wrong',
+            says: 'Schedule report failed 3 times in a row, the last time with: third (not retryable).',
+            next: 'belfry explain schedule report',
+          },
+        ],
+      })
+      expect((await ward().doctor()).ok).toBe(false)
+      await ward().store.pauseSchedule('report', { reason: 'I know' })
+      expect(await look()).toMatchObject({ state: 'note', findings: [{ subject: 'report' }] })
+    })
+
+    it('one that was paused for its failures is wrong, with what ends the pause', async () => {
+      await put(ward(), { name: 'paused', pauseAfterFailures: 1, onExhausted: 'fail' })
+      await fail('paused', 'r')
+      expect(await look()).toMatchObject({
+        state: 'wrong',
+        findings: [
           {
             subject: 'paused',
-            says: 'Schedule paused failed once, and was paused for it.',
+            says: 'Schedule paused failed once: r (not retryable). It was paused for it.',
             next: 'belfry explain schedule paused, then belfry schedule resume paused',
           },
         ],
       })
+    })
+
+    it('the reason of a parked run that was reset is still told, and a pruned run takes its reason along', async () => {
+      await put(ward(), { name: 'report', onExhausted: 'park' })
+      await fail('report', 'parked for this')
+      const [row] = await ward().store.read.ledger('report')
+      await ward().store.reset(row?.runId ?? '')
+      expect((await look()).findings[0]?.says).toContain('parked for this')
+      await ward().sql('delete from belfry.run')
+      expect((await look()).findings[0]?.says).toBe('Schedule report failed once.')
     })
   })
 

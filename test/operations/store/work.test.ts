@@ -1,24 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startProcess } from '../mortal.ts'
 import { actor, checkIn, gone, here, hour, inEachWard, minute, second, type Ward } from './ward.ts'
 
 const target = { handler: 'report' }
-
-/** A process of its own, as its worker would record it. */
-function startProcess() {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'])
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-  const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  const kill = async () => {
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  }
-  return { identity: { ...here, pid: child.pid ?? 0, startedAt }, kill }
-}
 
 /** A run whose lease has just expired. */
 async function expired(ward: Ward, more: Parameters<Ward['worker']>[0] = {}) {
@@ -173,6 +157,42 @@ inEachWard((ward) => {
       })
     })
 
+    it('runs that are too late to start, and that nobody can end as such, are wrong', async () => {
+      const { store, clock } = ward()
+      const deadline = clock.now() + second
+      const made = await store.enqueue([
+        { target, deadline },
+        { target, deadline },
+        { payload: 1, deadline },
+        { target },
+      ])
+      await store.putSchedule(
+        { name: 's', timing: { cron: '0 * * * *', zone: 'UTC' }, target: { handler: 'late' }, maxLatenessMs: minute },
+        { mode: 'put', actor },
+      )
+      clock.advance(hour)
+      const [late] = (await store.fireDue({ limit: 1 })).runs
+      const look = async () => checkIn(await ward().doctor(), 'stuck').findings
+      clock.advance(minute)
+      expect((await look()).map(({ subject }) => subject)).toEqual([made[0]?.id, made[2]?.id])
+      clock.advance(1)
+      await ward().worker({ can: { kinds: ['http'] } })
+      expect(await look()).toMatchObject([
+        {
+          subject: made[0]?.id,
+          state: 'wrong',
+          says: 'In queue default 2 runs are too late to start, and do not end as skipped either, because nobody alive has the handler "report".',
+          next: `End them: belfry run cancel ${made[0]?.id}`,
+        },
+        { subject: made[2]?.id, says: expect.stringContaining('because no outside host has a door yet') },
+        { subject: late?.id, says: expect.stringContaining('nobody alive has the handler "late"') },
+      ])
+      await ward().worker({ can: { kinds: ['handler'] } })
+      expect(await look()).toMatchObject([{ subject: made[2]?.id }])
+      await ward().sql(`update belfry.queue set policy = '{'`)
+      expect(await look()).toEqual([])
+    })
+
     it('parked runs are noted by their reasons, with the commands that explain and reset one', async () => {
       const { store } = ward()
       await store.setQueue('default', { policy: { maxAttempts: 1 }, actor })
@@ -206,15 +226,39 @@ inEachWard((ward) => {
           {
             subject: 'report',
             says: 'In queue default 2 runs are ready and need the handler "report", which nobody alive has.',
-            next: expect.stringContaining('belfry run list --status ready --queue default'),
+            next: `A program of yours must register it, with belfry.handle('report', …), and start(). See them: belfry run list --status ready --queue default`,
           },
-          { subject: 'out side', state: 'note' },
+          {
+            subject: 'out side',
+            state: 'note',
+            says: expect.stringContaining('outside hosts, which have no door yet'),
+          },
         ],
       })
       await store.beat([live], { can: { kinds: [], handlers: ['report'], host: true } })
       expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'ok', findings: [] })
       ward().clock.advance(2 * minute + 1)
       expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'wrong' })
+    })
+
+    it('a worker of the command line is the way to commands and HTTP only', async () => {
+      const { store } = ward()
+      await store.enqueue([
+        { target },
+        { target: { command: ['true'] } },
+        { target: { http: { url: 'https://a.test' } } },
+      ])
+      const ways = async () =>
+        checkIn(await ward().doctor(), 'no-worker').findings.map(({ subject, next }) => [subject, next])
+      const byHandler = expect.stringContaining(`belfry.handle('report', …)`)
+      const all = [
+        ['command', 'belfry up'],
+        ['report', byHandler],
+        ['http', 'belfry up'],
+      ]
+      expect(await ways()).toEqual(all)
+      await ward().worker({ can: { kinds: [] } })
+      expect(await ways()).toEqual(all)
     })
   })
 

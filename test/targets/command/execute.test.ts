@@ -152,9 +152,7 @@ describe('a program that cannot be started is an error that says so, and did not
   it('when it is nowhere on the PATH of the target', async () => {
     const env = { PATH: '/nowhere:/else' }
     const { error, retryable } = await failed({ command: ['no-such-program'], env })
-    expect(error).toMatch(
-      /^The program no-such-program is in none of the folders of PATH \(\/nowhere:\/else\); .*absolute path/,
-    )
+    expect(error).toMatch(/^The program no-such-program is in none of the folders of its PATH; .*absolute path/)
     expect(retryable).toBe(true)
   })
 
@@ -229,7 +227,7 @@ describe('secrets', () => {
   it('are in no message about a program that could not be started', async () => {
     const env = { PATH: { secret: 'KEY' } }
     const { facts } = await executed({ command: ['no-such-program'], env })
-    expect(facts.error).toContain('PATH ([secret KEY])')
+    expect(facts.error).toContain('none of the folders of its PATH')
     expect(facts.error).not.toContain('canary')
     const tooLong = await executed({ command: ['true', ...Array(200_000).fill({ secret: 'KEY' })] })
     expect(tooLong.facts.error).toMatch(/longer than the system allows/)

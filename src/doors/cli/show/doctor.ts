@@ -46,12 +46,17 @@ function summary(checks: readonly Check[], { paint }: Sheet): string {
   const count = (state: Check['state']) => checks.filter((check) => check.state === state).length
   const [wrong, notes] = [count('wrong'), count('note')]
   const mended = checks.flatMap(({ findings }) => findings).filter(({ fixed }) => fixed !== undefined).length
+  const of = `of ${checks.length} checks`
   const parts = [
-    ...(wrong === 0 ? [] : [`${wrong} of ${checks.length} checks found something wrong`]),
-    ...(notes === 0 ? [] : [`${notes} ${notes === 1 ? 'has' : 'have'} something to note`]),
+    ...(wrong === 0 ? [] : [`${wrong} ${of} found something wrong`]),
+    ...(notes === 0
+      ? []
+      : [`${notes} ${wrong === 0 ? `${of} ` : ''}${notes === 1 ? 'has' : 'have'} something to note`]),
     ...(mended === 0 ? [] : [`${mended} ${mended === 1 ? 'thing was' : 'things were'} fixed`]),
   ]
-  if (wrong === 0) parts.unshift('Nothing is wrong')
-  const sentence = `${parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts[0]}.`
-  return wrong === 0 ? paint.green(sentence) : paint.red(sentence)
+  const said = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts[0]
+  if (said === undefined) return paint.green('Nothing is wrong.')
+  if (wrong > 0) return paint.red(`${said}.`)
+  // Whoever reads only the beginning must not take it that there is nothing to read.
+  return (notes === 0 ? paint.green : paint.yellow)(`${said}; nothing is wrong.`)
 }

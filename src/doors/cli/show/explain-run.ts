@@ -4,8 +4,8 @@ import type { TimelineEvent } from '../../../operations/run/timeline.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { columns } from '../columns.ts'
 import type { Sheet } from '../sheet.ts'
-import { howLong, local, relative, when } from '../when.ts'
-import { againOf, headOf, part, reasonsOf, whatAndWhen } from './explained.ts'
+import { howLong, local, relative } from '../when.ts'
+import { againOf, headOf, on, part, reasonsOf, whatAndWhen } from './explained.ts'
 
 /** The answer first: where the run stands and what gets it on. Then who is in its way, why it was planned, its life. */
 export function showRunExplained(answer: RunExplained, sheet: Sheet): string {
@@ -22,9 +22,13 @@ export function showRunExplained(answer: RunExplained, sheet: Sheet): string {
 
 function holderLines(waiting: Waiting | null, { now, paint }: Sheet): string[] {
   if (waiting === null || waiting.holders.length === 0) return []
-  const rows = waiting.holders.map(({ run, worker, since }) => [
+  const rows = waiting.holders.map(({ run, worker, isDead, since }) => [
     paint.bold(run),
-    worker === null ? 'before it in line' : `at work at ${plainText(worker)}`,
+    worker === null
+      ? 'before it in line'
+      : isDead
+        ? `held by ${plainText(worker)}, which died`
+        : `at work at ${plainText(worker)}`,
     since === null ? '' : `for ${howLong(Math.max(0, now - since))}`,
   ])
   const more = waiting.holdersCount - waiting.holders.length
@@ -71,5 +75,5 @@ function nextLines({ next, schedule, unblock }: RunExplained, sheet: Sheet): str
   const after = schedule?.after ?? null
   if (after === null) return lines
   const run = after.runId === null ? '' : ` (${after.runId})`
-  return [...lines, `After it, its schedule had ${when(after.from, sheet)}: ${plainText(after.outcome)}${run}`]
+  return [...lines, `After it, its schedule had ${on(after.from, sheet)}: ${plainText(after.outcome)}${run}`]
 }

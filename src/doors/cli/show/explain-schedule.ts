@@ -5,7 +5,7 @@ import { plainText, shortText } from '../../../operations/schedule/plain-text.ts
 import { columns } from '../columns.ts'
 import type { Sheet } from '../sheet.ts'
 import { howLong, relative, when } from '../when.ts'
-import { againOf, headOf, part, reasonsOf } from './explained.ts'
+import { againOf, headOf, on, part, reasonsOf } from './explained.ts'
 import { colourOf } from './schedules.ts'
 
 const reasonWidth = 200
@@ -72,7 +72,7 @@ function hintLines(hints: readonly HintTold[], sheet: Sheet): string[] {
   const rows = hints.map(({ kind, value, counts, why, author, reason, expiresAt }) => [
     kind === 'interval' ? `every ${howLong(value)}` : `once ${when(value, sheet)}`,
     counts ? paint.green('counts') : paint.dim('does not count'),
-    counts ? `until ${when(expiresAt, sheet)}` : why,
+    counts ? `until ${on(expiresAt, sheet)}` : why,
     `${shortText(author, reasonWidth)}: ${shortText(reason, reasonWidth)}`,
   ])
   return [columns(null, rows)]

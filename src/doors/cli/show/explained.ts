@@ -6,7 +6,7 @@ import { plainText, shortText } from '../../../operations/schedule/plain-text.ts
 import type { ScheduleCode } from '../../../operations/schedule/standing-codes.ts'
 import { columns, indented } from '../columns.ts'
 import type { Paint, Sheet } from '../sheet.ts'
-import { when } from '../when.ts'
+import { local, relative, when } from '../when.ts'
 
 const reasonWidth = 200
 
@@ -17,6 +17,7 @@ const wrong: ReadonlySet<string> = new Set<RunCode | ScheduleCode>([
   'failed',
   'parked',
   'no-worker',
+  'holder-dead',
   'lease-expired',
   'policy-unreadable',
   'overdue',
@@ -47,15 +48,29 @@ export function headOf(name: string, { code, sentence, unblock }: Answered, shee
   return ways.length === 0 ? line : `${line}\n${indented(columns(null, ways))}`
 }
 
+/** An instant behind a word such as until, from or to. */
+export function on(at: number, sheet: Sheet): string {
+  return `${local(at, sheet)} (${relative(at, sheet.now)})`
+}
+
 /** Something that is to happen, and the instant where that is known. */
 export function whatAndWhen(what: string, at: number | null, sheet: Sheet): string {
   return at === null ? plainText(what) : `${plainText(what).replace(/\.$/, '')}: ${when(at, sheet)}`
 }
 
-/** Who wished for what, the winner marked; then what the rules made of it, in their order. */
+/**
+ * Who wished for what, the winner marked; then what the rules made of it, in their order. The backoff moves a wish before
+ * it is compared with others, and is told with it: beside it, the same instant would stand there twice.
+ */
 export function reasonsOf({ candidates, rules }: Reasoning, sheet: Sheet): string[] {
-  const wishes = candidates.map((candidate) => candidateCells(candidate, sheet))
-  return [...(wishes.length === 0 ? [] : [columns(null, wishes)]), ...rules.map((rule) => ruleLine(rule, sheet))]
+  const own = candidates.find(({ by }) => by === 'baseline')
+  const backoff =
+    own === undefined ? undefined : rules.find(({ rule, effect }) => rule === 'backoff' && effect === 'moved')
+  const wishes = candidates.map((candidate) =>
+    candidateCells(candidate, candidate === own ? backoff : undefined, sheet),
+  )
+  const others = rules.filter((rule) => rule !== backoff)
+  return [...(wishes.length === 0 ? [] : [columns(null, wishes)]), ...others.map((rule) => ruleLine(rule, sheet))]
 }
 
 const wishers: { readonly [By in Candidate['by']]: string } = {
@@ -64,16 +79,24 @@ const wishers: { readonly [By in Candidate['by']]: string } = {
   'oneshot-hint': 'one-shot hint',
 }
 
-function candidateCells({ by, at, effect, why, hint }: Candidate, sheet: Sheet): string[] {
+function candidateCells(
+  { by, at, effect, why, hint }: Candidate,
+  backoff: AppliedRule | undefined,
+  sheet: Sheet,
+): string[] {
   const { paint } = sheet
   const mark = effect === 'won' ? paint.green('→') : ' '
   const whose = hint === null ? '' : ` (${shortText(hint.author, reasonWidth)}: ${shortText(hint.reason, reasonWidth)})`
   const colour = effect === 'won' ? paint.green : paint.dim
-  return [mark, wishers[by], at === null ? '' : when(at, sheet), colour(effect), `${plainText(why)}${whose}`]
+  const moved =
+    backoff === undefined
+      ? ''
+      : `; the backoff moved it${backoff.from === null ? '' : ` from ${on(backoff.from, sheet)}`}`
+  return [mark, wishers[by], at === null ? '' : when(at, sheet), colour(effect), `${plainText(why)}${whose}${moved}`]
 }
 
 function ruleLine({ rule, effect, at, why }: AppliedRule, sheet: Sheet): string {
-  const to = effect === 'moved' && at !== null ? ` to ${when(at, sheet)}` : ''
+  const to = effect === 'moved' && at !== null ? ` to ${on(at, sheet)}` : ''
   return `${sheet.paint.yellow(rule)} ${effect} it${to}: ${plainText(why)}`
 }
 

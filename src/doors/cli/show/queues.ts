@@ -4,8 +4,8 @@ import type { QueueWritten } from '../../../operations/queue/queue.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import type { Worker } from '../../../operations/worker.ts'
 import { columns, indented } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
-import { relative, when } from '../when.ts'
+import type { Paint, Sheet } from '../sheet.ts'
+import { howLong, relative, when } from '../when.ts'
 import { facts } from './facts.ts'
 
 type Queue = QueueWritten['queue']
@@ -73,18 +73,24 @@ export function showQueueWritten(
 
 export function showWorkers(workers: readonly Worker[], { now, zone, paint }: Sheet): string {
   if (workers.length === 0) return 'No worker has run here yet. Start one: belfry up'
-  const rows = workers.map(({ id, name, host, can, slots, startedAt, beatAt, stoppedAt, isLive }) => [
-    paint.bold(id),
-    plainText(name),
-    plainText(host),
-    isLive
-      ? paint.green('alive')
-      : stoppedAt === null
-        ? paint.red(`not heard of since ${relative(beatAt, now)}`)
-        : paint.dim(`stopped ${relative(stoppedAt, now)}`),
-    when(startedAt, { now, zone }),
-    slots === null ? 'as queues allow' : String(slots),
-    [...can.kinds, ...(can.handlers ?? []).map((handler) => `handler ${handler}`)].map(plainText).join(', '),
-  ])
+  const rows = workers.map((worker) => {
+    const { id, name, host, can, slots, startedAt } = worker
+    return [
+      paint.bold(id),
+      plainText(name),
+      plainText(host),
+      lifeOf(worker, now, paint),
+      when(startedAt, { now, zone }),
+      slots === null ? 'as queues allow' : String(slots),
+      [...can.kinds, ...(can.handlers ?? []).map((handler) => `handler ${handler}`)].map(plainText).join(', '),
+    ]
+  })
   return columns(['ID', 'NAME', 'HOST', 'STANDS', 'STARTED', 'SLOTS', 'CAN'], rows)
+}
+
+function lifeOf({ isLive, isDead, beatAt, stoppedAt }: Worker, now: number, paint: Paint): string {
+  if (isLive) return paint.green('alive')
+  if (stoppedAt !== null) return paint.dim(`stopped ${relative(stoppedAt, now)}`)
+  if (isDead) return paint.red(`died, last heard of ${relative(beatAt, now)}`)
+  return paint.red(`not heard of for ${howLong(Math.max(0, now - beatAt))}`)
 }

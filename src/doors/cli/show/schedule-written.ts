@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../core/duration.ts'
+import { backoffInWords } from '../../../operations/schedule/in-words.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
 import type { Schedule } from '../../../operations/schedule/view.ts'
@@ -21,9 +22,9 @@ export function showScheduleWritten(written: ScheduleWritten, sheet: Sheet, writ
   const { next, schedule, inWords, answer } = written
   const parts: [string, string][] = [['next', next.length === 0 ? whyNone(schedule) : showUpcoming(next, sheet)]]
   if (answer === 'updated') parts.push(['changed', changesIn(written)])
-  return [headline(written, sheet, writing), indented(inWords), indented(columns(null, parts.flatMap(lines)))].join(
-    '\n',
-  )
+  const backoff = backoffInWords(schedule)
+  const said = backoff === null ? inWords : `${inWords}\n${sheet.paint.dim(backoff)}`
+  return [headline(written, sheet, writing), indented(said), indented(columns(null, parts.flatMap(lines)))].join('\n')
 }
 
 const words = {

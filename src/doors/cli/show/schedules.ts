@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { formatDuration } from '../../../core/duration.ts'
+import { backedOffEveryMs } from '../../../core/timing.ts'
 import { scheduleInWords } from '../../../operations/schedule/in-words.ts'
 import type { hintSaid, ledgerRow, scheduleVersion } from '../../../operations/schedule/output.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
@@ -27,9 +28,13 @@ export function showSchedules(schedules: readonly Schedule[], sheet: Sheet): str
 
 const targetWidth = 60
 
-function timingOf({ cron, zone, everyMs, from, at }: Schedule, own: string): string {
+function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, own: string): string {
   if (cron !== undefined) return `${cron} ${zone ?? ''}`.trim()
-  if (everyMs !== undefined) return `every ${formatDuration(everyMs)}${from === 'start' ? ' from start' : ''}`
+  if (everyMs !== undefined) {
+    const now =
+      failureCount === 0 ? '' : ` (${formatDuration(backedOffEveryMs({ everyMs, failureCount }))} after failures)`
+    return `every ${formatDuration(everyMs)}${from === 'start' ? ' from start' : ''}${now}`
+  }
   return at === undefined ? 'none' : `at ${stamp(at, own)}`
 }
 
@@ -124,7 +129,8 @@ export function showRunMade({ id, kept }: RunMade): string {
 }
 
 export function showHistory(rows: readonly z.output<typeof ledgerRow>[], { now, zone, paint }: Sheet): string {
-  if (rows.length === 0) return 'Nothing has happened yet.'
+  const byHand = paint.dim('Runs by hand are no occurrences: belfry run list --schedule NAME shows them too.')
+  if (rows.length === 0) return `No occurrence of it has ended yet.\n${byHand}`
   const lines = rows.map(({ from, to, count, countIsAtLeast, outcome, runId, causedBy, endedAt }) => [
     stamp(from, zone) + (count > 1 ? ` … ${stamp(to, zone)}` : ''),
     relative(from, now),
@@ -133,7 +139,7 @@ export function showHistory(rows: readonly z.output<typeof ledgerRow>[], { now, 
     runId ?? (causedBy === null ? '' : `because of ${causedBy}`),
     runId === null || endedAt === null ? '' : `ended ${howLong(Math.max(0, endedAt - from))} after its instant`,
   ])
-  return columns(['OCCURRENCE', '', 'OUTCOME', '', 'RUN', ''], lines)
+  return `${columns(['OCCURRENCE', '', 'OUTCOME', '', 'RUN', ''], lines)}\n${byHand}`
 }
 
 export function colourOf(outcome: string, paint: Sheet['paint']): (text: string) => string {

@@ -9,18 +9,20 @@ import { howLong, relative, stamp, utc } from '../when.ts'
  */
 export function showUpcoming(runs: readonly UpcomingRun[], sheet: Sheet): string {
   if (runs.length === 0) return 'Nothing comes by itself.'
+  // Once is enough: what follows an estimate is one too.
+  const firstEstimate = runs.find(({ isEstimate }) => isEstimate)
   return columns(
     null,
-    runs.map((run) => cellsOf(run, sheet)),
+    runs.map((run) => cellsOf(run, run === firstEstimate, sheet)),
   )
 }
 
-function cellsOf(run: UpcomingRun, { now, zone, paint }: Sheet): string[] {
+function cellsOf(run: UpcomingRun, saysEstimate: boolean, { now, zone, paint }: Sheet): string[] {
   return [
     stamp(run.at, run.zone ?? zone),
     paint.dim(utc(run.at)),
     relative(run.dueAt, now),
-    paint.yellow(remarksOn(run).join('; ')),
+    paint.yellow(remarksOn(run, saysEstimate).join('; ')),
   ]
 }
 
@@ -32,12 +34,12 @@ const wishes: Partial<Record<UpcomingRun['source'], string>> = {
   'clamped-max': 'moved by max',
 }
 
-function remarksOn({ at, dueAt, source, isEstimate, dst }: UpcomingRun): string[] {
+function remarksOn({ at, dueAt, source, dst }: UpcomingRun, saysEstimate: boolean): string[] {
   const spreadMs = dueAt - at
   return [
     dst?.says,
     wishes[source],
     spreadMs === 0 ? undefined : `spread: starts ${howLong(Math.abs(spreadMs))} ${spreadMs > 0 ? 'later' : 'earlier'}`,
-    isEstimate ? 'if runs take no time' : undefined,
+    saysEstimate ? 'from here on: if runs take no time' : undefined,
   ].filter((remark) => remark !== undefined)
 }

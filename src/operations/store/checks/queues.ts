@@ -1,9 +1,10 @@
 import { formatDuration } from '../../../core/duration.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
 import type { QueueView } from '../../../store/view.ts'
-import { clause, command, counted, countedAtLeast, type Examination, note, upCommand, wrong } from '../examination.ts'
+import { wayToMeet } from '../../explain/fleet.ts'
+import { clause } from '../../explain/words.ts'
+import { command, counted, countedAtLeast, type Examination, nextOf, note, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
-import type { Patient } from '../patient.ts'
 
 const lanesLimit = 100
 
@@ -42,31 +43,25 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
 export const noWorker: Examination = {
   check: 'no-worker',
   means:
-    'Ready runs that no live worker can execute, by queue and what they need. Wrong, but noted where they have no target: those wait for outside hosts.',
-  next: 'Start a worker that registers the handler, or cancel the runs.',
+    'Ready runs that no live worker can execute, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which have no door yet.',
+  next: 'Start the program that registers the handler with `belfry.handle(…)`, or `belfry up` for commands and HTTP; or cancel the runs.',
   async look(patient) {
     const lanes = await patient.store.read.health.lanesBeyond(patient.can, lanesLimit)
     if (lanes.length === 0) return { says: 'Every ready run has a live worker that can execute it.' }
-    return {
-      says: 'There are ready runs that no live worker can execute.',
-      findings: lanes.map((lane) => ofLane(lane, patient)),
-    }
+    return { says: 'There are ready runs that no live worker can execute.', findings: lanes.map(ofLane) }
   },
 }
 
-function ofLane({ queue, kind, handler, count, countIsAtLeast }: LaneBeyond, { live }: Patient): Finding {
+function ofLane({ queue, kind, handler, count, countIsAtLeast }: LaneBeyond): Finding {
   const [is, needs] = count === 1 ? ['is', 'needs'] : ['are', 'need']
   const runs = `In queue ${queue} ${countedAtLeast(count, countIsAtLeast, 'run')}`
+  const see = `See them: ${command('run', 'list', '--status', 'ready', '--queue', queue)}`
   if (kind === null) {
-    return note(
-      queue,
-      `${runs} without a target ${is} ready, and wait${count === 1 ? 's' : ''} for an outside host.`,
-      'Start the host that takes them.',
-    )
+    const says = `${runs} without a target ${is} ready: for outside hosts, which have no door yet.`
+    return note(queue, says, `Enqueue them anew with a target, and cancel these. ${see}`)
   }
   const need = handler === null ? `a worker for ${kind} targets` : `the handler ${JSON.stringify(handler)}`
   const says = `${runs} ${is} ready and ${needs} ${need}, which nobody alive has.`
-  if (live.length === 0) return wrong(handler ?? kind, says, upCommand)
-  const list = command('run', 'list', '--status', 'ready', '--queue', queue)
-  return wrong(handler ?? kind, says, `Start a worker that has it; ${list} shows the runs.`)
+  const way = nextOf(wayToMeet({ kind, ...(handler !== null && { handler }) }))
+  return wrong(handler ?? kind, says, handler === null ? way : `${way} ${see}`)
 }

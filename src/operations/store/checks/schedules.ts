@@ -2,23 +2,26 @@ import { formatDuration } from '../../../core/duration.ts'
 import { canExecute } from '../../../core/plan.ts'
 import { needOf } from '../../../core/target.ts'
 import type { ScheduleHealth } from '../../../store/health.ts'
+import { wayToMeet, wayToServe } from '../../explain/fleet.ts'
+import { lastFailureOf, timesFailed } from '../../schedule/last-failure.ts'
 import {
   command,
   counted,
   type Examination,
+  findingsMax,
   fixCommand,
   fixed,
+  nextOf,
   note,
   type Seen,
   upCommand,
   wrong,
 } from '../examination.ts'
 import type { Finding } from '../output.ts'
-import type { Sweep } from '../patient.ts'
+import type { Patient, Sweep } from '../patient.ts'
 
 const lateMs = 60_000
 const limit = 100
-const failuresMin = 3
 
 export const overdue: Examination = {
   check: 'overdue',
@@ -64,64 +67,95 @@ export const chain: Examination = {
 export const handlers: Examination = {
   check: 'handlers',
   means:
-    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them has the handler or does the kind of target; where none is alive nothing can be said of it.',
-  next: 'Start a worker that registers the handler, or mend its name in the schedule.',
+    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which have no door yet.',
+  next: 'Start the program that registers the handler with `belfry.handle(…)`, or mend its name in the schedule. Commands and HTTP: `belfry up`.',
   async look(patient) {
     const sweep = await patient.sweep()
     const active = sweep.schedules.filter(({ disabled, isDone }) => disabled === null && !isDone)
-    if (patient.live.length === 0) return unknown(active)
-    const findings = active.flatMap((schedule) => {
-      const unserved = unservedBy(schedule, patient.can)
-      return unserved === null ? [] : [wrong(schedule.name, unserved, handlersNext(schedule.name))]
-    })
+    const hostless = patient.can.host === true ? [] : active.flatMap(withoutTarget)
+    if (patient.live.length === 0) return unknown(active, hostless)
+    const findings = active.flatMap((schedule) => unservedBy(schedule, patient.can))
     const says = findings.length === 0 ? 'Live workers can execute what' : 'No live worker can execute some of what'
-    return { says: `${says} the schedules ask for${ofSweep(sweep)}.`, findings }
+    return { says: `${says} the schedules ask for${ofSweep(sweep)}.`, findings: [...findings, ...hostless] }
   },
 }
 
-function unknown(active: readonly ScheduleHealth[]): Seen {
+function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]): Seen {
   const says = 'No worker is alive, so that nobody knows which handlers there are.'
   const named = active.filter(({ spec }) => typeof spec?.target?.handler === 'string')
-  if (named.length === 0) return { says }
   const [one] = named
-  const many = named.length === 1 ? `Schedule ${one?.name} names a handler` : `${named.length} schedules name handlers`
-  return { says, findings: [note('handlers', `${many}, and no worker is alive that could have it.`, upCommand)] }
+  if (one === undefined) return { says, findings: hostless }
+  const many = named.length === 1 ? `Schedule ${one.name} names a handler` : `${named.length} schedules name handlers`
+  const found = note(
+    'handlers',
+    `${many}, and no worker is alive that could have it.`,
+    nextOf(wayToServe(one.spec?.target)),
+  )
+  return { says, findings: [found, ...hostless] }
 }
 
-function handlersNext(name: string): string {
-  return `Start a worker that registers it, or mend the target: ${command('schedule', 'update', name)}`
+/** What cannot be read is told elsewhere. */
+function withoutTarget({ name, spec }: ScheduleHealth): Finding[] {
+  if (spec === null || spec.target != null) return []
+  const says = `Schedule ${name} has no target: its runs are for outside hosts, and they have no door yet.`
+  return [note(name, says, `Give it a target: ${command('schedule', 'update', name)}`)]
 }
 
-function unservedBy({ name, spec }: ScheduleHealth, can: Parameters<typeof canExecute>[1]): string | null {
+function unservedBy({ name, spec }: ScheduleHealth, can: Parameters<typeof canExecute>[1]): Finding[] {
   const answer = spec === null ? null : needOf(spec.target)
-  // What has no target waits for hosts, which come and go; what cannot be read is told elsewhere.
-  if (answer === null || 'problem' in answer || answer.need === null || canExecute(answer.need, can)) return null
+  if (answer === null || 'problem' in answer || answer.need === null || canExecute(answer.need, can)) return []
   const { kind, handler } = answer.need
   const needs =
     handler === undefined ? `workers that execute ${kind} targets` : `the handler ${JSON.stringify(handler)}`
-  return `Schedule ${name} needs ${needs}, and no live worker has ${handler === undefined ? 'that' : 'it'}.`
+  const says = `Schedule ${name} needs ${needs}, and no live worker has ${handler === undefined ? 'that' : 'it'}.`
+  const way = nextOf(wayToMeet(answer.need))
+  if (handler === undefined) return [wrong(name, says, way)]
+  return [wrong(name, says, `${way} Or mend the target: ${command('schedule', 'update', name)}`)]
 }
+
+/** From so many failures in a row on it is wrong: whoever is told by an exit code must hear of it. */
+const failuresWrong = 3
 
 export const failing: Examination = {
   check: 'failing',
-  means: 'Schedules that failed 3 times in a row or more, or were paused for their failures. They are noted.',
+  means:
+    'Schedules that failed when they ran last. Noted from the first failure on; wrong from 3 in a row on, and when one was paused for its failures. One that somebody paused, or that is over, stays noted.',
   next: '`belfry explain schedule`; once its cause is mended, `belfry schedule resume` or `belfry schedule run`.',
   async look(patient) {
     const sweep = await patient.sweep()
-    const findings = sweep.schedules.flatMap((schedule) => failureOf(schedule))
-    const says = findings.length === 0 ? 'No schedule fails again and again' : 'Some schedules fail again and again'
-    return { says: `${says}${ofSweep(sweep)}.`, findings }
+    const failures = sweep.schedules.filter(({ failureCount, problem }) => failureCount > 0 && problem === null)
+    const worstFirst = failures.toSorted((a, b) => Number(isWrong(b)) - Number(isWrong(a)))
+    const listed = await Promise.all(worstFirst.slice(0, findingsMax).map((schedule) => ofFailure(schedule, patient)))
+    const rest = worstFirst.slice(findingsMax).map((schedule) => failureOf(schedule, null))
+    const says =
+      failures.length === 0 ? 'No schedule failed when it ran last' : 'Some schedules failed when they ran last'
+    return { says: `${says}${ofSweep(sweep)}.`, findings: [...listed, ...rest] }
   },
 }
 
-function failureOf({ name, spec, failureCount, disabled }: ScheduleHealth): Finding[] {
-  const most = spec?.pauseAfterFailures
-  const isPausedForIt = disabled !== null && most !== undefined && failureCount >= most
-  if (failureCount < failuresMin && !isPausedForIt) return []
-  const times = failureCount === 1 ? 'once' : `${failureCount} times in a row`
-  const says = `Schedule ${name} failed ${times}${isPausedForIt ? ', and was paused for it' : ''}.`
+/** Only those that are listed are asked for their reasons. */
+async function ofFailure(schedule: ScheduleHealth, { store }: Patient): Promise<Finding> {
+  return failureOf(schedule, (await lastFailureOf(store, schedule.name))?.reason ?? null)
+}
+
+function failureOf(schedule: ScheduleHealth, reason: string | null): Finding {
+  const { name, failureCount } = schedule
+  const why = reason === null ? '' : failureCount === 1 ? `: ${reason}` : `, the last time with: ${reason}`
+  const paused = isPausedForIt(schedule) ? ' It was paused for it.' : ''
+  const says = `Schedule ${name} ${timesFailed(failureCount)}${why}.${paused}`
   const explain = command('explain', 'schedule', name)
-  return [note(name, says, isPausedForIt ? `${explain}, then ${command('schedule', 'resume', name)}` : explain)]
+  const next = isPausedForIt(schedule) ? `${explain}, then ${command('schedule', 'resume', name)}` : explain
+  return (isWrong(schedule) ? wrong : note)(name, says, next)
+}
+
+function isWrong(schedule: ScheduleHealth): boolean {
+  const { failureCount, disabled, isDone } = schedule
+  return isPausedForIt(schedule) || (failureCount >= failuresWrong && disabled === null && !isDone)
+}
+
+function isPausedForIt({ spec, failureCount, disabled }: ScheduleHealth): boolean {
+  const most = spec?.pauseAfterFailures
+  return disabled !== null && most !== undefined && failureCount >= most
 }
 
 /** Every verb reads what is stored before it changes anything. */

@@ -1,7 +1,20 @@
 import { formatDuration } from '../../../core/duration.ts'
+import { canExecute, type PlannedRun } from '../../../core/plan.ts'
 import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
 import type { WorkerView } from '../../../store/view.ts'
-import { command, countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
+import { needWords } from '../../explain/fleet.ts'
+import { isHere } from '../../worker.ts'
+import {
+  command,
+  counted,
+  countedAtLeast,
+  type Examination,
+  fixCommand,
+  fixed,
+  note,
+  upCommand,
+  wrong,
+} from '../examination.ts'
 import type { Finding } from '../output.ts'
 import type { Patient } from '../patient.ts'
 
@@ -14,12 +27,14 @@ const overdueMs = 5 * 60_000
 const limit = 1_000
 const parkedLimit = 200
 const reclaimLimit = 500
+const queuesLookedAt = 100
+const runsLookedAt = 1_000
 
 export const stuck: Examination = {
   check: 'stuck',
   means:
-    'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
-  next: 'Expired: `belfry up` or `belfry doctor --fix`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
+    'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min; and when runs are too late to start, and no live worker can execute them: only such a one would end them as skipped. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
+  next: 'Expired: `belfry up` or `belfry doctor --fix`. Too late: a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
   mends:
     'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never while the process of a holder still runs on this machine, and never after the clock was set back.',
   async look(patient) {
@@ -28,6 +43,7 @@ export const stuck: Examination = {
     const parked = await store.read.health.parked(parkedLimit)
     const findings = [
       ...leases.flatMap((lease) => ofLease(lease, patient)),
+      ...(await tooLate(patient)),
       ...parked.map((runs) => ofParked(runs, now)),
     ]
     return { says: findings.length === 0 ? 'No run stands still.' : 'Some runs stand still.', findings }
@@ -65,7 +81,7 @@ function abandonedAmong(expired: readonly TroubledLease[], patient: Patient): re
 
 function isHeldHere(lease: TroubledLease, patient: Patient): boolean {
   const holder = holderOf(lease, patient)
-  return holder !== undefined && patient.isHere(holder)
+  return holder !== undefined && isHere(holder)
 }
 
 function holderOf({ workerId }: TroubledLease, { workers }: Patient): WorkerView | undefined {
@@ -96,6 +112,33 @@ function expiry(lease: TroubledLease, patient: Patient): Finding {
   }
   if (patient.live.length === 0) return wrong(runId, says, `${upCommand}, or ${fixCommand}`)
   return wrong(runId, says, `Look at the log of a worker; from ${formatDuration(overdueMs)} on: ${fixCommand}`)
+}
+
+/** Nobody looks at what he cannot execute, so that it does not end for being late either. */
+async function tooLate({ store, can }: Patient): Promise<Finding[]> {
+  const { queues } = await store.read.workAhead()
+  const readable = new Set((await store.read.queues()).flatMap(({ name, policy }) => (policy === null ? [] : [name])))
+  const findings: Finding[] = []
+  for (const queue of queues.filter((name) => readable.has(name)).slice(0, queuesLookedAt)) {
+    const { now, runs } = await store.read.planInput(queue, runsLookedAt)
+    const late = runs.filter(({ status, deadline, target }) => {
+      return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, can)
+    })
+    const needs = new Set(late.map(({ target }) => JSON.stringify(target)))
+    for (const need of needs) {
+      const lane = late.filter(({ target }) => JSON.stringify(target) === need)
+      findings.push(ofLate(queue, lane))
+    }
+  }
+  return findings
+}
+
+function ofLate(queue: string, late: readonly PlannedRun[]): Finding {
+  const { id = '', target = null } = late[0] ?? {}
+  const [are, do_, them] = late.length === 1 ? ['is', 'does', 'it'] : ['are', 'do', 'them']
+  const who = target === null ? 'no outside host has a door yet' : `nobody alive has ${needWords(target)}`
+  const says = `In queue ${queue} ${counted(late.length, 'run')} ${are} too late to start, and ${do_} not end as skipped either, because ${who}.`
+  return wrong(id, says, `End ${them}: ${command('run', 'cancel', id)}`)
 }
 
 function ofParked({ queue, reason, count, countIsAtLeast, oldest }: ParkedRuns, now: number): Finding {

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../../core/duration.ts'
 import type { WorkerView } from '../../../store/view.ts'
+import { isDead } from '../../worker.ts'
 import { counted, type Examination, fixCommand, fixed, note, type Seen, upCommand, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
 import type { Patient } from '../patient.ts'
@@ -22,7 +23,7 @@ export const workers: Examination = {
   },
   async mend(patient) {
     const { store } = patient
-    const dead = gone(patient).filter((worker) => patient.isDead(worker))
+    const dead = gone(patient).filter(isDead)
     const holders = await holdersAmong(patient, dead)
     const buried = dead.filter(({ id }) => !holders.has(id))
     if (buried.length === 0) return []
@@ -85,7 +86,7 @@ function silence(worker: WorkerView, patient: Patient, held: number): Finding {
   const { id, name, host, beatAt } = worker
   const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
   const ago = `last heard of ${formatDuration(Math.max(0, patient.now - beatAt))} ago`
-  if (patient.isDead(worker)) {
+  if (isDead(worker)) {
     const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
     const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`
     return note(id, says, held === 0 ? fixCommand : back)

@@ -52,7 +52,15 @@ it('is told in words that need no colours: a line a check, what to do beneath it
 
 it('says so when nothing is wrong', () => {
   expect(shown([sound]).split('\n').at(-1)).toBe('Nothing is wrong.')
-  expect(shown([sound, queues, queues]).split('\n').at(-1)).toBe('Nothing is wrong and 2 have something to note.')
+})
+
+it('begins its last line with what there is to read, where nothing is wrong but something is noted or was fixed', () => {
+  const last = (checks: readonly Check[], isColoured = false) => shown(checks, isColoured).split('\n').at(-1)
+  expect(last([sound, queues, queues])).toBe('2 of 3 checks have something to note; nothing is wrong.')
+  expect(last([sound, queues], true)).toBe('\u001b[33m1 of 2 checks has something to note; nothing is wrong.\u001b[39m')
+  const mended = { ...workers, state: 'ok', findings: workers.findings.slice(0, 1) } as const
+  expect(last([sound, mended])).toBe('1 thing was fixed; nothing is wrong.')
+  expect(last([mended, queues])).toBe('1 of 2 checks has something to note and 1 thing was fixed; nothing is wrong.')
 })
 
 it('has colours by what is wrong, which move no column', () => {

@@ -44,6 +44,17 @@ describe('the explanation of a run', () => {
     ])
   })
 
+  it('behind a run whose worker died does not say that somebody is at it', async () => {
+    await queues.set('default', { maxConcurrent: 1 })
+    await enqueue()
+    await desk().lease()
+    const answer = await runs.explain(await enqueue())
+    const holders = (answer.waiting?.holders ?? []).map((holder) => ({ ...holder, isDead: true }))
+    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false) }
+    const text = showRunExplained({ ...answer, waiting: answer.waiting && { ...answer.waiting, holders } }, sheet)
+    expect(text).toMatch(/ r-15 {2}held by w on h \(w-16\), which died {2}for 0 ms/)
+  })
+
   it('tells the life of one that failed twice and waits', async () => {
     const id = await enqueue()
     await end('HTTP 503')
@@ -52,6 +63,7 @@ describe('the explanation of a run', () => {
     expect(await shown(id)).toEqual([
       'r-14  backoff  Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.',
       '  - The next attempt may start: in 2 s, Mon 10:00:03 Europe/Paris',
+      '  - See what it wrote.                                             belfry run output r-14',
       '',
       'Why it was planned',
       '  It was enqueued directly.',
@@ -74,6 +86,7 @@ describe('the explanation of a run', () => {
     await end('exit code 1', false)
     expect(await shown(run?.id ?? '')).toEqual([
       'r-16  failed  It failed for good: exit code 1 (not retryable).',
+      '  - See what it wrote.     belfry run output r-16',
       '  - Make a new run of it.  belfry run retry r-16',
       '',
       'Why it was planned',
@@ -97,8 +110,9 @@ describe('the explanation of a run', () => {
   it('of a parked one gives the command that gets it on', async () => {
     const id = await enqueue()
     await end('exit code 1', false)
-    expect((await shown(id)).slice(0, 3)).toEqual([
+    expect((await shown(id)).slice(0, 4)).toEqual([
       'r-14  parked  It was set aside and waits for a person: exit code 1 (not retryable).',
+      '  - See what it wrote.                                        belfry run output r-14',
       '  - Give it its whole budget back, once its cause is mended.  belfry run reset r-14',
       '  - Or end it for good.                                       belfry run cancel r-14',
     ])

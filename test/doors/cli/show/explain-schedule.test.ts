@@ -35,8 +35,8 @@ describe('the explanation of a schedule', () => {
       '  Asked again with what was stored, the governor answers the same.',
       '',
       'Hints',
-      '  every 1 h                              counts  until in 1 h 59 min, Mon 12:00 Europe/Paris  tester: a quiet day',
-      '  once in 9 min, Mon 10:10 Europe/Paris  counts  until in 29 min, Mon 10:30 Europe/Paris      tester: the inbox fills up',
+      '  every 1 h                              counts  until Mon 12:00 Europe/Paris (in 1 h 59 min)  tester: a quiet day',
+      '  once in 9 min, Mon 10:10 Europe/Paris  counts  until Mon 10:30 Europe/Paris (in 29 min)      tester: the inbox fills up',
     ])
   })
 
@@ -68,9 +68,10 @@ describe('the explanation of a schedule', () => {
       if (runs === 0) await desk().store.settle([{ runId, fence, scheduleId: scheduleId ?? null, outcome }])
     }
     expect(await shown()).toEqual([
-      'report  waits-for-run  Its next occurrence is measured from the end of r-18, which has not ended.',
+      'report  waits-for-run  Its next occurrence is measured from the end of r-18, which has not ended. But the last one failed: broken (not retryable); its interval of 10m has become 20m.',
       '  - r-18 ends.',
-      '  - Ask its worker to end it.  belfry run cancel r-18',
+      '  - Ask its worker to end it.            belfry run cancel r-18',
+      '  - See what the last failed run wrote.  belfry run output r-16',
       '  next in 10 min, Mon 04:40 America/New_York, if the run ended now (baseline-interval)',
       '',
       'Why',
@@ -86,6 +87,30 @@ describe('the explanation of a schedule', () => {
       '  now         fired   it became a run, which has not ended  r-18',
       '  20 min ago  failed  its run failed                        r-16',
     ])
+  })
+
+  it('of one that backs off names the instant before the backoff and the one after it, each once', async () => {
+    await schedules.put('report', { every: '10m', target })
+    desk().clock.advance(10 * minuteMs)
+    await desk().store.fireDue({ limit: 1 })
+    const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+    for (const { runId, fence, scheduleId } of await desk().lease()) {
+      await desk().store.settle([{ runId, fence, scheduleId, outcome }])
+    }
+    const text = await shown()
+    expect(text.slice(text.indexOf('Why') + 1, text.indexOf('Why') + 3)).toEqual([
+      '  →  its timing  in 20 min, Mon 04:30 America/New_York  won  it is the first that counts; the backoff moved it from Mon 04:20 America/New_York (in 10 min)',
+      expect.stringMatching(/^ {2}backoff 10 min → 20 min after 1 failed in a row/),
+    ])
+    expect(text.join('\n').match(/in 20 min/g)).toHaveLength(2)
+  })
+
+  it('names the instant that a bound moved it to as an instant', async () => {
+    await live()
+    await schedules.put('report', { every: '10m', min: '20m', target })
+    expect(await shown()).toContainEqual(
+      expect.stringMatching(/^ {2}min moved it to Mon 04:20 America\/New_York \(in 20 min\): /),
+    )
   })
 
   it('of an overdue one says since when, and what to type', async () => {

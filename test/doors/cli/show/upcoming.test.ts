@@ -82,7 +82,7 @@ describe('the occurrences to come', () => {
     ]
     expect(showUpcoming(runs, sheetAt('2026-12-01T13:30Z')).split('\n')).toEqual([
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 28 min  spread: starts 2 min earlier',
-      '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 35 min  spread: starts 5 min later; if runs take no time',
+      '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 35 min  spread: starts 5 min later; from here on: if runs take no time',
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 30 min  by a hint',
     ])
   })

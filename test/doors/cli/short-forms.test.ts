@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
+import { Terminal } from './terminal.ts'
+
+let terminal: Terminal
+
+beforeEach(() => {
+  terminal = new Terminal()
+})
+
+afterEach(() => terminal.remove())
+
+describe('short forms', () => {
+  it('explain what their form shows: a run by its id, anything else as a schedule', async () => {
+    await terminal.belfry('schedule create hello --every 1h --command true')
+    const { id } = await terminal.json<{ id: string }>('schedule run hello')
+    expect((await terminal.belfry('explain hello')).stdout).toBe(
+      (await terminal.belfry('explain schedule hello')).stdout,
+    )
+    expect((await terminal.belfry(`explain ${id}`)).stdout).toMatch(new RegExp(`^${id} `))
+    expect((await terminal.belfry('explain')).stdout).toContain('Usage: belfry explain')
+  })
+
+  it('tell help and the version by words too', async () => {
+    expect((await terminal.belfry('help schedule create')).stdout).toContain('--every <duration>')
+    expect((await terminal.belfry('version')).stdout).toBe('1.2.3\n')
+  })
+
+  it('let an instant be said by how far away it is', async () => {
+    const before = Date.now()
+    const { schedule } = await terminal.json<{ schedule: { at: string } }>(
+      'schedule create once --in 90s --command true',
+    )
+    expect(Date.parse(schedule.at)).toBeGreaterThanOrEqual(before + 90_000)
+    expect(Date.parse(schedule.at)).toBeLessThanOrEqual(Date.now() + 90_000)
+  })
+})
+
+describe('a flag of ours behind --', () => {
+  it("is the program's, and whoever typed it hears so", async () => {
+    const said = await terminal.belfry('schedule create a --every 1h -- rsync --dry-run')
+    expect(said.exit).toBe(0)
+    expect(said.stderr).toContain('note: --dry-run stands behind --, so the program gets it.')
+  })
+
+  it('is not spoken of where it was meant for both', async () => {
+    const said = await terminal.belfry('schedule create a --every 1h --dry-run -- rsync --dry-run')
+    expect(said.stderr).not.toContain('stands behind --')
+  })
+})
+
+it('work that is meant for outside hosts can be made, by saying so', async () => {
+  const { exit, stdout } = await terminal.belfry('schedule create a --every 1h --target null')
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining('its runs are for outside hosts') })
+})
+
+it('environments and headers may have any name, also those that every object knows', async () => {
+  await terminal.belfry('schedule create a --every 1h --env constructor=1 --env __proto__=2 --command true')
+  const { target } = await terminal.json<{ target: { env: object } }>('schedule show a')
+  expect(Object.entries(target.env)).toEqual([
+    ['constructor', '1'],
+    ['__proto__', '2'],
+  ])
+})
+
+describe('commands in texts for people', () => {
+  const text = 'Resume it: belfry schedule resume a; see /opt/belfry up'
+
+  it('are spelled as npm finds them, and go to the store that was named', () => {
+    expect(spelled(text, {})).toBe(text)
+    expect(spelled(text, { npm_command: 'exec' })).toBe(text.replace(': belfry', ': npx belfry'))
+    const naming = { store: 'postgres://u:secret@h/d', namespace: 'a b' }
+    expect(spelled(text, {}, naming)).toBe(
+      text.replace(': belfry', ": belfry --store postgres://u:PASSWORD@h/d --namespace 'a b'"),
+    )
+  })
+
+  it('are spelled so also where the rest of a command line could not be read', () => {
+    expect(namingIn(['ls', '--store', 'sqlite:x', '--schema=s'])).toEqual({ store: 'sqlite:x', schema: 's' })
+    expect(namingIn(['ls', '--store'])).toEqual({})
+  })
+})

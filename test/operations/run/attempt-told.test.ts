@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import { actor, second } from '../../store/schedule-stage.ts'
+import { onEachTold } from '../explain/stage.ts'
+
+const broken: Outcome = { kind: 'failed', reason: 'broken' }
+
+onEachTold('the attempts of a run', (told) => {
+  const explain = (id: string) => told().verbs.runs.explain(id)
+  const setQueue = (policy: object) => told().stage.store.setQueue('default', { policy, actor })
+
+  it('that was parked and reset says so, and does not take the time in between for a backoff', async () => {
+    const { stage } = told()
+    const id = await told().enqueue()
+    await stage.fail(await stage.leaseOne())
+    stage.pass(49 * second)
+    await stage.store.reset(id)
+    const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
+    expect(await verdicts()).toEqual(['The run was parked, and somebody has reset it since.'])
+    await stage.end(await stage.leaseOne(), broken)
+    const reset = 'The run was parked, and somebody has reset it since. It was tried again 49s later.'
+    expect(await verdicts()).toEqual([reset, 'It may be tried again 1s later (1 of 3 used; the backoff is 1s).'])
+    stage.pass(second)
+    await stage.end(await stage.leaseOne())
+    const ended = await explain(id)
+    expect(ended.attempts.map(({ verdict }) => verdict)).toEqual([
+      reset,
+      'It was tried again 1s later (1 of 3 used; the backoff is 1s).',
+      'The run ended: completed.',
+    ])
+    expect(ended.notes).toEqual([`What its attempts wrote: belfry run output ${id}`])
+  })
+
+  it('whose budget was used up and given back counts anew, for whatever it was parked', async () => {
+    const { stage } = told()
+    await setQueue({ maxAttempts: 2 })
+    const id = await told().enqueue()
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await stage.end(await stage.leaseOne(), broken)
+      stage.pass(second)
+      if (attempt === 2) await stage.store.reset(id)
+    }
+    expect((await explain(id)).attempts.map(({ verdict }) => verdict)).toEqual([
+      'It was tried again 1s later (1 of 2 used; the backoff is 1s).',
+      'The run was parked, and somebody has reset it since. It was tried again 1s later.',
+      'It may be tried again 1s later (1 of 2 used; the backoff is 1s).',
+    ])
+  })
+
+  it('that waited longer than its backoff is not said to have been backed off for that long', async () => {
+    const { stage } = told()
+    const id = await told().enqueue()
+    await stage.end(await stage.leaseOne(), broken)
+    stage.pass(6 * second + 1)
+    await stage.end(await stage.leaseOne())
+    expect((await explain(id)).attempts[0]?.verdict).toBe(
+      'It was tried again 6s later (1 of 3 used; longer than its backoff of 1s: its target asked for that, or nobody took it sooner).',
+    )
+  })
+
+  it('whose attempt failed after it was to be cancelled has used nothing with it', async () => {
+    const { stage } = told()
+    const id = await told().enqueue()
+    const lease = await stage.leaseOne()
+    await stage.store.cancel(id, 'The disk is full.')
+    expect((await explain(id)).sentence).toMatch(/ It has been asked to end: The disk is full\.$/)
+    await stage.end(lease, broken)
+    expect((await explain(id)).attempts).toMatchObject([{ outcome: 'failed', isCounted: false }])
+  })
+})
