@@ -37,5 +37,16 @@ export async function openWorker({ hear, ...options }: WorkerOpening): Promise<W
     const { level, say } = lines[name]
     belfry.on(name, (event) => hear({ name, event, level, sentence: say(event as never) }))
   }
-  return belfry
+  return {
+    place: belfry.place,
+    start: (how) => belfry.start(how),
+    drain: () => belfry.drain(),
+    stop: (how) => belfry.stop(how),
+    nextInstant: () => belfry.nextInstant(),
+    async isWaiting() {
+      const { runs } = await belfry.runs.list({ status: 'ready', limit: 1 })
+      return runs.some(({ waiting }) => waiting === undefined)
+    },
+    close: () => belfry.close(),
+  }
 }

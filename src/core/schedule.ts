@@ -1,6 +1,7 @@
 import { cron } from './cron/cron.ts'
 import { CronError } from './cron/cron-error.ts'
 import { durationMsMax } from './duration.ts'
+import { parseId } from './id.ts'
 import { jsonProblem, plainData } from './json.ts'
 import { overlapProblems } from './overlap.ts'
 import type { SpreadConfig } from './spread.ts'
@@ -128,8 +129,16 @@ const anything: Rule = { expected: 'plain data', problem: () => null }
 const instant = integer(0, instantMax)
 const duration = integer(1, durationMsMax)
 
+const plainName = text(nameLengthMax)
+/** A schedule that is called like the id of another would be taken for it: deleted ones are known by their ids alone. */
+const scheduleName: Rule = {
+  expected: `${plainName.expected}, and not the form of an id, such as s-15`,
+  problem: (value) => plainName.problem(value) ?? (parseId('schedule', value) === null ? null : 'is the form of an id'),
+  required: true,
+}
+
 const specRules: Record<keyof ScheduleSpec, Rule> = {
-  name: { ...text(nameLengthMax), required: true },
+  name: scheduleName,
   timing: { ...record, required: true },
   startNow: flag,
   startAt: instant,

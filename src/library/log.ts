@@ -71,7 +71,8 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'store.repaired': { level: 'warn', say: ({ sentence }) => sentence },
   'store.unavailable': {
     level: 'error',
-    say: ({ doing }) => `The store did not answer while ${doing}; it is tried again.`,
+    say: ({ doing, error }) =>
+      `The store did not answer while ${doing}; it is tried again: ${error.message.replace(/\.$/, '')}.`,
   },
   'store.back': { level: 'warn', say: ({ afterMs }) => `The store answers again, after ${span(afterMs)}.` },
   'store.hears': {

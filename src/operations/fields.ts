@@ -10,8 +10,15 @@ const reasonLengthMax = 2_000
 const priorityMax = 1_000_000
 const pageMax = 1_000
 
-/** Fields that inputs have in common. */
-export const name = z.string().min(1).max(nameLengthMax)
+/** Fields that inputs have in common. What begins with a dash could not be named at a command line. */
+export const name = noted(
+  z
+    .string()
+    .min(1)
+    .max(nameLengthMax)
+    .refine((text) => !text.startsWith('-')),
+  { expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash` },
+)
 export const scheduleName = name.describe('The name of the schedule.')
 export const queueName = name.describe('The name of the queue.')
 export const runId = noted(

@@ -225,7 +225,12 @@ function firedEntry({ ns, id: scheduleId }: ScheduleRow, { plannedAt, decision }
 }
 
 /** The schedule once its runs are made: hints are used up and the last plan is remembered before the next is asked for. */
-function rowAfter(turn: Turn, now: number, runs: readonly RunRow[], written: ReadonlySet<number>): ScheduleRow {
+export function rowAfter(
+  turn: Turn,
+  now: number,
+  runs: readonly Pick<RunRow, 'id' | 'occurrenceAt'>[],
+  written: ReadonlySet<number>,
+): ScheduleRow {
   const { row, live, wasDue, waitingHint } = turn
   if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })
   const made = runs.filter(({ id }) => written.has(id))

@@ -68,7 +68,8 @@ interface Ended {
   readonly live: readonly LiveRunRow[]
 }
 
-function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended): ScheduleRow {
+/** The schedule once runs of it have ended. */
+export function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended): ScheduleRow {
   const own = ends.filter(({ runId }) => counted.has(runId))
   const failureCount = own.reduce((count, { status }) => failuresAfter(count, status), row.failureCount)
   const after = { ...row, failureCount, anchorAt: own.length > 0 ? now : row.anchorAt }

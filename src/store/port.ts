@@ -271,8 +271,8 @@ export type Settled = LeaseName &
 
 export interface ReclaimRequest {
   readonly deadWorkers?: readonly string[]
-  /** Whether leases that have expired are taken too, whoever holds them; yes unless it says no. */
-  readonly expired?: boolean
+  /** Whether leases that have expired are taken too, whoever holds them; yes unless it says no. A list names the only ones. */
+  readonly expired?: boolean | readonly string[]
   /** Of the expired, and of the dead's, at most so many each. */
   readonly limit: number
 }

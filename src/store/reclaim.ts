@@ -14,6 +14,12 @@ const findReclaimable = both(
   `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where expires_at <= $1 order by expires_at, run_id limit $2`,
 )
+const findNamed = dialects('reclaim find named', {
+  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where run_id ${inList.numbers('$2').sqlite} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
+  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where run_id ${inList.numbers('$2').postgres} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
+})
 const findOfWorkers = dialects('reclaim find of workers', {
   sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where ns = $3 and worker_id in (select value from json_each($1)) order by run_id limit $2`,
@@ -42,7 +48,7 @@ export function* reclaim(
   const now = yield* clockNow()
   const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
   const deadList = JSON.stringify([...dead])
-  const late = expired ? yield* all(findReclaimable, now, limit) : []
+  const late = yield* findLate(context, { now, expired, limit })
   const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, deadList, limit, context.ns)
   const found = [...new Map([...late, ...orphaned].map((row) => [row.run_id as number, row])).values()]
   if (found.length === 0) return []
@@ -52,7 +58,7 @@ export function* reclaim(
     found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number)),
   )
   const listed = JSON.stringify(free.map((row) => row.run_id))
-  const taken = yield* all(takeBack, listed, expired ? now : null, deadList, context.ns)
+  const taken = yield* all(takeBack, listed, expired === false ? null : now, deadList, context.ns)
   const isDead = (row: Row) => row.ns === context.ns && dead.has(row.worker_id as number)
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
   const verdicts = yield* judge(now, lost, schedules)
@@ -69,6 +75,20 @@ export function* reclaim(
     reason: verdictOf(lease).reason,
     because: isDead(lease) ? 'holder-dead' : 'expired',
   }))
+}
+
+interface Late {
+  readonly now: number
+  readonly expired: boolean | readonly string[]
+  readonly limit: number
+}
+
+/** Time alone says that a lease has expired, in whatever namespace; whoever names runs speaks of those of his own. */
+function* findLate({ ns }: StoreContext, { now, expired, limit }: Late): Step<Row[]> {
+  if (expired === false) return []
+  if (expired === true) return yield* all(findReclaimable, now, limit)
+  const ids = expired.flatMap((id) => parseId('run', id) ?? [])
+  return ids.length === 0 ? [] : yield* all(findNamed, now, JSON.stringify(ids), ns, limit)
 }
 
 /** What somebody else is at is left to the next round. */

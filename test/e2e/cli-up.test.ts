@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Shell } from './belfry-process.ts'
 
@@ -168,6 +170,25 @@ describe('a worker', () => {
     ])
     const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(lines[1]).toMatchObject({ at: iso, schedule: 'bell', occurrenceAt: iso })
+  })
+
+  it('told to do what is due once says so where runs are left that could not go', async () => {
+    const shell = new Shell('sqlite')
+    await shell.belfry('run enqueue --handler nobody-has-it')
+    const { exit, stdout } = await shell.start('up --once').ended
+    expect(exit).toBe(0)
+    expect(stdout).toContain('Other runs are ready and wait: belfry run list --status ready.')
+    expect(stdout).not.toContain('Nothing comes next')
+  })
+
+  it('whose store is deleted under it shouts, and still ends at once when it is told to', async () => {
+    const shell = new Shell('sqlite')
+    await shell.belfry('schedule create bell --every 1s -- true')
+    const worker = await shell.up()
+    rmSync(join(shell.folder, '.belfry'), { recursive: true })
+    await worker.told(/belfry\.db was deleted or replaced while it was open here/)
+    worker.signal('SIGINT')
+    expect((await worker.ended).exit).toBe(5)
   })
 
   it('told to be quiet tells only what goes wrong', async () => {

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
-import { ownIdentity } from '../../src/store/process-identity.ts'
+import { isProvenDead, ownIdentity } from '../../src/store/process-identity.ts'
 import { atDesk, verbsAt } from './desk.ts'
 
 vi.mock('../../src/store/process-identity.ts', async (original) => {
   const real = await original<typeof import('../../src/store/process-identity.ts')>()
-  return { ...real, ownIdentity: vi.fn(real.ownIdentity) }
+  return { ...real, ownIdentity: vi.fn(real.ownIdentity), isProvenDead: vi.fn(real.isProvenDead) }
 })
 
 const desk = atDesk()
@@ -35,4 +35,6 @@ it('who looks is found out once, however many workers there are and however ofte
   const readBefore = vi.mocked(ownIdentity).mock.calls.length
   expect(await workers.list()).toHaveLength(3)
   expect(vi.mocked(ownIdentity).mock.calls.length).toBe(readBefore)
+  // Whoever is not told who looks finds it out anew.
+  for (const [, looks] of vi.mocked(isProvenDead).mock.calls) expect(looks).not.toBeUndefined()
 })

@@ -14,7 +14,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   planner: ['core/', ...storePort],
   corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
-  operations: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
+  operations: ['core/', ...storePort, 'store/foresee.ts', 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
   config: ['operations/'],
   doors: ['core/', 'operations/', 'config/', 'engine/events.ts'],

@@ -1,10 +1,11 @@
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { shellWord } from '../../operations/shell-words.ts'
 import { fieldsOf, flagOf } from './fields.ts'
 
 /** A call as somebody would type it. */
 export function commandLine(operation: AnyOperation, input: Readonly<Record<string, unknown>>): string {
   const { takes } = operation
-  const words = takes.flatMap((name) => (input[name] === undefined ? [] : [quoted(String(input[name]))]))
+  const words = takes.flatMap((name) => (input[name] === undefined ? [] : [shellWord(String(input[name]))]))
   const fields = Object.entries(input).filter(
     ([name, value]) => !takes.includes(name) && name !== 'target' && value !== undefined,
   )
@@ -12,7 +13,7 @@ export function commandLine(operation: AnyOperation, input: Readonly<Record<stri
   const ofJson = new Set(fieldsOf(operation).flatMap(({ name, kind }) => (kind === 'json' ? [name] : [])))
   const flags = fields.flatMap(([name, value]) => {
     if (value === null) return []
-    return ofJson.has(name) ? [`${flagOf(name)} ${quoted(JSON.stringify(value))}`] : flagText(flagOf(name), value)
+    return ofJson.has(name) ? [`${flagOf(name)} ${shellWord(JSON.stringify(value))}`] : flagText(flagOf(name), value)
   })
   const unset = removed.length === 0 ? [] : [`--unset ${removed.join(',')}`]
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
@@ -22,20 +23,14 @@ function flagText(flag: string, value: unknown): string[] {
   if (value === true) return [flag]
   if (value === false) return [flag.replace('--', '--no-')]
   if (Array.isArray(value)) return [`${flag} ${value.map(String).join(',')}`]
-  return [`${flag} ${quoted(String(value))}`]
+  return [`${flag} ${shellWord(String(value))}`]
 }
 
 function targetText(target: unknown): string[] {
   if (typeof target !== 'object' || target === null) return []
   const { http, command, handler } = target as { http?: { url: string }; command?: string | string[]; handler?: string }
-  if (http !== undefined) return [`--http ${quoted(http.url)}`]
-  if (handler !== undefined) return [`--handler ${quoted(handler)}`]
-  if (typeof command === 'string') return [`--command ${quoted(command)}`]
-  return [`--command -- ${(command ?? []).map((word) => quoted(String(word))).join(' ')}`]
-}
-
-/** As a shell reads it. */
-export function quoted(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  return text.includes("'") && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`
+  if (http !== undefined) return [`--http ${shellWord(http.url)}`]
+  if (handler !== undefined) return [`--handler ${shellWord(handler)}`]
+  if (typeof command === 'string') return [`--command ${shellWord(command)}`]
+  return [`--command -- ${(command ?? []).map((word) => shellWord(String(word))).join(' ')}`]
 }

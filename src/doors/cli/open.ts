@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
-import { type Place, refuseAbsentStore } from './place.ts'
+import { type Place, refuseAbsentStore, refuseStraySchema } from './place.ts'
 import type { Session, StoreOpening, World } from './world.ts'
 
 /** The verbs that may be the first thing anybody does with a store. */
@@ -19,6 +19,7 @@ interface Asked {
  * on a store that vanishes; and what would make one is judged there first, so that a refused command makes none either.
  */
 export async function openFor({ operation, input, place, options }: Asked, world: World): Promise<Session> {
+  refuseStraySchema(place, options.schema as string | undefined)
   const opening = openingOf(place, options)
   if (!begins.has(commandOf(operation).join(' '))) {
     refuseAbsentStore(place, world.folder)

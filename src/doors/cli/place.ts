@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
-import { refusal } from '../../operations/problem.ts'
+import { refusal, refuse } from '../../operations/problem.ts'
 
 /** Which store a command works on, and how it was found. */
 export interface Place {
@@ -38,7 +38,8 @@ export function placeOf(flag: string | undefined, { env, folder }: Surroundings)
 
 function named(store: string, from: Place['from'], folder: string, beside: string): Place {
   const [, path] = /^sqlite:(?!\/\/[^/])(.+)$/.exec(store) ?? []
-  if (path === undefined) {
+  // A URL of a server behind `sqlite:` is no path that anybody means, and may hold a password.
+  if (path === undefined || path.includes('://')) {
     if (!/^(postgres(ql)?:\/\/|memory:$)/.test(store)) throw unnamed(store, from)
     return { store, from, exists: true, belfryFolder: beside }
   }
@@ -49,9 +50,9 @@ function named(store: string, from: Place['from'], folder: string, beside: strin
 /** Who opens a store would say the same, without knowing where the name came from. */
 function unnamed(store: string, from: Place['from']): BelfryError {
   const path = store.replace(/^sqlite:\/*/, '')
-  // Of what may be a URL with a password only the beginning is shown.
-  const isPath = !/^[\w+.-]+:/.test(path)
-  const shown = isPath ? store : store.replace(/^([\w+.-]*:).+$/s, '$1…')
+  // Of what may be a URL or a list of settings, with a password in it, nothing is shown but what a URL begins with.
+  const isPath = /^[^\s:=@?]+$/.test(path) && !path.includes('//')
+  const shown = isPath ? store : `${/^[\w+.-]{1,20}:/.exec(store)?.[0] ?? ''}…`
   const meant = isPath && path !== '' ? `sqlite:${path}, if that was meant; ` : ''
   const problem = store === '' ? 'is empty' : `is ${JSON.stringify(shown)}, which names no store`
   const expected = `${meant}sqlite:PATH, postgres://user:password@host:5432/database, or memory:`
@@ -87,4 +88,11 @@ export function refuseAbsentStore({ exists, from, store }: Place, folder: string
     hint: 'Go to the folder of your store, or name it with --store; `belfry up` and the first `belfry schedule create` make one.',
     details: { store },
   })
+}
+
+/** A schema that nothing has would be dropped without a word. */
+export function refuseStraySchema({ store }: Place, schema: string | undefined): void {
+  if (schema === undefined || /^postgres(ql)?:/.test(store)) return
+  const problem = 'is given, and only PostgreSQL has schemas'
+  refuse('The store', [{ field: '--schema', problem, expected: '--store postgres://… beside it, or --namespace' }])
 }

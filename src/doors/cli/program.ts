@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { nouns, operations } from '../../operations/table.ts'
 import { commandLine } from './command-line.ts'
@@ -65,7 +66,7 @@ function withStore(command: Command): Command {
     new Option('--namespace <name>', 'The tenant. Default: default.'),
     new Option('--json', 'Answers as JSON, and nothing else on stdout.'),
   ]
-  for (const option of options) command.addOption(option.helpGroup(everywhere))
+  for (const option of options) command.addOption(once(option).helpGroup(everywhere))
   return command
 }
 
@@ -131,6 +132,19 @@ function collecting(option: Option): Option {
   return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
 }
 
+export function givenTwice(flag: string): BelfryError {
+  return new BelfryError('invalid', `${flag} is given more than once.`, { hint: 'Give it once.' })
+}
+
+/** Of what is given twice the last would win, and the other would be dropped without a word. */
+function once(option: Option): Option {
+  if (!option.required) return option
+  return option.argParser((text: string, before: string | undefined) => {
+    if (before === undefined) return text
+    throw givenTwice(option.long ?? '')
+  })
+}
+
 function addTarget(command: Command): void {
   for (const { flag, value, says } of targetFlags) {
     const option = new Option(`${flag} ${value}`, says).preset(true as unknown as string)
@@ -140,7 +154,7 @@ function addTarget(command: Command): void {
 
 function addManners(command: Command, operation: AnyOperation): void {
   const fields = fieldsOf(operation)
-  const add = (flags: string, says: string) => command.addOption(new Option(flags, says))
+  const add = (flags: string, says: string) => command.addOption(once(new Option(flags, says)))
   // A run without a target says so by naming none: only what can be changed can be taken away.
   if (fields.some(({ name, isRemovable }) => isRemovable && name !== 'target')) {
     command.addOption(collecting(new Option('--unset <field,field>', 'Takes these fields away.')))
@@ -177,7 +191,7 @@ function up(actions: Actions): Command {
     new Option('--refuse-loopback', 'Keeps HTTP targets from calling this machine.'),
     new Option('--quiet', 'Tells only what goes wrong.'),
   ]
-  for (const option of options) command.addOption(option)
+  for (const option of options) command.addOption(once(option))
   withStore(command)
   return command.action(() => actions.up(command))
 }

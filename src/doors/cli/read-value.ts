@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Problem } from '../../operations/problem.ts'
@@ -33,7 +34,7 @@ export class Texts {
   file(flag: string, path: string, problems: Problem[]): Found | undefined {
     const is = `names ${JSON.stringify(path)}, which`
     try {
-      return { text: readFileSync(resolve(this.folder, path), 'utf8'), is: `${is} is` }
+      return this.#decoded(flag, readFileSync(resolve(this.folder, path)), { is: `${is} is`, problems })
     } catch (error) {
       const problem = `${is} ${whyUnread(error as NodeJS.ErrnoException)}`
       problems.push({ field: flag, problem, expected: 'the path of a file that can be read' })
@@ -56,7 +57,18 @@ export class Texts {
     this.#stdinUsedBy = flag
     const chunks: Buffer[] = []
     for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-    return { text: Buffer.concat(chunks).toString('utf8'), is: 'is -, and what is piped in is' }
+    return this.#decoded(flag, Buffer.concat(chunks), { is: 'is -, and what is piped in is', problems })
+  }
+
+  /** Bytes that are no text would be replaced without a word. */
+  #decoded(
+    flag: string,
+    bytes: Buffer,
+    { is, problems }: { readonly is: string; readonly problems: Problem[] },
+  ): Found | undefined {
+    if (isUtf8(bytes)) return { text: bytes.toString('utf8'), is }
+    problems.push({ field: flag, problem: `${is} no text in UTF-8`, expected: 'a text; bytes can be sent as base64' })
+    return undefined
   }
 }
 
@@ -91,8 +103,8 @@ export async function readValue(
     problems.push({ field: flag, problem: `is given ${given.length} times`, expected: 'it once' })
     return undefined
   }
-  if (kind === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
-  if (kind === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+  if (kind === 'integer') return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text
+  if (kind === 'number') return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text
   if (kind !== 'json') return text
   const found = await texts.behind(flag, text, problems)
   const expected = `JSON such as '{"day":"today"}' or '"a text"', @FILE, or - for what is piped in`
@@ -105,11 +117,23 @@ export function jsonOf(
   { expected, problems }: { readonly expected: string; readonly problems: Problem[] },
 ): unknown {
   try {
-    return JSON.parse(text)
+    const value = JSON.parse(text)
+    const inexact = inexactNumber(text)
+    if (inexact === undefined) return value
+    const problem = `${is} JSON with the number ${inexact}, which would not be kept exactly`
+    problems.push({ field: flag, problem, expected: `a text in its place: "${inexact}"` })
+    return undefined
   } catch {
     problems.push({ field: flag, problem: text.trim() === '' ? `${is} empty` : `${is} ${unreadable(text)}`, expected })
     return undefined
   }
+}
+
+/** An integer with more digits than a number here has: reading it makes another one of it. */
+function inexactNumber(json: string): string | undefined {
+  const outsideTexts = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
+  const integers = outsideTexts.match(/-?\d{16,}(?![\d.eE])/g) ?? []
+  return integers.find((digits) => !Number.isSafeInteger(Number(digits)))
 }
 
 function unreadable(text: string): string {

@@ -21,13 +21,15 @@ export function exitOf({ code }: BelfryError): number {
 export interface Asked {
   readonly operation: AnyOperation | undefined
   readonly typed: readonly string[]
+  /** Spells commands in hints as they must be typed here. */
+  readonly spell: (hint: string) => string
 }
 
 /** An error for people: what was wrong, where, what would be right, and what to do next. */
 export function errorText(error: BelfryError, asked: Asked, paint: Paint): string {
   const typed = new TypedFields(asked)
   const problems = storeProblems(error) ?? []
-  const hint = error.hint === undefined ? [] : [`${paint.bold('hint:')} ${typed.text(error.hint)}`]
+  const hint = error.hint === undefined ? [] : [`${paint.bold('hint:')} ${asked.spell(typed.text(error.hint))}`]
   if (problems.length === 0) return [`${paint.red('error:')} ${error.message}`, ...hint].join('\n')
   const [subject, rest] = error.message.split(' is refused: ')
   const rows = problems.flatMap(({ field, problem, expected }) => [

@@ -1,3 +1,6 @@
+import { plainText } from '../../operations/schedule/plain-text.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
+
 /** What an answer is written on: whoever renders it needs nothing else. */
 export interface Sheet {
   /** The store's now. */
@@ -5,6 +8,18 @@ export interface Sheet {
   /** The reader's own zone, for what has no zone of its own. */
   readonly zone: string
   readonly paint: Paint
+  /** Spells a command of ours as it must be typed here; as it stands, where nobody says otherwise. */
+  readonly spell?: (command: string) => string
+}
+
+/** A command for the reader to type. */
+export function commandFor(sheet: Pick<Sheet, 'spell'>, ...words: readonly string[]): string {
+  return plainText(spellOn(sheet, belfryCommand(...words)))
+}
+
+/** What names commands of ours, as they must be typed here. */
+export function spellOn({ spell }: Pick<Sheet, 'spell'>, text: string): string {
+  return spell === undefined ? text : spell(text)
 }
 
 const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const

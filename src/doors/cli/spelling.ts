@@ -1,4 +1,4 @@
-import { quoted } from './command-line.ts'
+import { shellWord } from '../../operations/shell-words.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -9,8 +9,8 @@ export interface Naming {
   readonly namespace?: string
 }
 
-/** A command of ours inside a text for people. */
-const command = /(?<![\w/.-])belfry(?= (?:up|schedule|run|queue|worker|explain|doctor)\b)/g
+/** A command of ours inside a text for people; what stands in quotes is somebody's name. */
+const command = /(?<![\w/.'"-])belfry(?= (?:up|schedule|run|queue|worker|explain|doctor)\b)/g
 
 /**
  * Spells commands as they must be typed to do what they say: by `npx` where npm started this one, because `belfry` alone is
@@ -24,7 +24,7 @@ export function spelled(text: string, env: Environment, naming: Naming = {}): st
 
 function flagsOf({ store, schema, namespace }: Naming): string[] {
   const flags = Object.entries({ store: store === undefined ? undefined : withoutPassword(store), schema, namespace })
-  return flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoted(value)}`]))
+  return flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
 }
 
 /** What of a command line names a store, also where the rest of it could not be read. */

@@ -22,6 +22,14 @@ interface Manner {
   readonly naming: Naming
 }
 
+/** What a worker leaves that has done all it could. */
+export interface Left {
+  /** When time alone makes something happen. */
+  readonly nextAt: number | null
+  /** Whether runs are ready that could not go. */
+  readonly isWaiting: boolean
+}
+
 const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 /** Said by the opening and closing lines in their own words. */
 const saidElsewhere: ReadonlySet<string> = new Set(['worker.started', 'worker.stopping', 'worker.stopped'])
@@ -53,7 +61,7 @@ export class Teller {
     if (this.#isQuiet) return
     const { bold, dim } = this.#paint
     const limits = [
-      ...(slots === undefined ? [] : [`at most ${slots} runs at once`]),
+      ...(slots === undefined ? [] : [slots === 1 ? 'one run at a time' : `at most ${slots} runs at once`]),
       ...(queues === undefined ? [] : [`only of ${queues.join(', ')}`]),
     ]
     this.#say(
@@ -62,9 +70,9 @@ export class Teller {
     if (isOnce) return
     this.#say(dim(isNew ? 'Ctrl-C ends it. In another terminal:' : 'Ctrl-C ends it.'))
     if (!isNew) return
-    this.#say(dim('  belfry schedule create hello --every 10s --start-now --command -- date'))
-    this.#say(dim('  belfry schedule list'))
-    this.#say(dim('  belfry explain schedule hello'))
+    this.#say(dim(`  ${this.#spelled('belfry schedule create hello --every 10s --start-now --command -- date')}`))
+    this.#say(dim(`  ${this.#spelled('belfry schedule list')}`))
+    this.#say(dim(`  ${this.#spelled('belfry explain schedule hello')}`))
   }
 
   hear({ name, event, level, sentence }: Heard): void {
@@ -105,15 +113,23 @@ export class Teller {
   }
 
   /** With when it goes on, where all that was due is done. */
-  closing(done: { readonly nextAt: number | null } | null): void {
+  closing(done: Left | null): void {
     if (this.#isQuiet) return
     const now = this.#world.clock.now()
-    this.#say(done === null ? stoppedText(this.#forced) : `All that was due is done. ${nextText(done.nextAt, now)}`)
+    this.#say(
+      done === null
+        ? stoppedText(this.#forced)
+        : `${doneText(done, this.#spelled('belfry run list --status ready'))} ${nextText(done, now)}`,
+    )
+  }
+
+  #spelled(command: string): string {
+    return spelled(command, this.#world.env, this.#naming)
   }
 
   #say(line: string): void {
     if (this.#isJson) return
-    this.#world.stdout.write(`${spelled(printable(line), this.#world.env, this.#naming)}\n`)
+    this.#world.stdout.write(`${printable(line)}\n`)
   }
 }
 
@@ -126,8 +142,13 @@ function stoppedText(forced: number): string {
   return `Stopped; ${forced === 1 ? '1 run was' : `${forced} runs were`} given back unfinished.`
 }
 
-function nextText(nextAt: number | null, now: number): string {
-  if (nextAt === null) return 'Nothing comes next.'
+/** What cannot go, because of a rate, a pause or a handler that this worker has not, was due all the same. */
+function doneText({ isWaiting }: Left, list: string): string {
+  return isWaiting ? `All that could go is done. Other runs are ready and wait: ${list}.` : 'All that was due is done.'
+}
+
+function nextText({ nextAt, isWaiting }: Left, now: number): string {
+  if (nextAt === null) return isWaiting ? '' : 'Nothing comes next.'
   return nextAt <= now ? 'More has become due since.' : `The next comes ${relative(nextAt, now)}.`
 }
 

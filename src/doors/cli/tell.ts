@@ -34,11 +34,10 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const isRehearsal = options.dryRun === true
   const place = placeSaid(told)
   const now = await context.store.read.now()
-  const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)) }
+  const spell = (command: string) => spelled(command, env, options as Naming)
+  const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)), spell }
   const text = render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal })
-  stdout.write(
-    isFollowable(operation) ? asPutOut(text, world) : `${spelled(printable(text), env, options as Naming)}\n`,
-  )
+  stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
   if (isRehearsal || tellsItself.has(operation.verb)) return
   await noteSurroundings(told, world, { saysPlace: operation.effect !== 'read' && !text.includes(place) })
 }

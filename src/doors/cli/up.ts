@@ -1,12 +1,12 @@
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
-import { placeOf } from './place.ts'
+import { placeOf, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import type { Reader } from './reader.ts'
 import { endingBySignals } from './signals.ts'
-import { Teller } from './tell-events.ts'
-import type { WorkerOpening, World } from './world.ts'
+import { type Left, Teller } from './tell-events.ts'
+import type { WorkerOpening, WorkerSession, World } from './world.ts'
 
 interface UpFlags {
   readonly store?: string
@@ -34,6 +34,7 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   const flags = given as unknown as UpFlags
   const { start, graceMs } = startOf(flags)
   const place = placeOf(flags.store, world)
+  refuseStraySchema(place, flags.schema)
   const isOnce = flags.once === true
   const teller = new Teller(world, {
     graceMs,
@@ -61,12 +62,18 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
     else await ending.first
     const isDone = isOnce && !ending.isAsked
     await worker.stop({ graceMs })
-    teller.closing(isDone ? { nextAt: await worker.nextInstant() } : null)
+    teller.closing(isDone ? await left(worker) : null)
     return exitOk
   } finally {
     ending.forget()
     await worker.close()
   }
+}
+
+/** What is left when all that is due is done. */
+async function left(worker: WorkerSession): Promise<Left> {
+  const [nextAt, isWaiting] = await Promise.all([worker.nextInstant(), worker.isWaiting()])
+  return { nextAt, isWaiting }
 }
 
 const graceDefault = '25s'
@@ -95,7 +102,7 @@ const slotsMax = 1_000_000
 const nameLengthMax = 200
 
 function slotsOf(text: string, problems: Problem[]): number {
-  const slots = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  const slots = /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 0
   if (slots < 1 || slots > slotsMax) {
     const problem = `is ${JSON.stringify(text.slice(0, 60))}`
     problems.push({ field: '--slots', problem, expected: `an integer from 1 to ${slotsMax}` })

@@ -57,5 +57,7 @@ export interface WorkerSession {
   stop(options: { readonly graceMs?: number }): Promise<void>
   /** When time alone will next make something happen. */
   nextInstant(): Promise<number | null>
+  /** Whether runs are ready and could not go. */
+  isWaiting(): Promise<boolean>
   close(): Promise<void>
 }

@@ -20,9 +20,8 @@ export async function fleetOf({ store }: OperationContext): Promise<Fleet> {
   return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)) }
 }
 
-/** How a run comes back whose worker certainly died. */
+/** That a worker certainly died. */
 export interface Death {
-  readonly worker: WorkerView
   /** Somebody alive saw it: only beside it, on its machine, can a death be told from a silence. */
   readonly isSeen: boolean
 }
@@ -31,7 +30,7 @@ export interface Death {
 export function deathOf(workerId: string | null | undefined, { workers, live }: Fleet): Death | null {
   const worker = workers.find(({ id }) => id === workerId)
   if (worker === undefined || !isDead(worker)) return null
-  return { worker, isSeen: live.some((other) => areSideBySide(other, worker)) }
+  return { isSeen: live.some((other) => areSideBySide(other, worker)) }
 }
 
 /** Who could execute something. */
@@ -48,18 +47,23 @@ export function takersOf(target: Target | null | undefined, { live }: Fleet): Ta
   const need = 'need' in answer ? answer.need : null
   const able = 'need' in answer ? ableAmong(need, live).length : 0
   const needs = 'need' in answer ? needWords(need) : 'a target that can be executed'
-  const sentence =
-    need === null && 'need' in answer && able === 0
-      ? `${hostsOnly}.`
-      : live.length === 0
-        ? 'No worker is alive.'
-        : able === 0
-          ? `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}: ${offers(live)}.`
-          : `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
-  return { live: live.length, able, needs, sentence }
+  const isForHosts = 'need' in answer && need === null
+  return { live: live.length, able, needs, sentence: sentenceOf({ live, able, needs, isForHosts }) }
 }
 
-const hostsOnly = 'It has no target, so that it is for outside hosts, and they have no door yet'
+function sentenceOf({ live, able, needs, isForHosts }: Pick<Takers, 'able' | 'needs'> & Served): string {
+  if (able > 0) {
+    return `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
+  }
+  if (isForHosts) return 'It has no target, so that it is for outside hosts, and they have no door yet.'
+  if (live.length === 0) return 'No worker is alive.'
+  return `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}: ${offers(live)}.`
+}
+
+interface Served extends Pick<Fleet, 'live'> {
+  /** It has no target, and no worker takes it. */
+  readonly isForHosts: boolean
+}
 
 /** What `belfry up` executes; a handler is a function of somebody's own program. */
 const commandLineKinds: ReadonlySet<string> = new Set(['command', 'http'])

@@ -40,9 +40,7 @@ export interface StandingInput {
 export function standingOf(input: StandingInput): ScheduleStanding {
   const code = codeOf(input)
   const wrote =
-    input.failure === null
-      ? []
-      : [{ ...whatItWrote(input.failure.runId), what: 'See what the last failed run wrote.' }]
+    input.failure === null ? [] : [{ ...whatItWrote(input.failure.runId), what: 'See what the last failed run wrote.' }]
   return { code, sentence: sentenceOf(code, input), unblock: [...unblockOf(code, input), ...wrote] }
 }
 

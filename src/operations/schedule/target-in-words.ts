@@ -1,4 +1,5 @@
 import type { Target } from '../../core/target.ts'
+import { shellWord } from '../shell-words.ts'
 import { plainText, shortText } from './plain-text.ts'
 
 const wordsLengthMax = 300
@@ -25,8 +26,7 @@ function commandText(command: unknown): string {
 /** What is no text in a list of arguments is a secret. */
 function argumentText(argument: unknown): string {
   if (typeof argument !== 'string') return `{secret ${(argument as { secret?: unknown } | null)?.secret}}`
-  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument
-  return `'${plainText(argument).replaceAll("'", String.raw`'\''`)}'`
+  return shellWord(plainText(argument))
 }
 
 function requestText({ url, method, body }: { url?: unknown; method?: unknown; body?: unknown }): string {

@@ -4,13 +4,13 @@ import type { Problem } from '../problem.ts'
 import type { ReadSchedule } from './read.ts'
 
 /** What the stored spec calls otherwise than the input does. */
-const durations: Readonly<Record<string, string>> = {
-  everyMs: 'every',
-  minMs: 'min',
-  maxMs: 'max',
-  maxLatenessMs: 'maxLateness',
-  timeoutMs: 'timeout',
-}
+const durations: ReadonlyMap<string, string> = new Map([
+  ['everyMs', 'every'],
+  ['minMs', 'min'],
+  ['maxMs', 'max'],
+  ['maxLatenessMs', 'maxLateness'],
+  ['timeoutMs', 'timeout'],
+])
 
 /** Where one of these is wrong, what the others say about it would be wrong too, and help nobody. */
 const grounds: ReadonlySet<string> = new Set(['cron', 'zone', 'every', 'everyMs', 'at', 'overlap', 'missed'])
@@ -27,7 +27,7 @@ export function problemsOf({ given, spec, problems }: ReadSchedule, check: Sched
 /** A problem in the words of whoever wrote the input: `timing.everyMs is 500` of an `every: '500ms'`. */
 export function inWords({ field, problem, expected }: Problem, given: Readonly<Record<string, unknown>>): Problem {
   const own = field.replace(/^timing\./, '')
-  const base = durations[own]
+  const base = durations.get(own)
   const isText = base !== undefined && !isInMs(base, given)
   const told = (text: string) => {
     const named = text.replace(/\b(every|min|max|maxLateness|timeout)Ms\b/g, (name) => written(name, given))
@@ -37,7 +37,7 @@ export function inWords({ field, problem, expected }: Problem, given: Readonly<R
 }
 
 function written(name: string, given: Readonly<Record<string, unknown>>): string {
-  const base = durations[name] ?? name
+  const base = durations.get(name) ?? name
   const isBoth = given[base] !== undefined && given[name] !== undefined
   return isBoth || isInMs(base, given) ? name : base
 }

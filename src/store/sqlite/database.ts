@@ -17,6 +17,7 @@ import {
 import { damageIn } from './boot.ts'
 import { condition, logBytes, logBytesMax } from './condition.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
+import { FileWatch } from './file-watch.ts'
 import { listen } from './listen.ts'
 import { pragmaInThread } from './thread.ts'
 
@@ -42,6 +43,7 @@ export class SqliteDatabase implements Database {
   /** A caller's handle is forgotten with the caller. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
   readonly #listening = new Set<() => void>()
+  readonly #file: FileWatch
   #dataVersion: SqliteStatement | undefined
 
   constructor(handle: SqliteHandle, place: string, clock: Dials, beforeClose: () => void = () => undefined) {
@@ -49,6 +51,7 @@ export class SqliteDatabase implements Database {
     this.#beforeClose = beforeClose
     this.place = place
     this.#clock = clock
+    this.#file = new FileWatch(place, clock)
   }
 
   write<Result>(verb: () => Step<Result>): Promise<Result> {
@@ -60,6 +63,7 @@ export class SqliteDatabase implements Database {
   }
 
   async #transaction<Result>(verb: () => Step<Result>, end: () => void): Promise<Result> {
+    this.#file.refuseVanished()
     const startedAt = this.#clock.monotonic()
     for (let tries = 1; !this.#begin(); tries++) {
       if (this.#clock.monotonic() - startedAt > busyGiveUpMs) throw stillLocked(this.place, tries)
@@ -74,6 +78,7 @@ export class SqliteDatabase implements Database {
 
   async read<Result>(verb: () => Step<Result>): Promise<Result> {
     this.#refuseClosed()
+    this.#file.refuseVanished()
     this.#handle.exec('begin')
     try {
       return this.#drive(this.#handle, verb())

@@ -79,6 +79,30 @@ export const namespaces: Case[] = [
     },
   },
   {
+    name: 'a reclaim that names runs takes those alone, once they have expired, and none of another namespace',
+    skip: cannotShare,
+    async run(stage) {
+      const { ours, theirs } = await two(stage)
+      const held = async (store: Store) => {
+        await stage.setPolicy(store, { maxConcurrent: 9 })
+        await store.enqueue([noop(), noop()])
+        return (await stage.lessor(store, { leaseMs: 1_000 })).lease(2)
+      }
+      const [first, second] = (await held(theirs)) as [Lease, Lease]
+      const [named, other] = (await held(ours)) as [Lease, Lease]
+      const expired = [named.runId, first.runId, second.runId]
+      assert.deepEqual(await ours.reclaim({ expired, limit: 9 }), [], 'nothing has expired yet')
+      stage.clock.advance(1_000)
+      const taken = await ours.reclaim({ expired, limit: 9 })
+      assert.deepEqual(
+        taken.map(({ runId }) => runId),
+        [named.runId],
+      )
+      assert.equal((await ours.read.run(other.runId))?.status, 'leased')
+      assert.equal((await theirs.read.run(first.runId))?.status, 'leased')
+    },
+  },
+  {
     name: 'a lease hands out runs of its own namespace only, under the ceilings of its own queue',
     skip: cannotShare,
     async run(stage) {

@@ -80,3 +80,47 @@ describe('commands in texts for people', () => {
     expect(namingIn(['ls', '--store'])).toEqual({})
   })
 })
+
+it('a field that every object seems to have is refused like any other that is unknown', async () => {
+  terminal.write('odd.json', '{"name":"p","every":"1h","__proto__":{"a":1},"constructor":1,"target":{"handler":"h"}}')
+  const { exit, stderr } = await terminal.belfry('schedule put --file odd.json')
+  expect(exit).toBe(2)
+  expect(stderr).toMatch(/__proto__ +is not a field of a schedule/)
+  expect(stderr).toMatch(/constructor +is not a field of a schedule/)
+})
+
+describe('what is suggested', () => {
+  const name = "x; touch PWNED 'now' #"
+
+  it('can be pasted whatever a schedule is called: no name becomes a command', async () => {
+    await terminal.belfry(['schedule', 'create', name, '--every', '1h', '--command', 'true'])
+    const pasted = `'x; touch PWNED '\\''now'\\'' #'`
+    const paused = await terminal.belfry(['schedule', 'pause', name])
+    expect(paused.stdout).toContain(`belfry schedule resume ${pasted}`)
+    const shown = await terminal.belfry(['schedule', 'show', name])
+    expect(shown.stdout).toContain(`belfry explain schedule ${pasted}`)
+    const explained = await terminal.belfry(['explain', 'schedule', name])
+    expect(explained.stdout).toContain(`belfry schedule resume ${pasted}`)
+  })
+
+  it('is spelled for npm, and what others wrote is left as it is', async () => {
+    const env = { npm_command: 'exec' }
+    const words = ['schedule', 'create', 'belfry up', '--every', '1h', '--', 'belfry', 'run', 'enqueue']
+    const made = await terminal.belfry(words, { env })
+    expect(made.stdout).toContain('created belfry up in')
+    expect(made.stdout).toContain('Runs belfry run enqueue.')
+    expect(made.stderr).toContain('Start one with: npx belfry up')
+    const paused = await terminal.belfry(['schedule', 'pause', 'belfry up'], { env })
+    expect(paused.stdout).toContain("npx belfry schedule resume 'belfry up'")
+    const absent = await terminal.belfry(['schedule', 'show', 'belfry run x', '--json'], { env })
+    expect(JSON.parse(absent.stderr).error.details.schedule).toBe('belfry run x')
+  })
+
+  it('goes to the namespace that was named', async () => {
+    await terminal.belfry('schedule create a --every 1h --handler h --namespace prod')
+    const paused = await terminal.belfry('schedule pause a --namespace prod')
+    expect(paused.stdout).toContain('belfry --namespace prod schedule resume a')
+    const explained = await terminal.belfry('explain schedule a --namespace prod')
+    expect(explained.stdout).toContain('belfry --namespace prod schedule resume a')
+  })
+})

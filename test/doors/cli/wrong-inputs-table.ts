@@ -159,6 +159,7 @@ const targets: WrongInputs = {
 const payloads: WrongInputs = {
   about: 'Payloads and files',
   cases: [
+    [2, 'a number with more digits than are kept', 'belfry run enqueue --handler h --payload 12345678901234567890'],
     [2, 'JSON with a comma too many', `belfry run enqueue --handler h --payload '{"day":"today",}'`],
     [2, 'JSON without quotes', 'belfry run enqueue --handler h --payload {day:today}'],
     [2, 'a bare word as JSON', 'belfry run enqueue --handler h --payload today'],
@@ -181,6 +182,7 @@ const payloads: WrongInputs = {
 const names: WrongInputs = {
   about: 'Names and ids',
   cases: [
+    [2, 'a name that is the form of an id', 'belfry schedule create s-15 --every 10s --handler h'],
     [3, 'a schedule with a typing mistake', 'belfry schedule show nigthly'],
     [3, 'a schedule that is near to nothing', 'belfry schedule show frobnicate'],
     [3, 'a schedule to pause', 'belfry schedule pause pign'],
@@ -285,6 +287,11 @@ const up: WrongInputs = {
 const stores: WrongInputs = {
   about: 'Stores',
   cases: [
+    [2, 'a URL with a blank before it', "belfry doctor --store ' postgres://u:s3cret@h/db'"],
+    [2, 'the settings of another driver', "belfry doctor --store 'host=h password=s3cret user=u'"],
+    [2, 'a server behind sqlite:', 'belfry doctor --store sqlite:postgres://u:s3cret@h/db'],
+    [2, 'a schema where there are none', 'belfry schedule list --schema other'],
+    [2, 'two stores', 'belfry --store sqlite:a.db schedule list --store sqlite:b.db'],
     [3, 'a look where no store is', 'cd ELSEWHERE && belfry schedule list'],
     [2, 'a first schedule that is refused', 'cd ELSEWHERE && belfry schedule create x --every 10 --handler h'],
     [3, 'a diagnosis where no store is', 'cd ELSEWHERE && belfry doctor'],

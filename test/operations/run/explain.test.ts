@@ -158,7 +158,6 @@ onEachTold('explain a run', (told) => {
     const workerId = await store.registerWorker({ name: 'mill', host: 'm', can, beatMs: minute, process: identity })
     const id = await told().enqueue()
     await store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: hour })
-    expect((await explain(id)).code).toBe('leased')
     await kill()
     expect((await explain(id)).code).toBe('holder-dead')
     told().stage.pass(hour)
@@ -388,8 +387,8 @@ onEachTold('explain a run', (told) => {
   })
 
   it('has been told with every code there is', () => {
-    const tellable = Object.keys(runCodes).filter((code) => canTellProcesses || code !== 'holder-dead')
-    expect([...seen].sort()).toEqual(tellable.sort())
+    if (!canTellProcesses) seen.add('holder-dead')
+    expect([...seen].sort()).toEqual(Object.keys(runCodes).sort())
   })
 })
 

@@ -173,6 +173,17 @@ inEachWard((ward) => {
       expect(await look()).toMatchObject({ state: 'note', findings: [{ subject: 'report' }] })
     })
 
+    it('three of one that is over are noted only, and one that cannot be read is told with its failures', async () => {
+      await put(ward(), { name: 'over', maxRuns: 3 })
+      for (const reason of ['first', 'second', 'third']) await fail('over', reason)
+      expect(await look()).toMatchObject({ state: 'note', findings: [{ says: expect.stringContaining('third') }] })
+      await ward().sql(`update belfry.schedule set spec = '{'`)
+      expect(await look()).toMatchObject({
+        state: 'note',
+        findings: [{ says: 'Schedule over failed 3 times in a row.' }],
+      })
+    })
+
     it('one that was paused for its failures is wrong, with what ends the pause', async () => {
       await put(ward(), { name: 'paused', pauseAfterFailures: 1, onExhausted: 'fail' })
       await fail('paused', 'r')

@@ -128,6 +128,15 @@ inEachWard((ward) => {
       expect((await ward().store.read.run(runId))?.status).toBe('leased')
     })
 
+    // Only Linux tells one process from another.
+    it.runIf(here !== null)('it is taken though a process with the number of its holder runs here', async () => {
+      const { runId } = await expired(ward(), { process: { ...here, bootId: 'another machine' } })
+      expect(checkIn(await ward().doctor({ fix: true }), 'stuck').findings[0]).toMatchObject({
+        subject: runId,
+        next: null,
+      })
+    })
+
     it('after the clock was set back nothing is taken', async () => {
       const { runId, workerId } = await expired(ward())
       ward().clock.advance(hour)
@@ -181,8 +190,8 @@ inEachWard((ward) => {
         {
           subject: made[0]?.id,
           state: 'wrong',
-          says: 'In queue default 2 runs are too late to start, and do not end as skipped either, because nobody alive has the handler "report".',
-          next: `End them: belfry run cancel ${made[0]?.id}`,
+          says: 'In queue default 2 runs are too late to start, and cannot end as skipped either, because nobody alive has the handler "report".',
+          next: `End each of them: belfry run cancel ${made[0]?.id}`,
         },
         { subject: made[2]?.id, says: expect.stringContaining('because no outside host has a door yet') },
         { subject: late?.id, says: expect.stringContaining('nobody alive has the handler "late"') },

@@ -1,7 +1,7 @@
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import type { Check, Diagnosis, Finding } from '../../../operations/store/output.ts'
 import { columns, indented } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import { type Sheet, spellOn } from '../sheet.ts'
 
 /** One line a check, what was found beneath it with what to do, and one sentence at the end that says it all. */
 export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): string {
@@ -36,10 +36,11 @@ function below({ findings, more }: Check, sheet: Sheet): string[] {
   ]
 }
 
-function foundOf({ state, says, next, fixed }: Finding, { paint }: Sheet): string {
+function foundOf({ state, says, next, fixed }: Finding, sheet: Sheet): string {
+  const { paint } = sheet
   if (fixed !== undefined) return `${plainText(says)}\n  ${paint.green('fixed:')} ${plainText(fixed)}`
   const colour = state === 'wrong' ? paint.red : paint.yellow
-  return `${colour(plainText(says))}\n  ${paint.bold('next:')} ${plainText(next ?? '')}`
+  return `${colour(plainText(says))}\n  ${paint.bold('next:')} ${plainText(spellOn(sheet, next ?? ''))}`
 }
 
 function summary(checks: readonly Check[], { paint }: Sheet): string {

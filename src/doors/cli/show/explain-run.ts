@@ -3,7 +3,7 @@ import type { Waiting } from '../../../operations/run/standing.ts'
 import type { TimelineEvent } from '../../../operations/run/timeline.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { columns } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import { type Sheet, spellOn } from '../sheet.ts'
 import { howLong, local, relative } from '../when.ts'
 import { againOf, headOf, on, part, reasonsOf, whatAndWhen } from './explained.ts'
 
@@ -16,7 +16,11 @@ export function showRunExplained(answer: RunExplained, sheet: Sheet): string {
     ...part('Why it was planned', plannedLines(answer, own), own),
     ...part('What happened', timelineLines(answer, own), own),
     ...part('Next', nextLines(answer, own), own),
-    ...part('Note', answer.notes.map(plainText), own),
+    ...part(
+      'Note',
+      answer.notes.map((note) => plainText(spellOn(own, note))),
+      own,
+    ),
   ].join('\n')
 }
 

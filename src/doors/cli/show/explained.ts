@@ -5,7 +5,7 @@ import type { RunCode } from '../../../operations/run/standing-codes.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import type { ScheduleCode } from '../../../operations/schedule/standing-codes.ts'
 import { columns, indented } from '../columns.ts'
-import type { Paint, Sheet } from '../sheet.ts'
+import { type Paint, type Sheet, spellOn } from '../sheet.ts'
 import { local, relative, when } from '../when.ts'
 
 const reasonWidth = 200
@@ -43,7 +43,7 @@ export function headOf(name: string, { code, sentence, unblock }: Answered, shee
   const line = `${paint.bold(plainText(name))}  ${codeColour(code, paint)(code)}  ${plainText(sentence)}`
   const ways = unblock.map(({ what, command, at }) => [
     `- ${whatAndWhen(what, at, sheet)}`,
-    command === null ? '' : paint.bold(plainText(command)),
+    command === null ? '' : paint.bold(plainText(spellOn(sheet, command))),
   ])
   return ways.length === 0 ? line : `${line}\n${indented(columns(null, ways))}`
 }

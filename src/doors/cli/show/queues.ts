@@ -4,7 +4,7 @@ import type { QueueWritten } from '../../../operations/queue/queue.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import type { Worker } from '../../../operations/worker.ts'
 import { columns, indented } from '../columns.ts'
-import type { Paint, Sheet } from '../sheet.ts'
+import { commandFor, type Paint, type Sheet } from '../sheet.ts'
 import { howLong, relative, when } from '../when.ts'
 import { facts } from './facts.ts'
 
@@ -61,18 +61,25 @@ function policyRows(policy: Policy): [string, string | null][] {
   ]
 }
 
+const written = {
+  created: { done: 'created', rehearsed: 'would create' },
+  updated: { done: 'updated', rehearsed: 'would update' },
+  unchanged: { done: 'nothing changed of', rehearsed: 'nothing would change of' },
+} as const
+
 export function showQueueWritten(
   { answer, queue }: QueueWritten,
   sheet: Sheet,
   { isRehearsal }: { isRehearsal: boolean },
 ): string {
-  const word = answer === 'unchanged' ? 'nothing changed of' : answer
+  const word = written[answer][isRehearsal ? 'rehearsed' : 'done']
   const end = isRehearsal ? ' (a rehearsal: nothing was written)' : ''
-  return `${word} queue ${showQueue(queue, sheet).replace('\n', `${end}\n`)}`
+  return `${word} queue ${showQueue(queue, sheet).replace('\n', () => `${end}\n`)}`
 }
 
-export function showWorkers(workers: readonly Worker[], { now, zone, paint }: Sheet): string {
-  if (workers.length === 0) return 'No worker has run here yet. Start one: belfry up'
+export function showWorkers(workers: readonly Worker[], sheet: Sheet): string {
+  const { now, zone, paint } = sheet
+  if (workers.length === 0) return `No worker has run here yet. Start one: ${commandFor(sheet, 'up')}`
   const rows = workers.map((worker) => {
     const { id, name, host, can, slots, startedAt } = worker
     return [

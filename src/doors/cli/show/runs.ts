@@ -6,7 +6,7 @@ import type { Run, RunLine, RunList } from '../../../operations/run/view.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
 import { columns, indented } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import { commandFor, type Sheet } from '../sheet.ts'
 import { howLong, relative, when } from '../when.ts'
 import { facts } from './facts.ts'
 import { colourOf } from './schedules.ts'
@@ -81,7 +81,8 @@ export function showRun(run: Run, sheet: Sheet): string {
     ],
   ]
   const head = `${paint.bold(run.id)}  ${colourOf(run.status, paint)(run.status)}  ${targetInWords(run.target)}`
-  const more = paint.dim(`why: belfry explain run ${run.id}    output: belfry run output ${run.id}`)
+  const [why, output] = [commandFor(sheet, 'explain', 'run', run.id), commandFor(sheet, 'run', 'output', run.id)]
+  const more = paint.dim(`why: ${why}    output: ${output}`)
   return [head, indented(facts(rows, paint)), indented(more)].join('\n')
 }
 
@@ -103,7 +104,7 @@ export function showOutput(output: z.output<typeof outputSaid> | null): string {
   return output?.text ?? ''
 }
 
-export function showEnqueued(answer: EnqueuedRun, _: Sheet, { isRehearsal }: { isRehearsal: boolean }): string {
+export function showEnqueued(answer: EnqueuedRun, sheet: Sheet, { isRehearsal }: { isRehearsal: boolean }): string {
   const { created, id } = answer
   if (isRehearsal)
     return created ? 'would enqueue it (a rehearsal: nothing was written)' : `would find ${id}, which was there before`
@@ -117,7 +118,7 @@ export function showEnqueued(answer: EnqueuedRun, _: Sheet, { isRehearsal }: { i
     queueCreated === undefined
       ? ''
       : `\n  queue ${plainText(queueCreated.name)} is new: ${queueCreated.maxConcurrent} at a time`
-  return `enqueued ${id}${note}\n  follow it: belfry run output -f ${id}`
+  return `enqueued ${id}${note}\n  follow it: ${commandFor(sheet, 'run', 'output', '-f', id)}`
 }
 
 const cancelled: Readonly<Record<string, string>> = {

@@ -8,13 +8,15 @@ import type { RunMade } from '../../../operations/schedule/steer.ts'
 import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
 import type { Schedule } from '../../../operations/schedule/view.ts'
 import { columns, indented } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import { commandFor, type Sheet } from '../sheet.ts'
 import { howLong, local, relative, stamp, when } from '../when.ts'
 import { facts } from './facts.ts'
 
 export function showSchedules(schedules: readonly Schedule[], sheet: Sheet): string {
-  if (schedules.length === 0)
-    return 'No schedules yet. Make one: belfry schedule create hello --every 10s --command -- date'
+  if (schedules.length === 0) {
+    const first = ['schedule', 'create', 'hello', '--every', '10s', '--start-now', '--command', '--', 'date']
+    return `No schedules yet. Make one: ${commandFor(sheet, ...first)}`
+  }
   const { paint } = sheet
   const rows = schedules.map((schedule) => [
     paint.bold(plainText(schedule.deletedAt === null ? schedule.name : `${schedule.name} (${schedule.id})`)),
@@ -55,7 +57,7 @@ function standing(schedule: Schedule, { now, paint }: Sheet): string {
   if (disabled !== null || paused !== null) return paint.yellow('paused')
   if (failureCount > 0) return paint.red(`${failureCount} ${failureCount === 1 ? 'failure' : 'failures'} in a row`)
   if (nextDueAt === null && waitsFor === null) return paint.dim('over')
-  return paint.green(waitsFor === null ? 'waiting' : 'running')
+  return paint.green(waitsFor === null ? 'waiting' : 'live run')
 }
 
 export function showSchedule(schedule: Schedule, sheet: Sheet): string {
@@ -89,7 +91,7 @@ export function showSchedule(schedule: Schedule, sheet: Sheet): string {
   ]
   const about = schedule.description === undefined ? [] : [indented(plainText(schedule.description))]
   const head = `${paint.bold(plainText(schedule.name))}  ${standing(schedule, sheet)}`
-  const why = paint.dim(`why: belfry explain schedule ${plainText(schedule.name)}`)
+  const why = paint.dim(`why: ${commandFor(sheet, 'explain', 'schedule', schedule.name)}`)
   return [head, ...about, indented(scheduleInWords(schedule)), indented(facts(rows, paint)), indented(why)].join('\n')
 }
 
@@ -118,18 +120,21 @@ export function showPause(schedule: Schedule, sheet: Sheet): string {
   const name = plainText(schedule.name)
   const end =
     paused === null
-      ? `until somebody resumes it: belfry schedule resume ${name}`
+      ? `until somebody resumes it: ${commandFor(sheet, 'schedule', 'resume', schedule.name)}`
       : `until ${when(paused.until, { now: sheet.now, zone: schedule.zone ?? sheet.zone })}`
   return `paused ${name} ${end}`
 }
 
-export function showRunMade({ id, kept }: RunMade): string {
+export function showRunMade({ id, kept }: RunMade, sheet: Sheet): string {
   const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
-  return `made ${id}${kept === undefined ? '' : why[kept]}\n  follow it: belfry run output -f ${id}`
+  return `made ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${commandFor(sheet, 'run', 'output', '-f', id)}`
 }
 
-export function showHistory(rows: readonly z.output<typeof ledgerRow>[], { now, zone, paint }: Sheet): string {
-  const byHand = paint.dim('Runs by hand are no occurrences: belfry run list --schedule NAME shows them too.')
+export function showHistory(rows: readonly z.output<typeof ledgerRow>[], sheet: Sheet): string {
+  const { now, zone, paint } = sheet
+  const byHand = paint.dim(
+    `Runs by hand are no occurrences; ${commandFor(sheet, 'run', 'list', '--schedule', 'NAME')} has them too.`,
+  )
   if (rows.length === 0) return `No occurrence of it has ended yet.\n${byHand}`
   const lines = rows.map(({ from, to, count, countIsAtLeast, outcome, runId, causedBy, endedAt }) => [
     stamp(from, zone) + (count > 1 ? ` … ${stamp(to, zone)}` : ''),

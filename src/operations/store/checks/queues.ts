@@ -1,8 +1,7 @@
-import { formatDuration } from '../../../core/duration.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
 import type { QueueView } from '../../../store/view.ts'
 import { wayToMeet } from '../../explain/fleet.ts'
-import { clause } from '../../explain/words.ts'
+import { about, clause } from '../../explain/words.ts'
 import { command, counted, countedAtLeast, type Examination, nextOf, note, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
 
@@ -23,7 +22,7 @@ export const queues: Examination = {
 
 function stop({ stopped }: StoreCondition, now: number): Finding[] {
   if (stopped === null) return []
-  const says = `Everything has been stopped for ${formatDuration(Math.max(0, now - stopped.at))}: ${clause(stopped.reason ?? 'no reason was given')}.`
+  const says = `Everything has been stopped for ${about(Math.max(0, now - stopped.at))}: ${clause(stopped.reason ?? 'no reason was given')}.`
   return [note('all queues', says, 'Let it go on once its reason is gone.')]
 }
 
@@ -34,7 +33,7 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
     findings.push(wrong(name, says, command('queue', 'set', name, '--max-concurrent', '1')))
   }
   if (paused !== null) {
-    const says = `Queue ${name} has been paused for ${formatDuration(Math.max(0, now - paused.at))}: ${clause(paused.reason)}.`
+    const says = `Queue ${name} has been paused for ${about(Math.max(0, now - paused.at))}: ${clause(paused.reason)}.`
     findings.push(note(name, says, command('queue', 'resume', name)))
   }
   return findings

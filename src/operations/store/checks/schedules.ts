@@ -1,8 +1,8 @@
-import { formatDuration } from '../../../core/duration.ts'
 import { canExecute } from '../../../core/plan.ts'
 import { needOf } from '../../../core/target.ts'
 import type { ScheduleHealth } from '../../../store/health.ts'
 import { wayToMeet, wayToServe } from '../../explain/fleet.ts'
+import { about } from '../../explain/words.ts'
 import { lastFailureOf, timesFailed } from '../../schedule/last-failure.ts'
 import {
   command,
@@ -33,7 +33,7 @@ export const overdue: Examination = {
     return {
       says: `${late.length === limit ? `At least ${limit} schedules are` : counted(late.length, 'schedule') + (late.length === 1 ? ' is' : ' are')} overdue.`,
       findings: late.map(({ spec: { name }, wakeAt }) => {
-        const says = `Schedule ${name} should have been looked at ${formatDuration(now - (wakeAt ?? now))} ago.`
+        const says = `Schedule ${name} should have been looked at ${about(now - (wakeAt ?? now))} ago.`
         return wrong(name, says, live.length === 0 ? upCommand : command('explain', 'schedule', name))
       }),
     }
@@ -123,7 +123,7 @@ export const failing: Examination = {
   next: '`belfry explain schedule`; once its cause is mended, `belfry schedule resume` or `belfry schedule run`.',
   async look(patient) {
     const sweep = await patient.sweep()
-    const failures = sweep.schedules.filter(({ failureCount, problem }) => failureCount > 0 && problem === null)
+    const failures = sweep.schedules.filter(({ failureCount }) => failureCount > 0)
     const worstFirst = failures.toSorted((a, b) => Number(isWrong(b)) - Number(isWrong(a)))
     const listed = await Promise.all(worstFirst.slice(0, findingsMax).map((schedule) => ofFailure(schedule, patient)))
     const rest = worstFirst.slice(findingsMax).map((schedule) => failureOf(schedule, null))
@@ -133,9 +133,10 @@ export const failing: Examination = {
   },
 }
 
-/** Only those that are listed are asked for their reasons. */
+/** Only those that are listed are asked for their reasons; what cannot be read has no history that could be. */
 async function ofFailure(schedule: ScheduleHealth, { store }: Patient): Promise<Finding> {
-  return failureOf(schedule, (await lastFailureOf(store, schedule.name))?.reason ?? null)
+  const last = schedule.spec === null ? null : await lastFailureOf(store, schedule.name)
+  return failureOf(schedule, last?.reason ?? null)
 }
 
 function failureOf(schedule: ScheduleHealth, reason: string | null): Finding {

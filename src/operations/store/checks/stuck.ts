@@ -3,18 +3,9 @@ import { canExecute, type PlannedRun } from '../../../core/plan.ts'
 import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
 import type { WorkerView } from '../../../store/view.ts'
 import { needWords } from '../../explain/fleet.ts'
+import { about } from '../../explain/words.ts'
 import { isHere } from '../../worker.ts'
-import {
-  command,
-  counted,
-  countedAtLeast,
-  type Examination,
-  fixCommand,
-  fixed,
-  note,
-  upCommand,
-  wrong,
-} from '../examination.ts'
+import { command, countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
 import type { Patient } from '../patient.ts'
 
@@ -94,11 +85,11 @@ function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
   const findings: Finding[] = []
   if (now - expiresAt >= (live.length === 0 ? 0 : graceMs)) findings.push(expiry(lease, patient))
   else if (now - leasedAt >= longMs) {
-    const says = `Run ${runId} has been at work for ${formatDuration(now - leasedAt)}, with worker ${workerId}.`
+    const says = `Run ${runId} has been at work for ${about(now - leasedAt)}, with worker ${workerId}.`
     findings.push(note(runId, says, `If that is too long: ${command('run', 'cancel', runId)}`))
   }
   if (cancelRequestedAt !== null && now - cancelRequestedAt >= cancelMs) {
-    const says = `Run ${runId} was to be cancelled ${formatDuration(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
+    const says = `Run ${runId} was to be cancelled ${about(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
     findings.push(note(runId, says, `Stop worker ${workerId}; a lease that expires now ends the run as cancelled.`))
   }
   return findings
@@ -106,7 +97,7 @@ function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
 
 function expiry(lease: TroubledLease, patient: Patient): Finding {
   const { runId, workerId, expiresAt } = lease
-  const says = `The lease of run ${runId} expired ${formatDuration(patient.now - expiresAt)} ago, and nobody has taken it back.`
+  const says = `The lease of run ${runId} expired ${about(patient.now - expiresAt)} ago, and nobody has taken it back.`
   if (isHeldHere(lease, patient)) {
     return wrong(runId, says, `Look at worker ${workerId}: its process still runs on this machine, and may be held up.`)
   }
@@ -135,14 +126,14 @@ async function tooLate({ store, can }: Patient): Promise<Finding[]> {
 
 function ofLate(queue: string, late: readonly PlannedRun[]): Finding {
   const { id = '', target = null } = late[0] ?? {}
-  const [are, do_, them] = late.length === 1 ? ['is', 'does', 'it'] : ['are', 'do', 'them']
+  const runs = late.length === 1 ? '1 run is' : `${late.length} runs are`
   const who = target === null ? 'no outside host has a door yet' : `nobody alive has ${needWords(target)}`
-  const says = `In queue ${queue} ${counted(late.length, 'run')} ${are} too late to start, and ${do_} not end as skipped either, because ${who}.`
-  return wrong(id, says, `End ${them}: ${command('run', 'cancel', id)}`)
+  const says = `In queue ${queue} ${runs} too late to start, and cannot end as skipped either, because ${who}.`
+  return wrong(id, says, `End ${late.length === 1 ? 'it' : 'each of them'}: ${command('run', 'cancel', id)}`)
 }
 
 function ofParked({ queue, reason, count, countIsAtLeast, oldest }: ParkedRuns, now: number): Finding {
-  const since = `the oldest for ${formatDuration(Math.max(0, now - oldest.at))}`
+  const since = `the oldest for ${about(Math.max(0, now - oldest.at))}`
   const runs = countedAtLeast(count, countIsAtLeast, 'run')
   const says = `${runs} of queue ${queue} ${count === 1 ? 'is' : 'are'} parked with the reason ${reason}, ${since}.`
   const next = `${command('explain', 'run', oldest.runId)}, then ${command('run', 'reset', oldest.runId)}`

@@ -1,5 +1,5 @@
-import { formatDuration } from '../../../core/duration.ts'
 import type { WorkerView } from '../../../store/view.ts'
+import { about } from '../../explain/words.ts'
 import { isDead } from '../../worker.ts'
 import { counted, type Examination, fixCommand, fixed, note, type Seen, upCommand, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
@@ -85,7 +85,7 @@ async function holdersAmong({ store }: Patient, among: readonly WorkerView[]): P
 function silence(worker: WorkerView, patient: Patient, held: number): Finding {
   const { id, name, host, beatAt } = worker
   const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
-  const ago = `last heard of ${formatDuration(Math.max(0, patient.now - beatAt))} ago`
+  const ago = `last heard of ${about(Math.max(0, patient.now - beatAt))} ago`
   if (isDead(worker)) {
     const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
     const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`

@@ -107,6 +107,17 @@ describe('the explanation of a run', () => {
     ])
   })
 
+  it('that ended well after a failure names what shows its output, as it must be typed here', async () => {
+    const id = await enqueue()
+    await end('HTTP 503')
+    desk().clock.advance(1_500)
+    await desk().work()
+    const spell = (text: string) => text.replace('belfry', 'npx belfry')
+    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false), spell }
+    const text = showRunExplained(await runs.explain(id), sheet)
+    expect(text).toContain(`\nNote\n  What its attempts wrote: npx belfry run output ${id}`)
+  })
+
   it('of a parked one gives the command that gets it on', async () => {
     const id = await enqueue()
     await end('exit code 1', false)
