@@ -44,7 +44,7 @@ try {
   let firstRun = ''
   for (const typed of script) {
     if (typed === null) {
-      const [, id] = await saying(/Run (r-\w+), attempt 1, completed/)
+      const [, id] = await saying(/Run (r-\w+) of hello, attempt 1, completed/)
       firstRun = id
       continue
     }
