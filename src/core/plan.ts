@@ -16,6 +16,8 @@ export interface Capabilities {
   readonly handlers?: readonly string[] | undefined
   /** Hosts also take runs without a target. */
   readonly host?: boolean | undefined
+  /** The queues it works for; absent: all. Plans do not look at it: each is made for one queue, by who asks there. */
+  readonly queues?: readonly string[] | undefined
 }
 
 export interface PlannedRun {

@@ -188,6 +188,12 @@ export class Worker {
     return { kinds: [...kinds.keys()], handlers: [...handlers.keys()] }
   }
 
+  /** What others know it for: also which queues it works for, because runs of all others wait for somebody else. */
+  #offer(): Capabilities {
+    const { queues } = this.options.start
+    return { ...this.#can(), ...(queues === undefined ? {} : { queues }) }
+  }
+
   async #register(): Promise<void> {
     const { store, settings } = this.#context
     const { name, start } = this.options
@@ -195,7 +201,7 @@ export class Worker {
     const id = await store.registerWorker({
       name,
       host: hostname(),
-      can: this.#can(),
+      can: this.#offer(),
       beatMs: settings.beatMs,
       ...(start.slots === undefined ? {} : { slots: start.slots }),
       ...(identity === null ? {} : { process: identity }),
@@ -206,7 +212,7 @@ export class Worker {
   /** A worker that was asleep for so long that the store forgot it makes itself known anew. */
   async #beat(): Promise<number> {
     const { store, settings } = this.#context
-    const { unknown } = await store.beat([this.id], { can: this.#can() })
+    const { unknown } = await store.beat([this.id], { can: this.#offer() })
     if (unknown.length > 0) await this.#register()
     return settings.beatMs
   }

@@ -57,24 +57,27 @@ const memory = outputOf<GovernorState>()(
     ),
 )
 
+/** The rules of the governor, in the order in which it looks at them. */
+export const trailRule = z
+  .enum([
+    'enabled',
+    'pause',
+    'max-runs',
+    'baseline',
+    'backoff',
+    'interval-hint',
+    'oneshot-hint',
+    'min',
+    'max',
+    'start-at',
+    'last-planned',
+    'end-at',
+  ])
+  .describe('The rule that was looked at.')
+
 const step = outputOf<TrailStep>()(
   z.strictObject({
-    rule: z
-      .enum([
-        'enabled',
-        'pause',
-        'max-runs',
-        'baseline',
-        'backoff',
-        'interval-hint',
-        'oneshot-hint',
-        'min',
-        'max',
-        'start-at',
-        'last-planned',
-        'end-at',
-      ])
-      .describe('The rule that was looked at.'),
+    rule: trailRule,
     from: instantSaid('The instant it found.').nullable(),
     at: instantSaid('The instant it left behind.').nullable(),
     effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What came of it.'),

@@ -55,6 +55,7 @@ const can = z.strictObject({
   kinds: z.array(z.string()).describe('Kinds of targets that it takes whole.'),
   handlers: z.array(z.string()).describe('The handlers that it takes by name.').optional(),
   host: flag('Whether it takes work without a target.').optional(),
+  queues: z.array(z.string()).describe('The queues that it works for; left out where it works for all.').optional(),
 })
 
 const processSaid = z.strictObject({

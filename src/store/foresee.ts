@@ -6,7 +6,7 @@ import { standsBehind } from './occurrence-run.ts'
 import { planned } from './plan-schedule.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { type Fire, takeTurn } from './turn.ts'
-import type { NextDecisionView, ScheduleView } from './view.ts'
+import type { NextDecisionView, RunSummary, ScheduleView } from './view.ts'
 
 /** An occurrence that becomes a run which starts. */
 export interface Foreseen {
@@ -20,7 +20,12 @@ export interface Foreseen {
 export interface ForeseeInput {
   readonly now: number
   readonly schedule: ScheduleView
+  /** Its live runs while it is paused; else what is remembered of the schedule tells what it waits for. */
+  readonly live?: readonly PausedRun[] | undefined
 }
+
+/** What is asked of a run that is live while its schedule is paused: held until the pause ends, or still at work. */
+export type PausedRun = Pick<RunSummary, 'status' | 'occurrenceAt' | 'notBefore'>
 
 /** A run that would have been made, with the instant at which it starts and, for it takes no time, ends. */
 interface RunAhead extends LiveRunRow {
@@ -47,14 +52,16 @@ const quietLooksMax = 10_000
  *
  * Somebody looks as soon as there is something to look at, runs take no time and succeed, and nobody intervenes.
  */
-export function* foresee({ now, schedule }: ForeseeInput): Generator<Foreseen, void> {
-  if (schedule.disabled !== null || schedule.deletedAt !== null) return
-  let ahead = beginning(schedule, now)
+export function* foresee(input: ForeseeInput): Generator<Foreseen, void> {
+  const { disabled, deletedAt } = input.schedule
+  if (disabled !== null || deletedAt !== null) return
+  let ahead = beginning(input)
   for (let looks = 0; looks < quietLooksMax; looks++) {
     const ending = nextEnding(ahead)
     const { wakeAt } = ahead.row
     if (ending === undefined && wakeAt === null) return
-    if (ending !== undefined && ending.endsAt <= (wakeAt ?? ending.endsAt)) {
+    // What is due comes before an end of the same instant: a run takes a moment, and the next look does not wait for it.
+    if (ending !== undefined && (wakeAt === null || ending.endsAt < wakeAt)) {
       ahead = afterEnd(ahead, ending)
     } else {
       const { foreseen, ...after } = afterLook(ahead, Math.max(ahead.now, wakeAt ?? ahead.now))
@@ -66,14 +73,16 @@ export function* foresee({ now, schedule }: ForeseeInput): Generator<Foreseen, v
 }
 
 /**
- * A run that is live now ends now, at the earliest: whoever asked while it was live could not measure from its end. A
+ * A run that is at work ends now, at the earliest: whoever asked while it was live could not measure from its end. A
  * chain that is broken is asked about now, as the repair pass will.
  */
-function beginning(view: ScheduleView, now: number): Ahead {
-  const { waitsFor, nextDecision, wakeAt } = view
-  const start = { now, live: [], runsMade: 0 }
+function beginning({ now, schedule: view, live = [] }: ForeseeInput): Ahead {
+  const { nextDecision, wakeAt, lastPlannedAt } = view
   const row = rowOf(view)
-  if (waitsFor !== null || nextDecision?.unmeasured !== undefined) {
+  const held = heldRuns(row, now, live)
+  const start = { now, live: held, runsMade: held.length }
+  const isLastAtWork = live.some(({ status, occurrenceAt }) => status === 'leased' && occurrenceAt === lastPlannedAt)
+  if (nextDecision?.unmeasured !== undefined || isLastAtWork) {
     const ended = { ...row, failureCount: 0, anchorAt: now }
     return { ...start, row: planned(ended, { now, lastRunId: null }), isGuess: true }
   }
@@ -81,13 +90,24 @@ function beginning(view: ScheduleView, now: number): Ahead {
   return { ...start, row: isBroken ? planned(row, { now, lastRunId: null }) : row, isGuess: false }
 }
 
-function nextEnding({ live }: Ahead): RunAhead | undefined {
+/** Held runs go when the pause ends. */
+function heldRuns({ id: scheduleId, pausedUntil }: ScheduleRow, now: number, live: readonly PausedRun[]): RunAhead[] {
+  const held = live.filter(({ status, occurrenceAt }) => status === 'held' && occurrenceAt !== null)
+  return held.map(({ occurrenceAt, notBefore }, index) => {
+    const endsAt = Math.max(now, pausedUntil ?? now, notBefore ?? now)
+    return { runId: index + 1, scheduleId, occurrenceAt, isLeased: false, endsAt, starts: true }
+  })
+}
+
+/** The run that ends first. While the schedule is paused none does: what is held goes once the look has ended the pause. */
+function nextEnding({ row, live }: Ahead): RunAhead | undefined {
+  if (row.pausedUntil !== null) return undefined
   return live.toSorted((a, b) => a.endsAt - b.endsAt || a.runId - b.runId)[0]
 }
 
 function afterLook(ahead: Ahead, now: number): Ahead & { readonly foreseen: Foreseen[] } {
   const { row, live, runsMade, isGuess } = ahead
-  const turn = takeTurn(row, now, live)
+  const turn = takeTurn(row, now, leasedBy(ahead, now))
   const all = [...live]
   for (const fire of turn.fires)
     all.push(runOf(row, fire, { now, runId: runsMade + all.length - live.length + 1, all }))
@@ -100,6 +120,15 @@ function afterLook(ahead: Ahead, now: number): Ahead & { readonly foreseen: Fore
   // What is left out counts as ended at the look.
   const isGuessed = isGuess || turn.skips.length > 0
   return { now, row: after, live: all, runsMade: runsMade + made.length, isGuess: isGuessed, foreseen }
+}
+
+/** By the next look a run that could start has been leased, unless it is held or stands behind another. */
+function leasedBy({ row, live }: Ahead, now: number): LiveRunRow[] {
+  const isAlone = (index: number) => index === 0 || !standsBehind(row.spec)
+  return live.map((run, index) => ({
+    ...run,
+    isLeased: row.pausedUntil === null && run.endsAt <= now && isAlone(index),
+  }))
 }
 
 /** A run waits for its share of a catch-up, and behind the one before it; by then it may be too late. */

@@ -28,6 +28,23 @@ describe('a worker in the store', () => {
     expect((await here.store.read.workers())[0]?.can).toMatchObject({ handlers: ['work', 'more'] })
   })
 
+  it('is known with the queues it works for, also after a beat, and without any where it works for all', async () => {
+    const { world, here } = await scene()
+    here.handle('work', () => 'done')
+    world.fault = (verb) => (verb === 'beat' ? 'before' : undefined)
+    await here.engine.start({ queues: ['a', 'b'] })
+    const queues = async () => (await here.store.read.workers())[0]?.can.queues
+    expect(await queues()).toEqual(['a', 'b'])
+    world.fault = () => undefined
+    here.handle('more', () => 'done')
+    here.engine.executorsChanged()
+    await settleDown()
+    expect((await here.store.read.workers())[0]?.can).toMatchObject({ handlers: ['work', 'more'], queues: ['a', 'b'] })
+    const { here: other } = await scene()
+    await other.engine.start()
+    expect((await other.store.read.workers())[0]?.can).not.toHaveProperty('queues')
+  })
+
   it('begins what it can do from now on at once, whether or not it hears of it', async () => {
     const { world, here } = await scene()
     world.losesWakes = true

@@ -26,6 +26,16 @@ it('a worker that missed two beats is not live, and neither is one that stopped'
   ])
 })
 
+it('the queues that a worker works for are listed, and of one that works for all none', async () => {
+  const worker = { name: 'w', host: 'h', beatMs: 1_000 }
+  await desk().store.registerWorker({ ...worker, can: { kinds: ['http'], queues: ['a', 'b'] } })
+  await desk().store.registerWorker({ ...worker, can: { kinds: ['http'] } })
+  expect((await workers.list()).map(({ can }) => can)).toEqual([
+    { kinds: ['http'], queues: ['a', 'b'] },
+    { kinds: ['http'] },
+  ])
+})
+
 it('who looks is found out once, however many workers there are and however often they are looked at', async () => {
   const process = ownIdentity() ?? { pid: 1, startedAt: '1', bootId: 'b', pidNamespace: 'n' }
   for (const name of ['a', 'b', 'c']) {

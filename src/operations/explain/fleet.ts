@@ -42,48 +42,83 @@ export interface Takers {
   readonly sentence: string
 }
 
-export function takersOf(target: Target | null | undefined, { live }: Fleet): Takers {
-  const answer = needOf(target)
-  const need = 'need' in answer ? answer.need : null
-  const able = 'need' in answer ? ableAmong(need, live).length : 0
-  const needs = 'need' in answer ? needWords(need) : 'a target that can be executed'
-  const isForHosts = 'need' in answer && need === null
-  return { live: live.length, able, needs, sentence: sentenceOf({ live, able, needs, isForHosts }) }
+/** What somebody has to execute, and where he finds it. */
+export interface Work {
+  readonly target?: Target | null | undefined
+  readonly queue: string
 }
 
-function sentenceOf({ live, able, needs, isForHosts }: Pick<Takers, 'able' | 'needs'> & Served): string {
+export function takersOf({ target, queue }: Work, { live }: Fleet): Takers {
+  const answer = needOf(target)
+  if (!('need' in answer)) {
+    const needs = 'a target that can be executed'
+    return { live: live.length, able: 0, needs, sentence: sentenceOf({ live, able: 0, needs, elsewhere: [] }) }
+  }
+  const { need } = answer
+  const able = ableAmong(need, workersFor(queue, live)).length
+  const elsewhere = able > 0 ? [] : ableAmong(need, live)
+  // That it must be somebody who works for its queue goes without saying where everybody works for all.
+  const isPicky = need !== null && live.some(({ can }) => can.queues !== undefined)
+  const needs = `${needWords(need)}${isPicky && (able > 0 || elsewhere.length > 0) ? ` for queue ${queue}` : ''}`
+  if (need === null && able === 0) return { live: live.length, able, needs, sentence: forHosts }
+  return { live: live.length, able, needs, sentence: sentenceOf({ live, able, needs, elsewhere }) }
+}
+
+const forHosts = 'It has no target, so that it is for outside hosts, and they have no door yet.'
+
+interface Served extends Pick<Takers, 'able' | 'needs'>, Pick<Fleet, 'live'> {
+  /** Those who could execute it if they worked for its queue. */
+  readonly elsewhere: readonly WorkerView[]
+}
+
+function sentenceOf({ live, able, needs, elsewhere }: Served): string {
   if (able > 0) {
     return `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
   }
-  if (isForHosts) return 'It has no target, so that it is for outside hosts, and they have no door yet.'
   if (live.length === 0) return 'No worker is alive.'
-  return `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}: ${offers(live)}.`
+  const nobody = `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}`
+  return elsewhere.length > 0 ? `${nobody}: ${othersOnly(elsewhere)}.` : `${nobody}: ${offers(live)}.`
 }
 
-interface Served extends Pick<Fleet, 'live'> {
-  /** It has no target, and no worker takes it. */
-  readonly isForHosts: boolean
+/** Which queues they work for instead. */
+function othersOnly(elsewhere: readonly WorkerView[]): string {
+  const queues = [...new Set(elsewhere.flatMap(({ can }) => can.queues ?? []))].sort()
+  const shown = queues.slice(0, offersMax).join(', ')
+  const rest = queues.length > offersMax ? ` and ${queues.length - offersMax} more` : ''
+  const who = elsewhere.length === 1 ? 'the one that could works' : 'those that could work'
+  return `${who} only for ${queues.length === 1 ? 'queue' : 'queues'} ${shown}${rest}`
 }
 
 /** What `belfry up` executes; a handler is a function of somebody's own program. */
 const commandLineKinds: ReadonlySet<string> = new Set(['command', 'http'])
 
 /** What has to be done so that somebody can execute it. */
-export function wayToServe(target: Target | null | undefined): Unblock {
+export function wayToServe({ target, queue }: Work, live: readonly WorkerView[]): Unblock {
   const answer = needOf(target)
-  return 'need' in answer ? wayToMeet(answer.need) : byHand('Give it a target that can be executed.')
+  return 'need' in answer ? wayToMeet(answer.need, queue, live) : byHand('Give it a target that can be executed.')
 }
 
 /** The same of what its target needs. */
-export function wayToMeet(need: TargetNeed | null): Unblock {
+export function wayToMeet(need: TargetNeed | null, queue: string, live: readonly WorkerView[]): Unblock {
   if (need === null) return byHand('Give it a target: without one it is for outside hosts, and they have no door yet.')
   const { kind, handler } = need
+  const able = ableAmong(need, live)
+  if (able.length > 0 && workersFor(queue, able).length === 0) return wayInto(queue, need)
   if (handler !== undefined) {
     return byHand(`A program of yours must register it, with belfry.handle(${literal(handler)}, …), and start().`)
   }
   return commandLineKinds.has(kind)
     ? byHand('Start a worker.', 'up')
     : byHand(`Start a worker that executes ${kind} targets.`)
+}
+
+/** Whoever could execute it leaves its queue alone. */
+function wayInto(queue: string, { kind, handler }: TargetNeed): Unblock {
+  if (handler !== undefined) {
+    return byHand(`A program of yours that has it must work for queue ${queue} too: start() does, without queues.`)
+  }
+  const what = `Start a worker that works for queue ${queue}, as one does that names no queues.`
+  return commandLineKinds.has(kind) ? byHand(what, 'up') : byHand(what)
 }
 
 /** A text as a program writes it. */
@@ -93,6 +128,11 @@ function literal(text: string): string {
 
 export function ableAmong(need: TargetNeed | null | undefined, workers: readonly WorkerView[]): WorkerView[] {
   return workers.filter(({ can }) => canExecute(need, can))
+}
+
+/** The workers that look into a queue at all. */
+export function workersFor(queue: string, workers: readonly WorkerView[]): WorkerView[] {
+  return workers.filter(({ can }) => can.queues === undefined || can.queues.includes(queue))
 }
 
 /** What a worker must have. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { trailRule } from '../decision-output.ts'
 import { noted } from '../note.ts'
 import { count, instantSaid, outputOf, text } from '../output.ts'
 import type { AppliedRule, Candidate } from './candidates.ts'
@@ -48,20 +49,7 @@ export const appliedRule = noted(
   outputOf<AppliedRule>()(
     z
       .strictObject({
-        rule: z
-          .enum([
-            'enabled',
-            'pause',
-            'max-runs',
-            ...wishers,
-            'backoff',
-            'min',
-            'max',
-            'start-at',
-            'last-planned',
-            'end-at',
-          ])
-          .describe('The rule that was looked at.'),
+        rule: trailRule,
         effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What it did.'),
         from: instantSaid('The instant it found.').nullable(),
         at: instantSaid('The instant it left behind.').nullable(),

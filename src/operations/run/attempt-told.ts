@@ -76,16 +76,18 @@ function verdictOf({ run, attempt, isLast, nextAt, counted, isCounted, policy }:
   }
   if (nextAt === null) return 'It goes back in line.'
   if (!isCounted) return `It went back in line without using its budget (${outcome}).`
-  const used = policy === null ? `${counted} used` : `${counted} of ${policy.maxAttempts} used`
+  const used = `${counted} ${counted === 1 ? 'attempt' : 'attempts'} used`
   return `${begins} ${later} (${used}${backoffWords(run, policy, counted, nextAt - endedAt)}).`
 }
 
 /** What is taken up to this long after its backoff was taken without delay. */
 const promptMs = 5_000
 
+/** The policy that it was judged by is not kept, so that today's is no cause of a wait, only something to hold it against. */
 function backoffWords(run: RunView, policy: Policy | null, counted: number, waitedMs: number): string {
   const waitMs = policy === null ? 0 : backoffMs({ attempts: counted, policy, runId: run.id })
   if (waitMs === 0) return ''
-  if (waitedMs <= waitMs + promptMs) return `; the backoff is ${about(waitMs)}`
-  return `; longer than its backoff of ${about(waitMs)}: its target asked for that, or nobody took it sooner`
+  const today = `; the policy of today gives a backoff of ${about(waitMs)}`
+  if (waitedMs <= waitMs + promptMs) return today
+  return `${today}: its target asked for more, nobody took it sooner, or the policy was another`
 }

@@ -44,7 +44,9 @@ const holder = z
 const waiting = outputOf<Waiting>()(
   z
     .strictObject({
-      until: instantSaid('When time alone ends the waiting, where that is known.').nullable(),
+      until: instantSaid(
+        'When time alone ends the waiting, where that is known; under a rate, at the earliest.',
+      ).nullable(),
       before: count('How many runs are before it in line.'),
       beforeIsAtLeast: flag('Whether there may be more than were looked at.'),
       holders: z.array(holder).describe('The runs that hold what it waits for, a few of very many.'),

@@ -10,7 +10,7 @@ import { everyDoor, operation } from '../operation.ts'
 import { quoted } from '../problem.ts'
 import { type LedgerTold, ledgerTold } from '../schedule/ledger-told.ts'
 import { problemOf } from '../schedule/standing.ts'
-import { type UpcomingRun, upcoming } from '../schedule/upcoming.ts'
+import { readUpcoming, type UpcomingRun } from '../schedule/upcoming.ts'
 import { type AttemptTold, attemptsTold } from './attempt-told.ts'
 import { type RunExplained, runExplained } from './explain-output.ts'
 import { plannedByLedger, plannedOf } from './planned.ts'
@@ -144,7 +144,7 @@ async function scheduleAround(
   const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
   const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []
   const [after] = await ledgerTold(context, later.slice(-1))
-  const next = problemOf(schedule) === null ? upcoming({ now, schedule, count: 1 })[0] : undefined
+  const [next] = problemOf(schedule) === null ? await readUpcoming(context.store, { now, schedule, count: 1 }) : []
   const { name, timing } = schedule.spec
   const zone = timing.cron === undefined ? null : timing.zone
   return { id: schedule.id, name, zone, after: after ?? null, next: next ?? null }
@@ -159,7 +159,10 @@ function nextOf(
   if (isEnded(run.status)) return afterIts(around)
   switch (code) {
     case 'in-line':
-      return { what: `Attempt ${run.fence + 1} starts as soon as a worker asks.`, at: null }
+      return {
+        what: `Attempt ${run.fence + 1} starts ${waiting?.beforeIsAtLeast === true ? 'when its turn comes' : 'as soon as a worker asks'}.`,
+        at: null,
+      }
     case 'backoff':
     case 'not-before':
       return { what: `Attempt ${run.fence + 1} may start.`, at: waiting?.until ?? null }

@@ -19,11 +19,11 @@ export interface CodeTold {
 /** Every code, with its sentence and what gets a run out of it. The one home of the list: docs/explain.md is held to it. */
 export const runCodes: { readonly [Code in RunCode]: CodeTold } = {
   'in-line': {
-    says: 'Nothing is in its way: the next worker that asks gets it.',
+    says: 'Nothing is in its way but the runs before it, where there are any.',
     unblocks: 'Nothing is needed.',
   },
   'workers-busy': {
-    says: 'Its queue has room, but every live worker that can execute it has all its slots taken.',
+    says: 'Every live worker that can execute it has all its slots taken.',
     unblocks: 'The end of a run on one of them, or another worker.',
   },
   leased: {
@@ -76,8 +76,9 @@ export const runCodes: { readonly [Code in RunCode]: CodeTold } = {
     unblocks: 'The end of that run.',
   },
   'no-worker': {
-    says: 'No live worker can execute it.',
-    unblocks: 'A worker for its target: a program that registers its handler, or `belfry up` for commands and HTTP.',
+    says: 'No live worker can execute it and works for its queue.',
+    unblocks:
+      'A worker for its target and its queue: a program that registers its handler, or `belfry up` for commands and HTTP.',
   },
   'concurrency-ceiling': {
     says: 'Its queue has no slot for it: the ceiling is taken by the runs at work and those before it in line.',

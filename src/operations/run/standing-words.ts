@@ -12,12 +12,17 @@ export function sentenceOf(code: RunCode, facts: Facts): string {
 const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
   'in-line': ({ waiting }) => {
     const { before, beforeIsAtLeast } = waiting
+    if (beforeIsAtLeast) {
+      const count = before === 0 ? 'more runs than were looked at' : `at least ${plural(before, 'run', 'runs')}`
+      return `It is in line behind ${count}; whether there is room for all of them and for it is not known.`
+    }
     if (before === 0) return 'Nothing is in its way: the next worker that asks gets it.'
-    const count = `${beforeIsAtLeast ? 'at least ' : ''}${before}`
-    return `It is in line, and there is room for it and for the ${count} before it.`
+    return `It is in line, and there is room for it and for the ${before} before it.`
   },
-  'workers-busy': ({ waiting: { takers } }) =>
-    `Its queue has room, but ${everyWorker(takers.able)} that has ${takers.needs} has all its slots taken.`,
+  'workers-busy': ({ waiting: { takers, beforeIsAtLeast } }) => {
+    const busy = `${everyWorker(takers.able)} that has ${takers.needs} has all its slots taken.`
+    return beforeIsAtLeast ? `It is in line, and ${busy}` : `Its queue has room, but ${busy}`
+  },
   leased: ({ run, fleet }) => {
     const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'A worker'
     const asked =
@@ -73,11 +78,14 @@ const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
     const free = plural(max - inFlight, 'slot', 'slots')
     return `Queue ${run.queue} has ${free} free of ${max}, and ${beforeIt(waiting)} before it in line.`
   },
-  'rate-limit': ({ run, place }) => {
+  'rate-limit': ({ run, place, waiting }) => {
     const rate = place.window.policy.rateLimit
     if (rate === undefined) return runCodes['rate-limit'].says
     const starts = plural(rate.startsMax, 'start', 'starts')
-    return `Queue ${run.queue} has used its rate of ${starts} in ${formatDuration(rate.perMs)}.`
+    const ahead = waiting.before === 0 ? '' : `, and ${beforeIt(waiting)} before it in line`
+    const isSpent = place.plan.leases.length === 0
+    const used = isSpent ? 'has used its rate' : 'has a rate'
+    return `Queue ${run.queue} ${used} of ${starts} in ${formatDuration(rate.perMs)}${ahead}.`
   },
   'key-ceiling': ({ run, place, waiting }) => {
     const max = place.window.policy.maxConcurrentPerKey ?? 1

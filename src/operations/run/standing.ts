@@ -2,7 +2,7 @@ import type { PlannedRun } from '../../core/plan.ts'
 import { isEnded } from '../../core/run-state.ts'
 import type { RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
-import { ableAmong, deathOf, type Fleet, type Takers, takersOf, workerName } from '../explain/fleet.ts'
+import { ableAmong, deathOf, type Fleet, type Takers, takersOf, workerName, workersFor } from '../explain/fleet.ts'
 import type { Unblock } from '../explain/unblock.ts'
 import type { RunCode } from './standing-codes.ts'
 import { sentenceOf } from './standing-words.ts'
@@ -19,7 +19,7 @@ export interface RunStanding {
 
 /** What a run that does not go waits for. */
 export interface Waiting {
-  /** When time alone ends the waiting, where that is known. */
+  /** When time alone ends the waiting, where that is known; under a rate, at the earliest. */
   readonly until: number | null
   /** How many runs are before it in line. */
   readonly before: number
@@ -66,7 +66,7 @@ export async function standingOf(context: OperationContext, run: RunView, fleet:
     beforeIsAtLeast: place.isBeforeAtLeast,
     holders: await shown(context, holders.slice(0, holdersShownMax), fleet),
     holdersCount: holders.length,
-    takers: takersOf(run.target, fleet),
+    takers: takersOf(run, fleet),
   }
   const facts: Facts = { run, place, fleet, schedule, waiting }
   return {
@@ -83,14 +83,14 @@ async function codeOf(context: OperationContext, run: RunView, place: Place, fle
   if (run.status === 'ready' && queue?.policy === null) return 'policy-unreadable'
   if (deathOf(run.lease?.workerId, fleet) !== null) return 'holder-dead'
   if (reason !== null && reason !== 'terminal') return reason
-  return (await areBusy(context, place.own, fleet)) ? 'workers-busy' : 'in-line'
+  return (await areBusy(context, run.queue, place.own, fleet)) ? 'workers-busy' : 'in-line'
 }
 
 const leasesLookedAt = 10_000
 
 /** Whether none of those who could take a run has a slot free. A worker without slots of its own always has. */
-async function areBusy({ store }: OperationContext, own: PlannedRun, { live }: Fleet): Promise<boolean> {
-  const able = ableAmong(own.target, live)
+async function areBusy({ store }: OperationContext, queue: string, own: PlannedRun, { live }: Fleet): Promise<boolean> {
+  const able = ableAmong(own.target, workersFor(queue, live))
   if (able.length === 0 || able.some(({ slots }) => slots === null)) return false
   const ids = able.map(({ id }) => id)
   const held = await store.read.leasesOfWorkers(ids, leasesLookedAt)

@@ -12,9 +12,9 @@ export function unblockOf(code: RunCode, facts: Facts): Unblock[] {
 const takeBack = byHand('Start a worker, which takes it back.', 'up')
 
 const ways: { readonly [Code in RunCode]?: (facts: Facts) => Unblock[] } = {
-  'workers-busy': ({ run, waiting: { takers } }) => [
+  'workers-busy': ({ run, fleet, waiting: { takers } }) => [
     byItself('A slot is free once a run of theirs ends.'),
-    { ...wayToServe(run.target), what: `Or start another worker that has ${takers.needs}.` },
+    { ...wayToServe(run, fleet.live), what: `Or start another worker that has ${takers.needs}.` },
   ],
   leased: ({ run }) =>
     run.lease?.cancelRequestedAt == null
@@ -38,10 +38,10 @@ const ways: { readonly [Code in RunCode]?: (facts: Facts) => Unblock[] } = {
     byHand('Or end it for good.', 'run', 'cancel', id),
   ],
   deadline: (facts) => {
-    const { run, place, waiting } = facts
+    const { run, place, fleet, waiting } = facts
     const endIt = byHand('Or end it now; then a retry makes a new run of it.', 'run', 'cancel', run.id)
     if (isStopped(place)) return [...wayOn(facts), endIt]
-    if (waiting.takers.able === 0) return [wayToServe(run.target), endIt]
+    if (waiting.takers.able === 0) return [wayToServe(run, fleet.live), endIt]
     return [byItself('It ends as skipped when a worker looks; then a retry makes a new run of it.')]
   },
   paused: (facts) => wayOn(facts),
@@ -52,12 +52,12 @@ const ways: { readonly [Code in RunCode]?: (facts: Facts) => Unblock[] } = {
   'blocked-by-cancel': ({ waiting: { holders } }) => [
     byItself('Its worker ends it, or its lease expires.', holders[0]?.leaseExpiresAt ?? null),
   ],
-  'no-worker': ({ run }) => [wayToServe(run.target)],
+  'no-worker': ({ run, fleet }) => [wayToServe(run, fleet.live)],
   'concurrency-ceiling': ({ run }) => [
     byItself('A slot is free once one of them ends.'),
     byHand(`Or raise maxConcurrent of queue ${run.queue}.`),
   ],
-  'rate-limit': ({ waiting }) => [byItself('The rate lets it go.', waiting.until)],
+  'rate-limit': ({ waiting }) => [byItself('The rate lets it go at its place, at the earliest.', waiting.until)],
   'key-ceiling': ({ run }) => [
     byItself('There is room once one of them ends.'),
     byHand(`Or raise maxConcurrentPerKey of queue ${run.queue}.`),

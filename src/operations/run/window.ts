@@ -4,14 +4,14 @@ import { isEnded } from '../../core/run-state.ts'
 import { needOf } from '../../core/target.ts'
 import type { Store } from '../../store/port.ts'
 import type { PlanWindow, QueueView, RunView } from '../../store/view.ts'
-import type { Fleet } from '../explain/fleet.ts'
+import { type Fleet, workersFor } from '../explain/fleet.ts'
 
 /** A run among those of its queue, with the plan that the leases would follow now. */
 export interface Place {
   readonly queue: QueueView | null
   readonly window: PlanWindow
   readonly own: PlannedRun
-  /** Why it does not go; null when it would. */
+  /** Why it does not go; null when it would, unless more are before it than the window holds. */
   readonly reason: SkipReason | null
   readonly plan: LeasePlan
   /** The runs before it that can go, or will as soon as there is room. */
@@ -24,8 +24,9 @@ const windowMax = 1_000
 const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'rate-limit', 'key-ceiling'])
 
 /**
- * The plan that decides over a run now, made by the function that every lease asks, for all live workers together. A
- * run beyond the window is put into it: only whether it goes is asked, and nothing behind it changes that.
+ * The plan that decides over a run now, made by the function that every lease asks, for all live workers of its queue
+ * together. A run beyond the window is put into it: what keeps it back there keeps it back all the more behind those that
+ * were not looked at, but where nothing does, nobody knows whether it goes.
  */
 export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise<Place> {
   const queue = await store.read.queue(run.queue)
@@ -34,7 +35,7 @@ export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise
   const found = window.runs.find(({ id }) => id === run.id)
   const own = found ?? plannedRunOf(run)
   const runs = found === undefined ? [...window.runs, own] : window.runs
-  const plan = planLeases({ ...window, runs, can: fleet.live.map(({ can }) => can) })
+  const plan = planLeases({ ...window, runs, can: workersFor(run.queue, fleet.live).map(({ can }) => can) })
   const reasons = new Map(plan.skipped.map(({ id, reason }) => [id, reason]))
   const isWaiting = ({ id }: PlannedRun) => {
     const reason = reasons.get(id)
@@ -49,8 +50,25 @@ export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise
     reason,
     plan,
     before,
-    isBeforeAtLeast: found === undefined || before.length >= windowMax,
+    isBeforeAtLeast: isCutBefore(own, window),
   }
+}
+
+/**
+ * Whether the window may lack runs that are before one in line. It has the first in queue order of those in line, but of
+ * those behind a key, and of those whose waiting is over, the first by other orders.
+ */
+function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
+  const isPast = (at: number | null | undefined) => at == null || at <= now
+  const ready = runs.filter(({ status, nextEligibleAt, notBefore, blockedBy }) => {
+    return status === 'ready' && isPast(nextEligibleAt) && isPast(notBefore) && blockedBy == null
+  })
+  const sets = [
+    ready.filter((other) => inQueueOrder(other, own) < 0),
+    ready.filter(({ concurrencyKey }) => concurrencyKey != null),
+    ready.filter(({ nextEligibleAt, notBefore }) => nextEligibleAt != null || notBefore != null),
+  ]
+  return sets.some(({ length }) => length >= windowMax)
 }
 
 /** For an ended run, and one whose queue has a policy that cannot be read: nothing but the run itself matters. */
@@ -85,10 +103,30 @@ function lastStartOf({ deadline, lateAfter, fence }: RunView): number | null {
   return deadline === null || late === null ? (deadline ?? late) : Math.min(deadline, late)
 }
 
-/** When the rate of the queue lets this run go, as far as time alone decides. */
-export function rateOpensAt({ window, own, plan }: Place): number | null {
+/**
+ * When the rate of the queue lets a run go at its place, if nothing else holds up those before it: each of them uses a
+ * start, one after the other. Those are not counted that their own key or deadline keeps from using it.
+ */
+export function rateOpensAt(place: Place): number | null {
+  const { window, plan } = place
   const { rateLimit } = window.policy
-  if (rateLimit === undefined || !plan.skipped.some(({ id }) => id === own.id)) return null
-  const alone = planLeases({ ...window, runs: [own] })
-  return alone.wakeAt ?? window.now + rateLimit.perMs
+  if (rateLimit === undefined) return null
+  const { startsMax, perMs } = rateLimit
+  const starts = [...window.recentStarts, ...plan.leases.map(() => window.now)].sort((a, b) => a - b)
+  const opensAt = () => Math.max(window.now, (starts.at(-startsMax) ?? Number.NEGATIVE_INFINITY) + perMs)
+  for (const { deadline } of rateUsersBefore(place)) {
+    const at = opensAt()
+    if (deadline == null || deadline > at) starts.push(at)
+  }
+  return opensAt()
+}
+
+/** The runs before it that wait for the rate and for nothing else, in queue order. */
+function rateUsersBefore({ window, plan, before }: Place): PlannedRun[] {
+  const waits = new Set(plan.skipped.filter(({ reason }) => reason === 'rate-limit').map(({ id }) => id))
+  const goes = new Set(plan.leases.map(({ id }) => id))
+  const runs = window.runs.filter(({ id, status }) => status === 'leased' || goes.has(id) || waits.has(id))
+  const policy = { ...window.policy, rateLimit: undefined, maxConcurrent: Number.MAX_SAFE_INTEGER }
+  const unrated = new Set(planLeases({ ...window, runs, policy }).leases.map(({ id }) => id))
+  return before.filter(({ id }) => waits.has(id) && unrated.has(id)).sort(inQueueOrder)
 }

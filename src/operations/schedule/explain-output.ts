@@ -11,7 +11,7 @@ import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { type RunCode, runCodes } from '../run/standing-codes.ts'
 import type { HintTold } from './hint-told.ts'
 import type { LedgerTold } from './ledger-told.ts'
-import { upcomingRun } from './output.ts'
+import { hintShape, upcomingRun } from './output.ts'
 import type { AwaitedRun, ScheduleStanding } from './standing.ts'
 import { type ScheduleCode, scheduleCodes } from './standing-codes.ts'
 import type { UpcomingRun } from './upcoming.ts'
@@ -61,19 +61,7 @@ const hint = noted(
   outputOf<HintTold>()(
     z
       .strictObject({
-        kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
-        value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
-        expiresAt: instantSaid('Until when it counts.'),
-        reason: text('Why it was given.'),
-        author: text('Who gave it.'),
-        createdAt: instantSaid('When it was given.'),
-        ended: z
-          .strictObject({
-            at: instantSaid('When.'),
-            by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
-          })
-          .nullable()
-          .describe('When and how it ended, if it has.'),
+        ...hintShape,
         counts: flag('Whether it still has a say.'),
         why: text('Why it has, or has not.'),
       })

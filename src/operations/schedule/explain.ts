@@ -17,7 +17,7 @@ import { hintTold } from './hint-told.ts'
 import { lastFailureOf } from './last-failure.ts'
 import { ledgerTold } from './ledger-told.ts'
 import { type AwaitedRun, awaitedRun, isPausedAt, problemOf, standingOf } from './standing.ts'
-import { upcoming } from './upcoming.ts'
+import { readUpcoming } from './upcoming.ts'
 
 const hintsShownMax = 5
 const endsShownMax = 5
@@ -56,7 +56,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   ])
   const { spec: today, nextDecision: decision, wakeAt } = schedule
   const isWorkable = problemOf(schedule) === null
-  const workers = takersOf(today.target, fleet)
+  const workers = takersOf({ target: today.target, queue: today.queue ?? 'default' }, fleet)
   const standing = standingOf({ schedule, fleet, awaited, isStopped: lane.isStopped, failure })
   const isSaid = standing.code === 'overdue' && workers.live === 0
   return {
@@ -66,7 +66,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     at: now,
     ...standing,
     lateMs: wakeAt === null || wakeAt > now ? null : now - wakeAt,
-    next: isWorkable ? (upcoming({ now, schedule, count: 1 })[0] ?? null) : null,
+    next: isWorkable ? ((await readUpcoming(store, { now, schedule, count: 1 }))[0] ?? null) : null,
     decision,
     ...reasoningOf(decision, hints),
     rederived: rederived(schedule, spec, now),

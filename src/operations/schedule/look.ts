@@ -5,7 +5,7 @@ import { instant } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './output.ts'
-import { upcoming } from './upcoming.ts'
+import { readUpcoming } from './upcoming.ts'
 import { definitionOf, scheduleOf } from './view.ts'
 
 /** What all that look at a schedule have in common. */
@@ -67,7 +67,7 @@ export const next = operation({
   examples: [{ name: 'nightly', count: 5 }],
   async run(context, { name, count = nextCountDefault }) {
     const schedule = await presentSchedule(context, name)
-    return upcoming({ now: await context.store.read.now(), schedule, count })
+    return readUpcoming(context.store, { now: await context.store.read.now(), schedule, count })
   },
 })
 

@@ -136,28 +136,26 @@ export const ledgerRow = noted(
   { id: 'LedgerRow' },
 )
 
-export const hintSaid = noted(
-  outputOf<HintView>()(
-    z
-      .strictObject({
-        kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
-        value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
-        expiresAt: instantSaid('Until when it counts.'),
-        reason: text('Why it was given.'),
-        author: text('Who gave it.'),
-        createdAt: instantSaid('When it was given.'),
-        ended: z
-          .strictObject({
-            at: instantSaid('When.'),
-            by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
-          })
-          .nullable()
-          .describe('When and how it ended, if it has.'),
-      })
-      .describe('A hint that was given.'),
-  ),
-  { id: 'Hint' },
-)
+/** What is told of a hint wherever it is told. */
+export const hintShape = {
+  kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
+  value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
+  expiresAt: instantSaid('Until when it counts.'),
+  reason: text('Why it was given.'),
+  author: text('Who gave it.'),
+  createdAt: instantSaid('When it was given.'),
+  ended: z
+    .strictObject({
+      at: instantSaid('When.'),
+      by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
+    })
+    .nullable()
+    .describe('When and how it ended, if it has.'),
+}
+
+export const hintSaid = noted(outputOf<HintView>()(z.strictObject(hintShape).describe('A hint that was given.')), {
+  id: 'Hint',
+})
 
 export const scheduleVersion = noted(
   outputOf<VersionView<ScheduleDefinition>>()(

@@ -5,7 +5,8 @@ import { governed } from '../../core/question.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { dueAt } from '../../core/spread.ts'
 import { gridFor } from '../../core/wishes.ts'
-import { type Foreseen, foresee } from '../../store/foresee.ts'
+import { type Foreseen, foresee, type PausedRun } from '../../store/foresee.ts'
+import type { Store } from '../../store/port.ts'
 import type { ScheduleView } from '../../store/view.ts'
 
 /** An occurrence to come. */
@@ -27,19 +28,37 @@ export interface UpcomingInput {
   readonly now: number
   readonly schedule: ScheduleView
   readonly count: number
+  readonly live?: readonly PausedRun[]
 }
 
 /**
  * The next occurrences of a schedule: those that the engine will fire if nobody intervenes and every run ends well in no
  * time, with what is overdue or paused treated as the engine will treat it. A pause without end has nothing after it.
  */
-export function upcoming({ now, schedule, count }: UpcomingInput): UpcomingRun[] {
+export function upcoming({ now, schedule, count, live }: UpcomingInput): UpcomingRun[] {
   const runs: UpcomingRun[] = []
-  for (const run of foresee({ now, schedule })) {
+  for (const run of foresee({ now, schedule, live })) {
     runs.push(byItsClocks(schedule.spec, run, runs.at(-1)?.at))
     if (runs.length >= count) break
   }
   return runs
+}
+
+/** More held runs of one schedule than anybody will wait for. */
+const pausedRunsMax = 100
+
+/** The next occurrences, with regard to runs that a pause holds back: what counts from their ends comes after them. */
+export async function readUpcoming(
+  { read }: Pick<Store, 'read'>,
+  input: Omit<UpcomingInput, 'live'>,
+): Promise<UpcomingRun[]> {
+  const { id, paused } = input.schedule
+  if (paused === null) return upcoming(input)
+  const pages = await Promise.all(
+    (['held', 'leased'] as const).map((status) => read.runs({ schedule: id, status, limit: pausedRunsMax })),
+  )
+  const live = pages.flatMap(({ runs }) => runs)
+  return upcoming({ ...input, live })
 }
 
 /** When an occurrence of the schedule's own timing is due: nominal and spread. */

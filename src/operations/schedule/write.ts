@@ -12,7 +12,7 @@ import { scheduleInWords } from './in-words.ts'
 import { type ScheduleFields, scheduleChange, scheduleInput } from './input.ts'
 import { scheduleWritten } from './output.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read.ts'
-import { type UpcomingRun, upcoming } from './upcoming.ts'
+import { readUpcoming, type UpcomingRun } from './upcoming.ts'
 import { type Changes, changesBetween, definitionOf, type Schedule, type ScheduleBefore, scheduleOf } from './view.ts'
 import { inWords, problemsOf } from './words.ts'
 
@@ -162,7 +162,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
     inWords: scheduleInWords(definitionOf(schedule.spec)),
     schedule: scheduleOf(schedule),
     // Of what the step answered, not of what can be read after it: a rehearsal leaves nothing to read.
-    next: upcoming({ now, schedule, count: nextCount }),
+    next: await readUpcoming(store, { now, schedule, count: nextCount }),
   }
 }
 

@@ -42,15 +42,6 @@ export function fixed(found: Omit<Finding, 'next' | 'fixed'>, sentence: string):
 export const fixCommand = 'belfry doctor --fix'
 export const upCommand = 'belfry up'
 
-/** A command that can be copied, whatever is in the names. */
-export function command(...words: readonly string[]): string {
-  return ['belfry', ...words.map(shellWord)].join(' ')
-}
-
-function shellWord(word: string): string {
-  return /^[\w.:/@=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
 /** What to do, as a command where there is one. */
 export function nextOf({ what, command }: Unblock): string {
   return command ?? what

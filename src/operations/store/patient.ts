@@ -3,6 +3,7 @@ import type { ScheduleHealth, StoreCondition } from '../../store/health.ts'
 import type { Store } from '../../store/port.ts'
 import type { WorkerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
+import { workersFor } from '../explain/fleet.ts'
 import { isLiveAt } from '../worker.ts'
 
 const pageLimit = 500
@@ -26,6 +27,9 @@ export class Patient {
   readonly live: readonly WorkerView[]
   /** What the live workers can execute, all together. */
   readonly can: Capabilities
+  /** The same of those that work for all queues. */
+  readonly canAnywhere: Capabilities
+  readonly #canIn = new Map<string, Capabilities>()
   #sweep: Promise<Sweep> | undefined
 
   private constructor(
@@ -40,13 +44,21 @@ export class Patient {
     this.condition = read.condition
     this.workers = read.workers
     this.live = read.workers.filter((worker) => isLiveAt(worker, read.now))
-    this.can = together(this.live.map(({ can }) => can))
+    this.can = together(this.live)
+    this.canAnywhere = together(this.live.filter(({ can }) => can.queues === undefined))
   }
 
   static async receive(context: OperationContext, isDeep: boolean): Promise<Patient> {
     const { read } = context.store
     const [condition, workers, now] = [await read.health.condition(), await read.workers(), await read.now()]
     return new Patient(context, isDeep, { now, condition, workers })
+  }
+
+  /** What the live workers can execute of a queue: some work for others only. */
+  canIn(queue: string): Capabilities {
+    const known = this.#canIn.get(queue) ?? together(workersFor(queue, this.live))
+    this.#canIn.set(queue, known)
+    return known
   }
 
   sweep(): Promise<Sweep> {
@@ -69,7 +81,8 @@ export class Patient {
   }
 }
 
-function together(all: readonly Capabilities[]): Capabilities {
+function together(workers: readonly WorkerView[]): Capabilities {
+  const all = workers.map(({ can }) => can)
   return {
     kinds: [...new Set(all.flatMap(({ kinds }) => kinds))],
     handlers: [...new Set(all.flatMap(({ handlers = [] }) => handlers))],

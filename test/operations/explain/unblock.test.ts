@@ -2,16 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { byHand, byItself, commandLine } from '../../../src/operations/explain/unblock.ts'
+import { byHand, byItself } from '../../../src/operations/explain/unblock.ts'
 import { commandOf } from '../../../src/operations/operation.ts'
 import { operations } from '../../../src/operations/table.ts'
-
-it('a name that a shell would take apart, or obey, is quoted whole', () => {
-  expect(commandLine(['schedule', 'resume', 'nightly'])).toBe('belfry schedule resume nightly')
-  expect(commandLine(['schedule', 'resume', 'night report'])).toBe(`belfry schedule resume 'night report'`)
-  expect(commandLine(['queue', 'resume', `it's; rm $HOME`])).toBe(`belfry queue resume 'it'\\''s; rm $HOME'`)
-  expect(commandLine(['schedule', 'resume', ''])).toBe(`belfry schedule resume ''`)
-})
 
 it('what somebody does has a command and no instant, what comes by itself the other way round', () => {
   expect(byHand('Start a worker.', 'up')).toEqual({ what: 'Start a worker.', command: 'belfry up', at: null })

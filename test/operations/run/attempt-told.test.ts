@@ -19,13 +19,16 @@ onEachTold('the attempts of a run', (told) => {
     expect(await verdicts()).toEqual(['The run was parked, and somebody has reset it since.'])
     await stage.end(await stage.leaseOne(), broken)
     const reset = 'The run was parked, and somebody has reset it since. It was tried again 49s later.'
-    expect(await verdicts()).toEqual([reset, 'It may be tried again 1s later (1 of 3 used; the backoff is 1s).'])
+    expect(await verdicts()).toEqual([
+      reset,
+      'It may be tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+    ])
     stage.pass(second)
     await stage.end(await stage.leaseOne())
     const ended = await explain(id)
     expect(ended.attempts.map(({ verdict }) => verdict)).toEqual([
       reset,
-      'It was tried again 1s later (1 of 3 used; the backoff is 1s).',
+      'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
       'The run ended: completed.',
     ])
     expect(ended.notes).toEqual([`What its attempts wrote: belfry run output ${id}`])
@@ -41,9 +44,9 @@ onEachTold('the attempts of a run', (told) => {
       if (attempt === 2) await stage.store.reset(id)
     }
     expect((await explain(id)).attempts.map(({ verdict }) => verdict)).toEqual([
-      'It was tried again 1s later (1 of 2 used; the backoff is 1s).',
+      'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
       'The run was parked, and somebody has reset it since. It was tried again 1s later.',
-      'It may be tried again 1s later (1 of 2 used; the backoff is 1s).',
+      'It may be tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
     ])
   })
 
@@ -54,8 +57,27 @@ onEachTold('the attempts of a run', (told) => {
     stage.pass(6 * second + 1)
     await stage.end(await stage.leaseOne())
     expect((await explain(id)).attempts[0]?.verdict).toBe(
-      'It was tried again 6s later (1 of 3 used; longer than its backoff of 1s: its target asked for that, or nobody took it sooner).',
+      'It was tried again 6s later (1 attempt used; the policy of today gives a backoff of 1s: its target asked for more, nobody took it sooner, or the policy was another).',
     )
+  })
+
+  it('that were judged by another policy are not told as if today’s had made them wait', async () => {
+    const { stage } = told()
+    await setQueue({ maxAttempts: 5, backoffBaseMs: 60 * second })
+    const id = await told().enqueue()
+    await stage.end(await stage.leaseOne(), broken)
+    const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
+    await setQueue({ maxAttempts: 2, backoffBaseMs: second })
+    expect(await verdicts()).toEqual([
+      'It may be tried again 1m later (1 attempt used; the policy of today gives a backoff of 1s: its target asked for more, nobody took it sooner, or the policy was another).',
+    ])
+    await setQueue({ maxAttempts: 5, backoffBaseMs: 3_600 * second, backoffCapMs: 3_600 * second })
+    stage.pass(60 * second)
+    await stage.end(await stage.leaseOne(), { kind: 'failed', reason: 'busy', retryAfterMs: 3_600 * second })
+    expect(await verdicts()).toEqual([
+      'It was tried again 1m later (1 attempt used; the policy of today gives a backoff of 1h).',
+      'It may be tried again 1h later (2 attempts used; the policy of today gives a backoff of 1h).',
+    ])
   })
 
   it('whose attempt failed after it was to be cancelled has used nothing with it', async () => {

@@ -83,14 +83,6 @@ onEachTold('explain a run', (told) => {
     ])
   })
 
-  it('in a queue longer than is looked at says that at least so many are before it', async () => {
-    await told().worker()
-    await told().stage.store.enqueue(Array.from({ length: 1_000 }, () => ({ target: { handler: 'report' } })))
-    const { code, waiting, sentence } = await explain(await told().enqueue())
-    expect([code, waiting?.before, waiting?.beforeIsAtLeast]).toEqual(['concurrency-ceiling', 1_000, true])
-    expect(sentence).toContain('at least 1000 runs are before it in line')
-  })
-
   it('behind a full key names the runs with that key and no others', async () => {
     await setQueue({ maxConcurrentPerKey: 1 })
     await told().enqueue()
@@ -211,8 +203,16 @@ onEachTold('explain a run', (told) => {
       budget: { used: 2, max: 3 },
     })
     expect(answer.attempts.map(({ verdict, isCounted, nextAt }) => [verdict, isCounted, nextAt])).toEqual([
-      ['It was tried again 1s later (1 of 3 used; the backoff is 1s).', true, startAt + second],
-      ['It may be tried again 2s later (2 of 3 used; the backoff is 2s).', true, startAt + 3 * second],
+      [
+        'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+        true,
+        startAt + second,
+      ],
+      [
+        'It may be tried again 2s later (2 attempts used; the policy of today gives a backoff of 2s).',
+        true,
+        startAt + 3 * second,
+      ],
     ])
     expect(answer.timeline.map(({ what, at }) => [what, at - startAt])).toEqual([
       ['enqueued', 0],

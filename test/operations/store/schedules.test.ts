@@ -95,6 +95,20 @@ inEachWard((ward) => {
       ])
     })
 
+    it('a worker that works for other queues only does not count', async () => {
+      await put(ward(), { name: 'lonely', queue: 'b' })
+      await put(ward(), { name: 'served' })
+      await ward().worker({ can: { kinds: ['handler'], queues: ['a', 'default'] } })
+      expect(checkIn(await ward().doctor(), 'handlers').findings).toMatchObject([
+        {
+          subject: 'lonely',
+          state: 'wrong',
+          says: 'Schedule lonely needs the handler "report", and no live worker that works for its queue b has it.',
+          next: expect.stringMatching(/^A program of yours that has it must work for queue b too/),
+        },
+      ])
+    })
+
     it('a schedule without a target is noted as one for hosts, unless there is a host', async () => {
       const { store } = ward()
       await store.putSchedule({ name: 'bare', timing: { everyMs: hour } }, { mode: 'put', actor })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { databaseOf, SqlStore } from '../../../src/store/sql-store.ts'
 import { startProcess } from '../mortal.ts'
-import { actor, checkIn, gone, here, hour, inEachWard, minute, second, type Ward } from './ward.ts'
+import { actor, checkIn, gone, here, hour, inEachWard, minute, second, Ward } from './ward.ts'
 
 const target = { handler: 'report' }
 
@@ -35,6 +36,43 @@ inEachWard((ward) => {
       })
       await ward().worker()
       expect(await look()).toMatchObject({ state: 'ok', says: '1 worker is alive.', findings: [] })
+    })
+
+    it('that none is alive is wrong where a run only waits for its instant, or is leased', async () => {
+      const { store, clock } = ward()
+      const [run] = await store.enqueue([{ target, notBefore: clock.now() + 5 * hour }])
+      const look = async () => checkIn(await ward().doctor(), 'workers')
+      expect(await look()).toMatchObject({
+        state: 'wrong',
+        findings: [
+          {
+            says: 'No worker is alive, but the first of the runs that wait for their instants may start in 5h.',
+            next: 'belfry up',
+          },
+        ],
+      })
+      await store.setQueue('default', { paused: { reason: 'no paper' }, actor })
+      expect((await look()).state).toBe('note')
+      await store.setQueue('default', { paused: false, actor })
+      await store.cancel(run?.id ?? '', 'no need')
+      expect((await look()).state).toBe('note')
+      await store.enqueue([{ target }])
+      await ward().leaseFor(await ward().worker(), hour)
+      clock.advance(2 * minute + 1)
+      expect((await look()).findings[0]).toMatchObject({
+        state: 'wrong',
+        says: 'No worker is alive, but there are leases that nobody would take back.',
+      })
+    })
+
+    it('that none is alive is wrong after fix has put a run into backoff', async () => {
+      await expired(ward())
+      const after = await ward().doctor({ fix: true })
+      expect(checkIn(after, 'stuck').state).toBe('ok')
+      expect([after.ok, checkIn(after, 'workers').findings[0]?.says]).toEqual([
+        false,
+        'No worker is alive, but the first of the runs that wait for their instants may start in 1s.',
+      ])
     })
 
     // Only Linux tells one process from another.
@@ -135,6 +173,26 @@ inEachWard((ward) => {
         subject: runId,
         next: null,
       })
+    })
+
+    // Only Linux tells one process from another.
+    it.runIf(here !== null)('that one is held here keeps no other from being taken', async () => {
+      const held = await expired(ward(), { process: here, beatMs: second })
+      const left = await expired(ward())
+      await ward().doctor({ fix: true })
+      const statusOf = async (id: string) => (await ward().store.read.run(id))?.status
+      expect([await statusOf(held.runId), await statusOf(left.runId)]).toEqual(['leased', 'ready'])
+    })
+
+    it('one of another namespace is never taken, though it expired before ours', async () => {
+      await ward().sql(`insert into belfry.namespace (id, name, created_at) values (4711, 'other', 0)`)
+      const other = new SqlStore(databaseOf(ward().store), { ns: 4711, namespace: 'other', defaultMaxConcurrent: 5 })
+      const theirs = await expired(new Ward(other, ward().clock, ward().url))
+      const ours = await expired(ward())
+      const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')
+      expect(findings).toMatchObject([{ subject: ours.runId, fixed: expect.stringContaining('taken back') }])
+      expect((await ward().store.read.run(ours.runId))?.status).toBe('ready')
+      expect((await other.read.run(theirs.runId))?.status).toBe('leased')
     })
 
     it('after the clock was set back nothing is taken', async () => {
@@ -248,6 +306,32 @@ inEachWard((ward) => {
       expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'ok', findings: [] })
       ward().clock.advance(2 * minute + 1)
       expect(checkIn(await ward().doctor(), 'no-worker')).toMatchObject({ state: 'wrong' })
+    })
+
+    it('a worker that works for other queues only does not count, and neither does it end what is too late', async () => {
+      const { store, clock } = ward()
+      await store.enqueue([
+        { target, queue: 'a' },
+        { target, queue: 'b' },
+        { target, queue: 'b', deadline: clock.now() + second },
+      ])
+      await ward().worker({ can: { kinds: ['handler'], queues: ['a'] } })
+      clock.advance(second)
+      const diagnosis = await ward().doctor()
+      expect(checkIn(diagnosis, 'no-worker').findings).toMatchObject([
+        {
+          subject: 'report',
+          state: 'wrong',
+          says: 'In queue b 2 runs are ready and need the handler "report", which nobody alive has who works for that queue.',
+          next: expect.stringMatching(/^A program of yours that has it must work for queue b too/),
+        },
+      ])
+      expect(checkIn(diagnosis, 'stuck').findings.map(({ says }) => says)).toEqual([
+        'In queue b 1 run is too late to start, and cannot end as skipped either, because nobody alive who works for that queue has the handler "report".',
+      ])
+      await ward().worker({ can: { kinds: ['handler'], queues: ['b'] } })
+      const served = await ward().doctor()
+      expect([checkIn(served, 'no-worker').state, checkIn(served, 'stuck').state]).toEqual(['ok', 'ok'])
     })
 
     it('a worker of the command line is the way to commands and HTTP only', async () => {

@@ -1,11 +1,14 @@
+import { canExecute, type TargetNeed } from '../../../core/plan.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
 import type { QueueView } from '../../../store/view.ts'
 import { wayToMeet } from '../../explain/fleet.ts'
 import { about, clause } from '../../explain/words.ts'
-import { command, counted, countedAtLeast, type Examination, nextOf, note, wrong } from '../examination.ts'
+import { belfryCommand } from '../../shell-words.ts'
+import { counted, countedAtLeast, type Examination, nextOf, note, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
+import type { Patient } from '../patient.ts'
 
-const lanesLimit = 100
+const lanesLimit = 1_000
 
 export const queues: Examination = {
   check: 'queues',
@@ -30,11 +33,11 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
   const findings: Finding[] = []
   if (policy === null) {
     const says = `The policy of queue ${name} cannot be read, and nothing of it is handed out.`
-    findings.push(wrong(name, says, command('queue', 'set', name, '--max-concurrent', '1')))
+    findings.push(wrong(name, says, belfryCommand('queue', 'set', name, '--max-concurrent', '1')))
   }
   if (paused !== null) {
     const says = `Queue ${name} has been paused for ${about(Math.max(0, now - paused.at))}: ${clause(paused.reason)}.`
-    findings.push(note(name, says, command('queue', 'resume', name)))
+    findings.push(note(name, says, belfryCommand('queue', 'resume', name)))
   }
   return findings
 }
@@ -42,25 +45,37 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
 export const noWorker: Examination = {
   check: 'no-worker',
   means:
-    'Ready runs that no live worker can execute, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which have no door yet.',
+    'Ready runs that no live worker can execute that works for their queue, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which have no door yet.',
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or `belfry up` for commands and HTTP; or cancel the runs.',
   async look(patient) {
-    const lanes = await patient.store.read.health.lanesBeyond(patient.can, lanesLimit)
-    if (lanes.length === 0) return { says: 'Every ready run has a live worker that can execute it.' }
-    return { says: 'There are ready runs that no live worker can execute.', findings: lanes.map(ofLane) }
+    // Some workers are there for some queues only, so that whoever is there for all does not suffice to tell.
+    const asked = await patient.store.read.health.lanesBeyond(patient.canAnywhere, lanesLimit)
+    const lanes = asked.filter((lane) => !canExecute(needOf(lane), patient.canIn(lane.queue)))
+    if (lanes.length > 0) {
+      const findings = lanes.map((lane) => ofLane(lane, patient))
+      return { says: 'There are ready runs that no live worker can execute.', findings }
+    }
+    const some = asked.length === lanesLimit ? ` that was looked at` : ''
+    return { says: `Every ready run${some} has a live worker that can execute it.` }
   },
 }
 
-function ofLane({ queue, kind, handler, count, countIsAtLeast }: LaneBeyond): Finding {
+function needOf({ kind, handler }: LaneBeyond): TargetNeed | null {
+  return kind === null ? null : { kind, ...(handler !== null && { handler }) }
+}
+
+function ofLane(lane: LaneBeyond, { can, live }: Patient): Finding {
+  const { queue, kind, handler, count, countIsAtLeast } = lane
   const [is, needs] = count === 1 ? ['is', 'needs'] : ['are', 'need']
   const runs = `In queue ${queue} ${countedAtLeast(count, countIsAtLeast, 'run')}`
-  const see = `See them: ${command('run', 'list', '--status', 'ready', '--queue', queue)}`
+  const see = `See them: ${belfryCommand('run', 'list', '--status', 'ready', '--queue', queue)}`
   if (kind === null) {
     const says = `${runs} without a target ${is} ready: for outside hosts, which have no door yet.`
     return note(queue, says, `Enqueue them anew with a target, and cancel these. ${see}`)
   }
   const need = handler === null ? `a worker for ${kind} targets` : `the handler ${JSON.stringify(handler)}`
-  const says = `${runs} ${is} ready and ${needs} ${need}, which nobody alive has.`
-  const way = nextOf(wayToMeet({ kind, ...(handler !== null && { handler }) }))
+  const whom = canExecute(needOf(lane), can) ? ' who works for that queue' : ''
+  const says = `${runs} ${is} ready and ${needs} ${need}, which nobody alive has${whom}.`
+  const way = nextOf(wayToMeet(needOf(lane), queue, live))
   return wrong(handler ?? kind, says, handler === null ? way : `${way} ${see}`)
 }

@@ -4,8 +4,8 @@ import type { ScheduleHealth } from '../../../store/health.ts'
 import { wayToMeet, wayToServe } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
 import { lastFailureOf, timesFailed } from '../../schedule/last-failure.ts'
+import { belfryCommand } from '../../shell-words.ts'
 import {
-  command,
   counted,
   type Examination,
   findingsMax,
@@ -34,7 +34,7 @@ export const overdue: Examination = {
       says: `${late.length === limit ? `At least ${limit} schedules are` : counted(late.length, 'schedule') + (late.length === 1 ? ' is' : ' are')} overdue.`,
       findings: late.map(({ spec: { name }, wakeAt }) => {
         const says = `Schedule ${name} should have been looked at ${about(now - (wakeAt ?? now))} ago.`
-        return wrong(name, says, live.length === 0 ? upCommand : command('explain', 'schedule', name))
+        return wrong(name, says, live.length === 0 ? upCommand : belfryCommand('explain', 'schedule', name))
       }),
     }
   },
@@ -67,14 +67,14 @@ export const chain: Examination = {
 export const handlers: Examination = {
   check: 'handlers',
   means:
-    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which have no door yet.',
+    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which have no door yet.',
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or mend its name in the schedule. Commands and HTTP: `belfry up`.',
   async look(patient) {
     const sweep = await patient.sweep()
     const active = sweep.schedules.filter(({ disabled, isDone }) => disabled === null && !isDone)
     const hostless = patient.can.host === true ? [] : active.flatMap(withoutTarget)
     if (patient.live.length === 0) return unknown(active, hostless)
-    const findings = active.flatMap((schedule) => unservedBy(schedule, patient.can))
+    const findings = active.flatMap((schedule) => unservedBy(schedule, patient))
     const says = findings.length === 0 ? 'Live workers can execute what' : 'No live worker can execute some of what'
     return { says: `${says} the schedules ask for${ofSweep(sweep)}.`, findings: [...findings, ...hostless] }
   },
@@ -89,7 +89,7 @@ function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]
   const found = note(
     'handlers',
     `${many}, and no worker is alive that could have it.`,
-    nextOf(wayToServe(one.spec?.target)),
+    nextOf(wayToServe({ target: one.spec?.target, queue: one.spec?.queue ?? 'default' }, [])),
   )
   return { says, findings: [found, ...hostless] }
 }
@@ -98,19 +98,22 @@ function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]
 function withoutTarget({ name, spec }: ScheduleHealth): Finding[] {
   if (spec === null || spec.target != null) return []
   const says = `Schedule ${name} has no target: its runs are for outside hosts, and they have no door yet.`
-  return [note(name, says, `Give it a target: ${command('schedule', 'update', name)}`)]
+  return [note(name, says, `Give it a target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
-function unservedBy({ name, spec }: ScheduleHealth, can: Parameters<typeof canExecute>[1]): Finding[] {
+function unservedBy({ name, spec }: ScheduleHealth, patient: Patient): Finding[] {
   const answer = spec === null ? null : needOf(spec.target)
-  if (answer === null || 'problem' in answer || answer.need === null || canExecute(answer.need, can)) return []
+  if (answer === null || 'problem' in answer || answer.need === null) return []
+  const queue = spec?.queue ?? 'default'
+  if (canExecute(answer.need, patient.canIn(queue))) return []
   const { kind, handler } = answer.need
   const needs =
     handler === undefined ? `workers that execute ${kind} targets` : `the handler ${JSON.stringify(handler)}`
-  const says = `Schedule ${name} needs ${needs}, and no live worker has ${handler === undefined ? 'that' : 'it'}.`
-  const way = nextOf(wayToMeet(answer.need))
+  const whom = canExecute(answer.need, patient.can) ? ` that works for its queue ${queue}` : ''
+  const says = `Schedule ${name} needs ${needs}, and no live worker${whom} has ${handler === undefined ? 'that' : 'it'}.`
+  const way = nextOf(wayToMeet(answer.need, queue, patient.live))
   if (handler === undefined) return [wrong(name, says, way)]
-  return [wrong(name, says, `${way} Or mend the target: ${command('schedule', 'update', name)}`)]
+  return [wrong(name, says, `${way} Or mend the target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
 /** From so many failures in a row on it is wrong: whoever is told by an exit code must hear of it. */
@@ -144,8 +147,8 @@ function failureOf(schedule: ScheduleHealth, reason: string | null): Finding {
   const why = reason === null ? '' : failureCount === 1 ? `: ${reason}` : `, the last time with: ${reason}`
   const paused = isPausedForIt(schedule) ? ' It was paused for it.' : ''
   const says = `Schedule ${name} ${timesFailed(failureCount)}${why}.${paused}`
-  const explain = command('explain', 'schedule', name)
-  const next = isPausedForIt(schedule) ? `${explain}, then ${command('schedule', 'resume', name)}` : explain
+  const explain = belfryCommand('explain', 'schedule', name)
+  const next = isPausedForIt(schedule) ? `${explain}, then ${belfryCommand('schedule', 'resume', name)}` : explain
   return (isWrong(schedule) ? wrong : note)(name, says, next)
 }
 
@@ -172,7 +175,7 @@ export const broken: Examination = {
     const findings = sweep.schedules.flatMap(({ name, spec, problem }) => {
       if (problem === null) return []
       const says = `Schedule ${name} cannot be worked out: ${problem}`
-      const update = `Write anew what it names: ${command('schedule', 'update', name)}`
+      const update = `Write anew what it names: ${belfryCommand('schedule', 'update', name)}`
       return [wrong(name, says, spec === null ? byHand : update)]
     })
     const says = findings.length === 0 ? 'Every schedule can be worked out' : 'Some schedules cannot be worked out'

@@ -4,8 +4,9 @@ import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
 import type { WorkerView } from '../../../store/view.ts'
 import { needWords } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
+import { belfryCommand } from '../../shell-words.ts'
 import { isHere } from '../../worker.ts'
-import { command, countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
+import { countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
 import type { Patient } from '../patient.ts'
 
@@ -27,7 +28,7 @@ export const stuck: Examination = {
     'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min; and when runs are too late to start, and no live worker can execute them: only such a one would end them as skipped. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
   next: 'Expired: `belfry up` or `belfry doctor --fix`. Too late: a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
   mends:
-    'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never while the process of a holder still runs on this machine, and never after the clock was set back.',
+    'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never one whose holder’s process still runs on this machine, never one of another namespace, and none after the clock was set back.',
   async look(patient) {
     const { store, now } = patient
     const leases = await store.read.health.leases({ longMs, cancelMs, limit })
@@ -47,8 +48,9 @@ export const stuck: Examination = {
       patient,
     )
     if (abandoned.length === 0) return []
-    // Whoever expired first is taken first, so that no more are taken than may be.
-    const taken = await store.reclaim({ limit: Math.min(abandoned.length, reclaimLimit) })
+    // Only these were judged: whoever holds another that has expired may be alive, and in another namespace.
+    const judged = abandoned.slice(0, reclaimLimit).map(({ runId }) => runId)
+    const taken = await store.reclaim({ expired: judged, limit: judged.length })
     const reclaimed = new Map(taken.map((one) => [`${one.runId} ${one.fence}`, one]))
     return abandoned.flatMap((lease) => {
       const taken = reclaimed.get(`${lease.runId} ${lease.fence}`)
@@ -66,8 +68,9 @@ export const stuck: Examination = {
 function abandonedAmong(expired: readonly TroubledLease[], patient: Patient): readonly TroubledLease[] {
   const { now, live, workers } = patient
   const wasSetBack = workers.some(({ beatAt }) => beatAt > now)
-  if (wasSetBack || expired.some((lease) => isHeldHere(lease, patient))) return []
-  return live.length === 0 ? expired : expired.filter(({ expiresAt }) => now - expiresAt >= overdueMs)
+  if (wasSetBack) return []
+  const left = expired.filter((lease) => !isHeldHere(lease, patient))
+  return live.length === 0 ? left : left.filter(({ expiresAt }) => now - expiresAt >= overdueMs)
 }
 
 function isHeldHere(lease: TroubledLease, patient: Patient): boolean {
@@ -86,7 +89,7 @@ function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
   if (now - expiresAt >= (live.length === 0 ? 0 : graceMs)) findings.push(expiry(lease, patient))
   else if (now - leasedAt >= longMs) {
     const says = `Run ${runId} has been at work for ${about(now - leasedAt)}, with worker ${workerId}.`
-    findings.push(note(runId, says, `If that is too long: ${command('run', 'cancel', runId)}`))
+    findings.push(note(runId, says, `If that is too long: ${belfryCommand('run', 'cancel', runId)}`))
   }
   if (cancelRequestedAt !== null && now - cancelRequestedAt >= cancelMs) {
     const says = `Run ${runId} was to be cancelled ${about(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
@@ -106,36 +109,38 @@ function expiry(lease: TroubledLease, patient: Patient): Finding {
 }
 
 /** Nobody looks at what he cannot execute, so that it does not end for being late either. */
-async function tooLate({ store, can }: Patient): Promise<Finding[]> {
+async function tooLate(patient: Patient): Promise<Finding[]> {
+  const { store } = patient
   const { queues } = await store.read.workAhead()
   const readable = new Set((await store.read.queues()).flatMap(({ name, policy }) => (policy === null ? [] : [name])))
   const findings: Finding[] = []
   for (const queue of queues.filter((name) => readable.has(name)).slice(0, queuesLookedAt)) {
     const { now, runs } = await store.read.planInput(queue, runsLookedAt)
     const late = runs.filter(({ status, deadline, target }) => {
-      return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, can)
+      return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, patient.canIn(queue))
     })
     const needs = new Set(late.map(({ target }) => JSON.stringify(target)))
     for (const need of needs) {
       const lane = late.filter(({ target }) => JSON.stringify(target) === need)
-      findings.push(ofLate(queue, lane))
+      findings.push(ofLate(queue, lane, patient))
     }
   }
   return findings
 }
 
-function ofLate(queue: string, late: readonly PlannedRun[]): Finding {
+function ofLate(queue: string, late: readonly PlannedRun[], { can }: Patient): Finding {
   const { id = '', target = null } = late[0] ?? {}
   const runs = late.length === 1 ? '1 run is' : `${late.length} runs are`
-  const who = target === null ? 'no outside host has a door yet' : `nobody alive has ${needWords(target)}`
+  const whom = canExecute(target, can) ? ' who works for that queue' : ''
+  const who = target === null ? 'no outside host has a door yet' : `nobody alive${whom} has ${needWords(target)}`
   const says = `In queue ${queue} ${runs} too late to start, and cannot end as skipped either, because ${who}.`
-  return wrong(id, says, `End ${late.length === 1 ? 'it' : 'each of them'}: ${command('run', 'cancel', id)}`)
+  return wrong(id, says, `End ${late.length === 1 ? 'it' : 'each of them'}: ${belfryCommand('run', 'cancel', id)}`)
 }
 
 function ofParked({ queue, reason, count, countIsAtLeast, oldest }: ParkedRuns, now: number): Finding {
   const since = `the oldest for ${about(Math.max(0, now - oldest.at))}`
   const runs = countedAtLeast(count, countIsAtLeast, 'run')
   const says = `${runs} of queue ${queue} ${count === 1 ? 'is' : 'are'} parked with the reason ${reason}, ${since}.`
-  const next = `${command('explain', 'run', oldest.runId)}, then ${command('run', 'reset', oldest.runId)}`
+  const next = `${belfryCommand('explain', 'run', oldest.runId)}, then ${belfryCommand('run', 'reset', oldest.runId)}`
   return note(oldest.runId, `${says.slice(0, 1).toUpperCase()}${says.slice(1)}`, next)
 }

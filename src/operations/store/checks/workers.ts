@@ -10,7 +10,7 @@ const leasesMax = 10_000
 export const workers: Examination = {
   check: 'workers',
   means:
-    'Whether somebody is there to work. Wrong when no worker is alive and there is work or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
+    'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
   next: 'Start a worker: `belfry up`.',
   mends: 'Notes that a worker has stopped whose process this machine knows to be gone, once it holds no run.',
   async look(patient): Promise<Seen> {
@@ -38,10 +38,14 @@ export const workers: Examination = {
 }
 
 async function nobody({ store: { read } }: Patient): Promise<Finding> {
-  const [{ queues }, { scheduleAt }] = [await read.workAhead(), await read.nextInstants()]
+  const [{ now, queues, nextAt }, instants] = [await read.workAhead(), await read.nextInstants()]
   const waits = [
     ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
-    ...(scheduleAt === null ? [] : ['schedules are active']),
+    ...(nextAt === null
+      ? []
+      : [`the first of the runs that wait for their instants may start in ${about(nextAt - now)}`]),
+    ...(instants.leaseExpiresAt === null ? [] : ['there are leases that nobody would take back']),
+    ...(instants.scheduleAt === null ? [] : ['schedules are active']),
   ]
   if (waits.length === 0) {
     return note(
