@@ -41,7 +41,7 @@ export const schedules: Case[] = [
         ['cancelled', {}, endBy({ kind: 'cancelled' })],
         ['cancelled', {}, (id) => store.cancel(id, 'no')],
         ['skipped', {}, endBy({ kind: 'skipped', reason: 'guard' })],
-        ['skipped', {}, comeTooLate],
+        ['skipped', { maxLatenessMs: hour }, comeTooLate],
         ['failed', {}, lose],
       ]
       for (const [index, [status, extra, end]] of ways.entries()) {

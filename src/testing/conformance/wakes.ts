@@ -31,7 +31,13 @@ export const wakes: Case[] = [
       assert.deepEqual(ear.told(), ['work'], 'the next run of the key was not told')
       await succeed(await lease(10))
 
-      await put(store, { name: 'tail', timing: { everyMs: hour }, startNow: true, overlap: 'queue' })
+      await put(store, {
+        name: 'tail',
+        timing: { everyMs: hour },
+        startNow: true,
+        overlap: 'queue',
+        maxLatenessMs: hour,
+      })
       await store.fireDue({ limit: 1 })
       const first = await lease(10)
       assert.equal((await store.runNow('tail')).answer, 'created')
