@@ -206,6 +206,8 @@ describe('a worker', () => {
   it('whose reader has gone ends in good order, and says nothing of it', async () => {
     const shell = new Shell('sqlite')
     const worker = await shell.up()
+    // All that it tells by itself must have come: what it writes next is about the run.
+    await worker.told(/explain schedule hello/)
     worker.child.stdout?.destroy()
     await shell.belfry('run enqueue --command true')
     expect(await worker.ended).toMatchObject({ exit: 0, stderr: '' })
