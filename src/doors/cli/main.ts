@@ -7,7 +7,7 @@ import { followOutput } from './follow.ts'
 import { inputOf, optionName, type Typed } from './given.ts'
 import { openFor } from './open.ts'
 import { type Place, placeOf } from './place.ts'
-import { asksFirst, givenTwice, program } from './program.ts'
+import { asksFirst, program } from './program.ts'
 import { withProgress } from './progress.ts'
 import { Texts } from './read-value.ts'
 import { type Reader, readerOf } from './reader.ts'
@@ -33,12 +33,10 @@ export async function main(argv: readonly string[], world: World, version: strin
     write: (text) => world.stdout.write(spelled(text, world.env)),
     async operation(operation, command) {
       asked = operation
-      refuseTwice(root, command)
       const typing = { args: command.args, words, options: command.optsWithGlobals() }
       exit = await callOperation(operation, typing, { world, reader })
     },
     async up(command) {
-      refuseTwice(root, command)
       if (words.length > 0) {
         const hint = 'What it executes is created or enqueued in another terminal: `belfry run enqueue -- PROGRAM`.'
         throw new BelfryError('invalid', 'up takes no words behind --.', { hint })
@@ -52,14 +50,6 @@ export async function main(argv: readonly string[], world: World, version: strin
     return exit
   } catch (thrown) {
     return refused(thrown, { root, typed, asked, world })
-  }
-}
-
-/** The flags that every command has may stand before the verb or behind it; on both sides one of them would be dropped. */
-function refuseTwice(root: Command, command: Command): void {
-  for (let each = command; each !== root && each.parent !== null; each = each.parent) {
-    const twice = Object.keys(each.parent.opts()).find((name) => name !== 'json' && command.opts()[name] !== undefined)
-    if (twice !== undefined) throw givenTwice(`--${twice}`)
   }
 }
 

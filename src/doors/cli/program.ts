@@ -132,7 +132,7 @@ function collecting(option: Option): Option {
   return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
 }
 
-export function givenTwice(flag: string): BelfryError {
+function givenTwice(flag: string): BelfryError {
   return new BelfryError('invalid', `${flag} is given more than once.`, { hint: 'Give it once.' })
 }
 

@@ -1,5 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { paintOf } from '../../../src/doors/cli/sheet.ts'
+import { showSchedules } from '../../../src/doors/cli/show/schedules.ts'
 import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
+import type { Schedule } from '../../../src/operations/schedule/view.ts'
 import { Terminal } from './terminal.ts'
 
 let terminal: Terminal
@@ -123,4 +128,31 @@ describe('what is suggested', () => {
     const explained = await terminal.belfry('explain schedule a --namespace prod')
     expect(explained.stdout).toContain('belfry --namespace prod schedule resume a')
   })
+})
+
+it('bytes that are no text are refused, and not replaced', async () => {
+  writeFileSync(join(terminal.folder, 'image.bin'), Buffer.from([0xff, 0xfe, 0x00]))
+  const { exit, stderr } = await terminal.belfry('schedule create a --every 1h --handler h --payload @image.bin')
+  expect(exit).toBe(2)
+  expect(stderr).toContain('no text in UTF-8')
+})
+
+it('a name that begins with a dash is refused: nobody could name it at a command line', async () => {
+  terminal.write('dash.json', '{"name":"-dash","every":"1h","target":{"handler":"h"}}')
+  const { exit, stderr } = await terminal.belfry('schedule put --file dash.json')
+  expect(exit).toBe(2)
+  expect(stderr).toContain('that does not begin with a dash')
+})
+
+it('the interval of a schedule that fails is listed with what it has become', () => {
+  const schedule = { name: 'a', everyMs: 60_000, failureCount: 3, deletedAt: null, disabled: null, paused: null }
+  const sheet = { now: 0, zone: 'UTC', paint: paintOf(false) }
+  const listed = showSchedules([{ ...schedule, nextDueAt: 1, waitsFor: null } as unknown as Schedule], sheet)
+  expect(listed).toContain('every 1m (8m after failures)')
+  expect(listed).toContain('3 failures in a row')
+})
+
+it('what is only an estimate is said once, where it begins', async () => {
+  const { stdout } = await terminal.belfry('schedule create a --every 1h --handler h')
+  expect(stdout.match(/if runs take no time/g)).toHaveLength(1)
 })
