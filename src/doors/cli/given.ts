@@ -30,7 +30,9 @@ export async function inputOf(
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
   const fields = fieldsOf(operation)
-  const input: Record<string, unknown> = { ...fromFile, ...argumentsOf(operation, typed) }
+  const named = argumentsOf(operation, typed)
+  refuseOtherNames(named, fromFile, problems)
+  const input: Record<string, unknown> = { ...fromFile, ...named }
   for (const field of fields) {
     const value = await flagValue(field, options, texts, problems)
     if (value !== undefined) input[field.name] = value
@@ -85,6 +87,19 @@ function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unkn
     problem: 'is missing',
     expected: '--command, --http or --handler; --target null for work that outside hosts take',
   })
+}
+
+/** A file about something else than what was named is most often the wrong file. */
+function refuseOtherNames(
+  named: Readonly<Record<string, unknown>>,
+  fromFile: Readonly<Record<string, unknown>>,
+  problems: Problem[],
+): void {
+  for (const [field, value] of Object.entries(named)) {
+    if (fromFile[field] === undefined || fromFile[field] === value) continue
+    const problem = `says ${JSON.stringify(fromFile[field])} for ${field}, and ${JSON.stringify(value)} was typed`
+    problems.push({ field: '--file', problem, expected: 'the same in both, or only one of the two' })
+  }
 }
 
 function argumentsOf({ takes }: AnyOperation, { args }: Typed): Record<string, unknown> {

@@ -156,3 +156,11 @@ it('what is only an estimate is said once, where it begins', async () => {
   const { stdout } = await terminal.belfry('schedule create a --every 1h --handler h')
   expect(stdout.match(/if runs take no time/g)).toHaveLength(1)
 })
+
+it('a file about another schedule than the one that is named is refused', async () => {
+  terminal.write('s.json', '{"name":"b","every":"1h","target":{"handler":"h"}}')
+  const { exit, stderr } = await terminal.belfry('schedule put a --file s.json')
+  expect(exit).toBe(2)
+  expect(stderr).toContain('says "b" for name, and "a" was typed')
+  expect((await terminal.belfry('schedule put b --file s.json')).exit).toBe(0)
+})
