@@ -120,6 +120,19 @@ function addField(command: Command, field: Field): void {
   const off = new Option(flag.replace('--', '--no-'), `The opposite of ${flag}.`)
   command.addOption(isOnByDefault ? on.hideHelp() : on)
   command.addOption(isOnByDefault ? new Option(off.flags, negated(says)) : off.hideHelp())
+  refuseBoth(command, on, off)
+}
+
+/** Yes and no at once: the last would win, and the other would be dropped without a word. */
+function refuseBoth(command: Command, on: Option, off: Option): void {
+  const given = new Set<Option>()
+  for (const option of [on, off]) {
+    command.on(`option:${option.name()}`, () => {
+      given.add(option)
+      if (given.size < 2) return
+      throw new BelfryError('invalid', `${on.long} and ${off.long} are both given.`, { hint: 'Give one of the two.' })
+    })
+  }
 }
 
 /** "Whether it is tried again …" of the flag that says no. */

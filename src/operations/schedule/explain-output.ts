@@ -11,7 +11,7 @@ import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { type RunCode, runCodes } from '../run/standing-codes.ts'
 import type { HintTold } from './hint-told.ts'
 import type { LedgerTold } from './ledger-told.ts'
-import { hintShape, upcomingRun } from './output.ts'
+import { hintShape, ledgerShape, upcomingRun } from './output.ts'
 import type { AwaitedRun, ScheduleStanding } from './standing.ts'
 import { type ScheduleCode, scheduleCodes } from './standing-codes.ts'
 import type { UpcomingRun } from './upcoming.ts'
@@ -74,17 +74,9 @@ export const ledgerRowTold = noted(
   outputOf<LedgerTold>()(
     z
       .strictObject({
-        from: instantSaid('The nominal instant, or the first of many.'),
-        to: instantSaid('The last of many, or the same.'),
-        count: count('How many occurrences the row stands for.'),
-        countIsAtLeast: flag('Whether there were more than could be counted.'),
-        outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
+        ...ledgerShape,
         why: text('The same in words.'),
-        runId: text('The run that it became.').nullable(),
         isRunKept: flag('Whether that run can still be looked at.').nullable(),
-        causedBy: text('The run that stood in its way.').nullable(),
-        recordedAt: instantSaid('When the row was written first.'),
-        endedAt: instantSaid('When it ended.').nullable(),
       })
       .describe('How an occurrence ended, in words.'),
   ),

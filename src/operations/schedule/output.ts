@@ -116,20 +116,25 @@ export const scheduleWritten = outputOf<ScheduleWritten>()(
   }),
 )
 
+/** What is told of a row of the ledger wherever it is told. */
+export const ledgerShape = {
+  from: instantSaid('The nominal instant, or the first of many.'),
+  to: instantSaid('The last of many, or the same.'),
+  count: count('How many occurrences the row stands for.'),
+  countIsAtLeast: flag('Whether there were more than could be counted.'),
+  outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
+  runId: text('The run that it became.').nullable(),
+  causedBy: text('The run that stood in its way.').nullable(),
+  recordedAt: instantSaid('When the row was written first.'),
+  endedAt: instantSaid('When it ended.').nullable(),
+}
+
 export const ledgerRow = noted(
   outputOf<LedgerView>()(
     z
       .strictObject({
-        from: instantSaid('The nominal instant, or the first of many.'),
-        to: instantSaid('The last of many, or the same.'),
-        count: count('How many occurrences the row stands for.'),
-        countIsAtLeast: flag('Whether there were more than could be counted.'),
-        outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
-        runId: text('The run that it became.').nullable(),
-        causedBy: text('The run that stood in its way.').nullable(),
+        ...ledgerShape,
         decision: nextDecision.nullable(),
-        recordedAt: instantSaid('When the row was written first.'),
-        endedAt: instantSaid('When it ended.').nullable(),
       })
       .describe('How an occurrence ended, or many in a row that ended alike without a run.'),
   ),

@@ -28,6 +28,7 @@ const typing: WrongInputs = {
     [2, 'a short flag that does not exist', 'belfry schedule list -x'],
     [2, 'a flag with nothing behind it', 'belfry schedule create x --handler h --every'],
     [2, 'a switch with a value', 'belfry schedule create x --every 10s --start-now=yes --handler h'],
+    [2, 'yes and no at once', 'belfry schedule create x --every 10s --start-now --no-start-now --handler h'],
     [2, 'a flag that is given twice', 'belfry schedule create x --every 10s --every 20s --handler h'],
     [2, 'a stray argument', 'belfry schedule show nightly ping'],
     [2, 'a blank in a cron without quotes', 'belfry schedule create x --cron 0 9 * * 1 --handler h'],
