@@ -5,7 +5,7 @@ import { traceparentOf } from '../core/trace.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { AttemptEnd, Lease } from '../store/port.ts'
 import type { Attempt, Ended, Execute, StopReason } from '../targets/executor.ts'
-import { attemptName, type EngineContext } from './context.ts'
+import type { EngineContext } from './context.ts'
 import { type Holding, stopHolding } from './holdings.ts'
 import { OutputWriter } from './output.ts'
 
@@ -30,26 +30,36 @@ type Came = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
 
 /**
  * Carries out one attempt to its end, whatever its target does: throw, hang, flood or ignore that it was stopped. The
- * answer is what is to be written of it.
+ * answer is what is to be written of it; it is there at once where the target was, because a promise for each of tens of
+ * thousands of runs a second costs more than the runs.
  */
-export async function execute(context: EngineContext, holding: Holding, executors: Executors): Promise<AttemptEnd> {
+export function execute(
+  context: EngineContext,
+  holding: Holding,
+  executors: Executors,
+): AttemptEnd | Promise<AttemptEnd> {
   const { lease } = holding
-  const { runId, fence, scheduleId } = lease
   const found = executorOf(lease, executors)
-  if (found === null) return { runId, fence, scheduleId, outcome: { kind: 'released' } }
-  const output = new OutputWriter(context, holding)
-  const options = lease.options as RunOptions
-  const timeoutMs = options.timeoutMs ?? timeoutMsDefault[found.kind]
+  if (found === null) return releasedEnd(lease)
+  const { timeoutMs = timeoutMsDefault[found.kind] } = lease.options as RunOptions
   const cancelTimeout =
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
-  const came = await resultOf(context, holding, found.execute, new LeasedAttempt(context, holding, output))
-  cancelTimeout?.()
-  // What tells it to stop from here on comes too late: an end that was first stands.
-  context.holdings.over(holding)
-  await output.close()
-  const outcome = outcomeAfter({ came, stopped: holding.stopped, expect: options.expect, timeoutMs })
-  const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
-  return { runId, fence, scheduleId, outcome, ...(result === undefined ? {} : { result }) }
+  const attempt = new LeasedAttempt(context, holding)
+  const over = (came: Came): AttemptEnd | Promise<AttemptEnd> => {
+    cancelTimeout?.()
+    // What tells it to stop from here on comes too late: an end that was first stands.
+    context.holdings.over(holding)
+    const end = endOf(holding, came, timeoutMs)
+    return attempt.writer === null ? end : attempt.writer.close().then(() => end)
+  }
+  context.signal('run.executing', lease.runId)
+  const came = answerOf(found.execute, attempt)
+  return came instanceof Promise ? answerOrNothing(context, holding, came).then(over) : over(came)
+}
+
+/** Nothing of it has happened, so it goes back untouched. */
+export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
+  return { runId, fence, scheduleId, outcome: { kind: 'released' } }
 }
 
 function executorOf({ target }: Lease, { handlers, kinds }: Executors): { kind: string; execute: Execute } | null {
@@ -60,33 +70,46 @@ function executorOf({ target }: Lease, { handlers, kinds }: Executors): { kind: 
   return execute === undefined ? null : { kind, execute }
 }
 
-/** An executor that does not stop when it is told to is left behind after a while: its slot is worth more than its word. */
-function resultOf(context: EngineContext, { controller }: Holding, run: Execute, attempt: Attempt): Promise<Came> {
-  const { signal } = controller
-  const { clock, settings } = context
-  return new Promise((resolve) => {
-    let cancel = (): void => undefined
-    const answered = (came: Came) => {
-      cancel()
-      signal.removeEventListener('abort', leaveBehind)
-      resolve(came)
-    }
-    const leaveBehind = () => {
-      cancel = clock.after(settings.leaveAfterMs, () => answered('nothing'))
-    }
-    if (signal.aborted) leaveBehind()
-    else signal.addEventListener('abort', leaveBehind, { once: true })
-    context.signal('run.executing', attempt.runId)
-    answerOf(run, attempt).then(answered)
-  })
-}
-
-async function answerOf(run: Execute, attempt: Attempt): Promise<Came> {
+function answerOf(run: Execute, attempt: Attempt): Came | Promise<Came> {
   try {
-    return { ended: await run(attempt) }
+    const ended = run(attempt)
+    return ended instanceof Promise ? ended.then(endedNow, threwNow) : { ended }
   } catch (threw) {
     return { threw }
   }
+}
+
+function endedNow(ended: Ended): Came {
+  return { ended }
+}
+
+function threwNow(threw: unknown): Came {
+  return { threw }
+}
+
+/** An executor that does not stop when it is told to is left behind after a while: its slot is worth more than its word. */
+function answerOrNothing(context: EngineContext, holding: Holding, answer: Promise<Came>): Promise<Came> {
+  const { clock, settings } = context
+  return new Promise((resolve) => {
+    let cancel: (() => void) | null = null
+    const leaveBehind = () => {
+      cancel = clock.after(settings.leaveAfterMs, () => resolve('nothing'))
+    }
+    if (holding.stopped === null) holding.whenStopped = leaveBehind
+    else leaveBehind()
+    answer.then((came) => {
+      cancel?.()
+      resolve(came)
+    })
+  })
+}
+
+function endOf({ lease, stopped }: Holding, came: Came, timeoutMs: number | undefined): AttemptEnd {
+  const { runId, fence, scheduleId } = lease
+  const { expect } = lease.options as RunOptions
+  const outcome = outcomeAfter({ came, stopped, expect, timeoutMs })
+  const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
+  return result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
 }
 
 interface After {
@@ -140,12 +163,12 @@ function messageOf(threw: unknown): string {
 class LeasedAttempt implements Attempt {
   readonly #context: EngineContext
   readonly #holding: Holding
-  readonly #output: OutputWriter
+  /** Of an attempt that has said something. */
+  writer: OutputWriter | null = null
 
-  constructor(context: EngineContext, holding: Holding, output: OutputWriter) {
+  constructor(context: EngineContext, holding: Holding) {
     this.#context = context
     this.#holding = holding
-    this.#output = output
   }
 
   get runId() {
@@ -185,27 +208,28 @@ class LeasedAttempt implements Attempt {
     return this.#holding.lease.payload
   }
   get signal() {
-    return this.#holding.controller.signal
+    return this.#holding.signal
   }
   get clock() {
     return this.#context.clock
   }
 
+  /** After the end of the attempt nothing is taken in any more. */
   output(text: string): void {
-    this.#output.write(text)
+    if (this.#holding.isOver) return
+    this.writer ??= new OutputWriter(this.#context, this.#holding)
+    this.writer.write(text)
   }
 
-  drained(): Promise<void> {
-    return this.#output.drained()
+  async drained(): Promise<void> {
+    await this.writer?.drained()
   }
 }
 
 /** How long it was on its way: from when it was due, and from when it came into the queue. */
 export function tellStarted({ events }: EngineContext, lease: Lease): void {
-  events.tell('run.started', {
-    ...attemptName(lease),
-    source: lease.source,
-    latenessMs: Math.max(0, lease.leasedAt - (lease.dueAt ?? lease.enqueuedAt)),
-    queueAgeMs: Math.max(0, lease.leasedAt - lease.enqueuedAt),
-  })
+  const { runId, fence, queue, scheduleId, source, leasedAt, dueAt, enqueuedAt } = lease
+  const latenessMs = Math.max(0, leasedAt - (dueAt ?? enqueuedAt))
+  const queueAgeMs = Math.max(0, leasedAt - enqueuedAt)
+  events.tell('run.started', { runId, fence, queue, scheduleId, source, latenessMs, queueAgeMs })
 }

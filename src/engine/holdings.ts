@@ -2,24 +2,48 @@ import type { Lease, LeaseName } from '../store/port.ts'
 import type { StopReason } from '../targets/executor.ts'
 
 /** A lease that this worker holds, from the lease's answer until its end has been written. */
-export interface Holding {
+export class Holding {
   readonly lease: Lease
-  readonly controller: AbortController
   /** By the monotonic clock: after this instant somebody else may be at the run, so this worker stops it. */
   trustedUntil: number
   /** Why it was told to stop, of several reasons the first. */
-  stopped: StopReason | null
+  stopped: StopReason | null = null
+  /** Told once, when it is told to stop. */
+  whenStopped: (() => void) | null = null
   /** Nothing is to be written of it any more: the store has given the run away, or this worker has given it up. */
-  isLost: boolean
+  isLost = false
   /** Its executor has answered; what is left to do is to write its end. */
-  isOver: boolean
+  isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */
-  isSettling: boolean
+  isSettling = false
+  #controller: AbortController | null = null
+
+  constructor(lease: Lease, trustedUntil: number) {
+    this.lease = lease
+    this.trustedUntil = trustedUntil
+  }
+
+  /** Made for the first who asks: a signal costs more than all else of a short attempt, and few look at it. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.stopped !== null) this.#controller.abort(this.stopped)
+    }
+    return this.#controller.signal
+  }
+
+  stop(reason: StopReason): void {
+    this.stopped = reason
+    this.whenStopped?.()
+    this.#controller?.abort(reason)
+  }
 }
 
 /** All that this worker holds. Its size is what the worker's slots are counted by. */
 export class Holdings {
-  readonly #held = new Map<string, Holding>()
+  readonly #held = new Set<Holding>()
+  /** Made when somebody asks by name, which is seldom, and forgotten with every change, which is not. */
+  #byName: Map<string, Holding> | null = null
   readonly #waiting = new Set<() => void>()
 
   get size(): number {
@@ -27,21 +51,15 @@ export class Holdings {
   }
 
   add(lease: Lease, trustedUntil: number): Holding {
-    const holding: Holding = {
-      lease,
-      controller: new AbortController(),
-      trustedUntil,
-      stopped: null,
-      isLost: false,
-      isOver: false,
-      isSettling: false,
-    }
-    this.#held.set(nameOf(lease), holding)
+    const holding = new Holding(lease, trustedUntil)
+    this.#held.add(holding)
+    this.#byName = null
     return holding
   }
 
   get(name: LeaseName): Holding | undefined {
-    return this.#held.get(nameOf(name))
+    this.#byName ??= new Map(this.all().map((holding) => [nameOf(holding.lease), holding]))
+    return this.#byName.get(nameOf(name))
   }
 
   over(holding: Holding): void {
@@ -49,13 +67,14 @@ export class Holdings {
     this.#tell()
   }
 
-  remove(name: LeaseName): void {
-    this.#held.delete(nameOf(name))
+  remove(holding: Holding): void {
+    this.#held.delete(holding)
+    this.#byName = null
     this.#tell()
   }
 
   all(): Holding[] {
-    return [...this.#held.values()]
+    return [...this.#held]
   }
 
   /** Resolves when nothing is held. */
@@ -89,8 +108,7 @@ export class Holdings {
  */
 export function stopHolding(holding: Holding, reason: StopReason): boolean {
   if (holding.stopped !== null || holding.isOver) return false
-  holding.stopped = reason
-  holding.controller.abort(reason)
+  holding.stop(reason)
   return true
 }
 

@@ -7,6 +7,8 @@ import { renewTick } from './heartbeat.ts'
 import { readInstants } from './instants.ts'
 
 const batchMax = 500
+/** While what has expired is in somebody else's hands: how soon to look again. */
+const contendedMs = 50
 
 /** What proves and clears up the deaths of this machine's workers. */
 export interface Coroner {
@@ -34,8 +36,9 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   const { clock, settings, signal } = context
   await buryDead(options)
   const { now, leaseExpiresAt } = await readInstants(context, watch, jumped)
+  const isLate = leaseExpiresAt !== null && leaseExpiresAt <= now && watch.mayReclaim(clock.monotonic())
   let reclaimed = 0
-  if (leaseExpiresAt !== null && leaseExpiresAt <= now && watch.mayReclaim(clock.monotonic())) {
+  if (isLate) {
     // What has expired may be our own, if this process was held up: as long as nobody has taken it, it can be kept.
     await renewTick(context)
     reclaimed = await takeBack(context, { limit: batchMax })
@@ -43,8 +46,11 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   signal('reclaim.ticked', reclaimed)
   // What expires next is seen with the next look, which is due at once: others may expire a moment later.
   if (reclaimed > 0) return 0
-  if (leaseExpiresAt === null || leaseExpiresAt <= now) return settings.localDeathsMs
-  return Math.min(leaseExpiresAt - now, settings.localDeathsMs)
+  // Somebody was quicker, or is at it: what he leaves, and what expires next, must not wait for the deaths.
+  if (isLate) return contendedMs
+  // What is granted from now on expires a whole lease later at the earliest, so a longer sleep would be too long.
+  const longestMs = Math.min(settings.localDeathsMs, settings.leaseMs)
+  return leaseExpiresAt === null || leaseExpiresAt <= now ? longestMs : Math.min(leaseExpiresAt - now, longestMs)
 }
 
 async function buryDead({ context, coroner, workerId }: ReclaimOptions): Promise<void> {

@@ -87,7 +87,7 @@ export class Settler {
   /** What the store has given away cannot be ended here any more. */
   #isGone(holding: Holding): boolean {
     if (!holding.isLost) return false
-    this.#context.holdings.remove(holding.lease)
+    this.#context.holdings.remove(holding)
     return true
   }
 
@@ -100,7 +100,7 @@ export class Settler {
       return
     }
     // From here on nobody renews it; if its end could not be written, it expires and is judged as lost.
-    holdings.remove(holding.lease)
+    holdings.remove(holding)
     switch (answer.answer) {
       case 'written':
         this.#tell(finished, answer.status, answer.reason, answer.nextEligibleAt)
@@ -117,14 +117,9 @@ export class Settler {
   }
 
   #tell({ holding, durationMs }: Finished, status: RunStatus, reason: string, nextEligibleAt?: number): void {
-    const event: RunEnded = {
-      ...attemptName(holding.lease),
-      status,
-      reason,
-      durationMs,
-      ...(nextEligibleAt === undefined ? {} : { nextEligibleAt }),
-    }
-    this.#context.events.tell(eventOfEnd(status), event)
+    const { runId, fence, queue, scheduleId } = holding.lease
+    const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs }
+    this.#context.events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
   }
 
   /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */

@@ -30,9 +30,10 @@ export class Grace {
     else this.#cancel = this.#clock.after(ms, this.#end)
   }
 
-  /** Nobody waits for it any more. */
+  /** Nobody waits for it any more: whoever hurries from here on sets no alarm, which would keep its process alive. */
   forget(): void {
     this.#cancel()
+    this.#endsAt = Number.NEGATIVE_INFINITY
   }
 }
 

@@ -6,7 +6,7 @@ import { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
 import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
-import { execute, tellStarted } from './execute.ts'
+import { execute, releasedEnd, tellStarted } from './execute.ts'
 import { Firer } from './fire.ts'
 import { Hearing } from './hearing.ts'
 import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
@@ -218,28 +218,40 @@ export class Worker {
   }
 
   #begin(lease: Lease, trustedUntil: number): void {
-    const { holdings, clock, signal } = this.#context
+    const { holdings, clock, settings } = this.#context
     const holding = holdings.add(lease, trustedUntil)
     const startedAt = clock.monotonic()
-    this.#carryOut(holding).then((end) => {
-      signal('run.ended', lease.runId)
-      this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
-    })
+    // Its answer took long: the trust loop may sleep past the instant up to which it can be trusted.
+    if (trustedUntil - startedAt < settings.renewMs) this.#loops.trust.wake()
+    const end = this.#carryOut(holding, startedAt)
+    if (end instanceof Promise) end.then((later) => this.#ended(holding, later, startedAt))
+    else this.#ended(holding, end, startedAt)
   }
 
-  async #carryOut(holding: Holding): Promise<AttemptEnd> {
-    const { runId, fence, scheduleId } = holding.lease
+  #ended(holding: Holding, end: AttemptEnd, startedAt: number): void {
+    const { clock, signal } = this.#context
+    signal('run.ended', holding.lease.runId)
+    this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
+  }
+
+  /** The answer never fails: what goes wrong here is an end of the run. */
+  #carryOut(holding: Holding, now: number): AttemptEnd | Promise<AttemptEnd> {
+    const { lease, trustedUntil } = holding
     // It was leased while the worker was told to stop: nothing has begun, so it goes back untouched.
     // Or its answer took so long that somebody else may be at it by now.
-    const isTrusted = this.#context.clock.monotonic() < holding.trustedUntil
-    if (!this.#isLeasing || !isTrusted) return { runId, fence, scheduleId, outcome: { kind: 'released' } }
-    tellStarted(this.#context, holding.lease)
+    if (!this.#isLeasing || now >= trustedUntil) return releasedEnd(lease)
+    tellStarted(this.#context, lease)
     try {
-      return await execute(this.#context, holding, this.options.executors)
+      const end = execute(this.#context, holding, this.options.executors)
+      return end instanceof Promise ? end.catch((error) => this.#defect(lease, error)) : end
     } catch (error) {
-      this.#context.events.tell('worker.failed', { loop: 'execute', error: error as Error })
-      return { runId, fence, scheduleId, outcome: { kind: 'unknown', reason: `Belfry failed: ${String(error)}` } }
+      return this.#defect(lease, error)
     }
+  }
+
+  #defect({ runId, fence, scheduleId }: Lease, error: unknown): AttemptEnd {
+    this.#context.events.tell('worker.failed', { loop: 'execute', error: error as Error })
+    return { runId, fence, scheduleId, outcome: { kind: 'unknown', reason: `Belfry failed: ${String(error)}` } }
   }
 
   /** There is room again: for this worker at once, and for others if they had found none. */

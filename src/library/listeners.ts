@@ -32,7 +32,7 @@ export class Listeners {
   once<Name extends EventName>(name: Name, listener: Listener<Name>): void {
     const hear = (event: EngineEvents[Name]) => {
       this.#remove(name, listener, hear)
-      void this.#call(name, listener, event)
+      this.#call(name, listener, event)
     }
     this.#add(name, listener, hear)
   }
@@ -60,12 +60,18 @@ export class Listeners {
     this.#events.off(name, heard as never)
   }
 
-  async #call<Name extends EventName>(name: Name, listener: Listener<Name>, event: EngineEvents[Name]): Promise<void> {
+  #call<Name extends EventName>(name: Name, listener: Listener<Name>, event: EngineEvents[Name]): void {
     try {
-      await listener(event)
+      const answer = listener(event)
+      // Most listeners answer nothing, and there may be tens of thousands of events a second.
+      if (answer !== undefined) Promise.resolve(answer).catch((error) => this.#failed(name, error))
     } catch (error) {
-      this.#logger.error({ event: 'listener.failed', of: name, error }, `A listener of ${name} threw.`)
+      this.#failed(name, error)
     }
+  }
+
+  #failed(name: EventName, error: unknown): void {
+    this.#logger.error({ event: 'listener.failed', of: name, error }, `A listener of ${name} threw.`)
   }
 }
 

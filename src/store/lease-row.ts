@@ -11,22 +11,27 @@ export type Contents = Pick<Lease, 'target' | 'payload' | 'options'>
 
 /** The contents, or the name of what cannot be read: somebody may have damaged a row, and must not stop all the others. */
 export function contentsOf(row: Row): Contents | { readonly unreadable: string } {
-  const [target, payload, options] = [row.target, row.payload, row.options].map(parsed)
+  const target = parsed(row.target)
+  const payload = parsed(row.payload)
+  const options = parsed(row.options)
   if (!isRecord(target) && target !== null) return { unreadable: 'target' }
   if (payload === undefined) return { unreadable: 'payload' }
   if (!isRecord(options) && options !== null) return { unreadable: 'options' }
   return { target, payload: row.payload === null ? undefined : payload, options: options ?? {} }
 }
 
-/** A lease as its holder gets it, from a row of the lease's own columns and those above. */
-export function leaseOf(row: Row, queue: string, contents: Contents): Lease {
+/** What a lease has of its own, besides what its run has. */
+export type Granted = Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'>
+
+/** A lease as its holder gets it, from a row that has the columns above and those of the run's place in line. */
+export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
   return {
     runId: formatId('run', row.run_id as number),
-    fence: row.fence as number,
-    queue,
-    claimId: row.claim_id as string,
-    leasedAt: row.leased_at as number,
-    expiresAt: row.expires_at as number,
+    fence: granted.fence,
+    queue: granted.queue,
+    claimId: granted.claimId,
+    leasedAt: granted.leasedAt,
+    expiresAt: granted.expiresAt,
     scheduleId: row.schedule_id === null ? null : formatId('schedule', row.schedule_id as number),
     occurrenceAt: row.occurrence_at as number | null,
     dueAt: row.due_at as number | null,
@@ -34,7 +39,9 @@ export function leaseOf(row: Row, queue: string, contents: Contents): Lease {
     source: row.source as RunSource,
     attempts: row.attempts as number,
     idempotencyKey: row.idempotency_key as string | null,
-    ...contents,
+    target: contents.target,
+    payload: contents.payload,
+    options: contents.options,
     repeatable: row.repeatable === 1,
   }
 }

@@ -104,19 +104,21 @@ type LinePlace = Pick<Standing, 'queueId' | 'needId' | 'priority' | 'enqueuedAt'
 
 /** Runs by lane. Whoever names a stretch and a list touches only that stretch of the index, whatever its length. */
 export function stretches(places: readonly LinePlace[]): Stretch[] {
-  const lanes = new Map<string, LinePlace[]>()
-  for (const place of places) {
-    const name = `${place.queueId} ${place.needId}`
-    const lane = lanes.get(name)
-    if (lane === undefined) lanes.set(name, [place])
+  const lanes: LinePlace[][] = []
+  for (const place of places.toSorted((a, b) => byLane(a, b) || byPlace(a, b))) {
+    const lane = lanes.at(-1)
+    if (lane?.[0] === undefined || byLane(lane[0], place) !== 0) lanes.push([place])
     else lane.push(place)
   }
-  return [...lanes.values()].map((lane) => {
-    const sorted = lane.toSorted(byPlace)
-    const [first, last] = [sorted[0] as LinePlace, sorted.at(-1) as LinePlace]
+  return lanes.map((lane) => {
+    const [first, last] = [lane[0] as LinePlace, lane.at(-1) as LinePlace]
     const ends = [first, last].flatMap(({ priority, enqueuedAt, runId }) => [priority, enqueuedAt, runId])
-    return { between: [first.queueId, first.needId, ...ends], runIds: sorted.map(({ runId }) => runId) }
+    return { between: [first.queueId, first.needId, ...ends], runIds: lane.map(({ runId }) => runId) }
   })
+}
+
+function byLane(a: LinePlace, b: LinePlace): number {
+  return a.queueId - b.queueId || a.needId - b.needId
 }
 
 /** Queue order, as `core/plan.ts` has it: ids grow as their texts do. */

@@ -41,6 +41,7 @@ export interface Ended {
 
 /**
  * Carries out one attempt. It answers when nothing of the attempt is left running. What it throws counts as a failure
- * with that message; after the signal was aborted, whatever it answers or throws means "stopped".
+ * with that message; after the signal was aborted, whatever it answers or throws means "stopped". What has ended when it
+ * returns need not be wrapped in a promise.
  */
-export type Execute = (attempt: Attempt) => Promise<Ended>
+export type Execute = (attempt: Attempt) => Ended | Promise<Ended>

@@ -8,7 +8,9 @@ const target = { handler: 'work' }
 
 describe('cancelling a leased run', () => {
   it('stops it at once when its worker is in this process', async () => {
-    const here = await stage()
+    // No renewal comes while the clock stands.
+    const clock = new TestClock()
+    const here = await stage({ clock, store: await openPlace({ clock }) })
     here.handle('work', async (attempt) => {
       await stopped(attempt)
       throw attempt.signal.reason

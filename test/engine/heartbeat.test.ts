@@ -49,6 +49,33 @@ describe('trust in a lease', () => {
     expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
   })
 
+  it.each([3_600_000, -3_600_000])('is measured by the clock that nobody can set (%i ms)', async (byMs) => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    world.fault = (verb) => (verb === 'renew' || verb === 'reclaim' ? 'before' : undefined)
+    await pass(clock, 1_000)
+    clock.set(clock.now() + byMs)
+    await pass(clock, 22_500)
+    expect(here.of('run.lease-lost')).toEqual([])
+    await pass(clock, 500)
+    expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
+  })
+
+  it('ends with the first renewal that does not find the lease, long before its time is over', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('run.started')
+    const deadWorkers = [here.engine.workerId ?? '']
+    expect(await world.real.reclaim({ deadWorkers, expired: false, limit: 9 })).toMatchObject([{ runId: id }])
+    await pass(clock, 10_000)
+    expect(here.of('run.lease-lost')).toMatchObject([{ runId: id, fence: 1, because: 'taken-back' }])
+  })
+
   it('is lost once, also by a run that does not stop for it', async () => {
     const { clock, world, here } = await scene({ leaveAfterMs: 600_000 })
     here.handle('work', () => new Promise(() => undefined))

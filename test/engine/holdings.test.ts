@@ -16,7 +16,7 @@ describe('what a worker holds', () => {
     expect(stopHolding(holding, 'timeout')).toBe(true)
     expect(stopHolding(holding, 'shutdown')).toBe(false)
     expect(holding.stopped).toBe('timeout')
-    expect(holding.controller.signal.reason).toBe('timeout')
+    expect(holding.signal.reason).toBe('timeout')
   })
 
   it('is lost once, whoever finds out', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { EngineSettings } from '../../src/engine/settings.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage } from './stage.ts'
@@ -7,7 +8,7 @@ const target = { handler: 'elsewhere' }
 const can = { kinds: ['handler'] }
 const isDead = ({ name }: { name: string }) => name === 'dead'
 
-async function scene(deaths: string[] = []) {
+async function scene(deaths: string[] = [], settings: Partial<EngineSettings> = {}) {
   const clock = new TestClock()
   const world = faulty(await openPlace({ clock }))
   const looked: string[] = []
@@ -15,6 +16,7 @@ async function scene(deaths: string[] = []) {
     clock,
     store: world.store,
     maxConcurrent: 2_000,
+    settings,
     coroner: {
       isDead: (worker) => {
         looked.push(worker.id)
@@ -92,6 +94,27 @@ describe('taking back', () => {
     expect(here.of('run.reclaimed')).toHaveLength(1)
     await pass(clock, 1)
     expect(here.of('run.reclaimed')).toHaveLength(2)
+  })
+
+  it('does not oversleep a lease that is granted after the look, and is shorter than the time between looks at deaths', async () => {
+    const { clock, here, holder } = await scene([], { leaseMs: 1_000 })
+    await here.engine.start()
+    await settleDown()
+    await holder('silent', 1_000)
+    await pass(clock, 1_000)
+    expect(here.of('run.reclaimed')).toMatchObject([{ because: 'expired' }])
+  })
+
+  it('is tried again soon where somebody else was at it, because he may leave it', async () => {
+    const { clock, world, here, holder } = await scene()
+    await holder('silent', 12_000)
+    await here.engine.start()
+    let tries = 0
+    world.fault = (verb) => (verb === 'reclaim' && ++tries === 1 ? () => [] : undefined)
+    await pass(clock, 12_000)
+    expect(here.of('run.reclaimed')).toEqual([])
+    await pass(clock, 50)
+    expect(here.of('run.reclaimed')).toMatchObject([{ because: 'expired' }])
   })
 
   it('of more than one step can take goes on at once', async () => {

@@ -3,15 +3,20 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
 import { cancel } from '../../src/store/cancel.ts'
 import type { Database } from '../../src/store/database.ts'
+import { enqueue } from '../../src/store/enqueue.ts'
+import { fireDue } from '../../src/store/fire.ts'
 import { lease } from '../../src/store/lease.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { appendOutput } from '../../src/store/output.ts'
+import { pauseSchedule } from '../../src/store/pause-schedule.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { putSchedule } from '../../src/store/put-schedule.ts'
 import { output } from '../../src/store/reads/output.ts'
 import { reclaim } from '../../src/store/reclaim.ts'
+import { renew } from '../../src/store/renew.ts'
 import { reset } from '../../src/store/reset.ts'
-import type { Step } from '../../src/store/statement.ts'
-import { numberOf, Scene, startAt } from './scene.ts'
+import { both, one, type Row, type Step } from '../../src/store/statement.ts'
+import { actor, numberOf, Scene, startAt } from './scene.ts'
 
 /** Interleavings that only a database with several writers at once can have; SQLite has one writer at a time. */
 const clock = { now: startAt }
@@ -42,18 +47,32 @@ beforeEach(async () => {
   await scene.begin()
 })
 
-/** Lets `second` run until it waits for a lock that the open transaction of `first` holds, then commits that one. */
-async function interleave<Result>(held: () => Step<unknown>, second: () => Promise<Result>): Promise<Result> {
+const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and pid <> pg_backend_pid()`
+
+/**
+ * Lets `second` run until it is done or waits for a lock of the open transaction of `first`, then commits that one. What
+ * is to happen while both are under way happens before that.
+ */
+async function meet<Result>(
+  held: () => Step<unknown>,
+  second: () => Promise<Result>,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+) {
   await first.query('begin')
   await database.within(first, held)
   let isDone = false
   const answer = second().finally(() => {
     isDone = true
   })
-  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and pid <> pg_backend_pid()`
   while (!isDone && (await first.query(waiting)).rows.length === 0) await Promise.resolve()
+  const waited = !isDone
+  await meanwhile()
   await first.query('commit')
-  return answer
+  return { waited, answer: await answer }
+}
+
+async function interleave<Result>(held: () => Step<unknown>, second: () => Promise<Result>): Promise<Result> {
+  return (await meet(held, second)).answer
 }
 
 const request = { queue: 'default', workerId: 'w-11', can: { kinds: [], host: true }, limit: 10 }
@@ -125,4 +144,60 @@ test('two who work at one key, one cancelling and one ending its runs, do not wa
   const deadlocks = `select deadlocks from pg_stat_database where datname = current_database()`
   await first.query('select pg_stat_force_next_flush()')
   expect((await first.query(deadlocks)).rows).toEqual([{ deadlocks: 0 }])
+})
+
+test('a claim passes by a run that somebody else is moving, and waits for nobody', async () => {
+  const [moved, next] = [await scene.enqueue(), await scene.enqueue()]
+  const met = await meet(
+    () => cancel(scene.context, moved, 'x'),
+    () => scene.lease({ limit: 1 }),
+  )
+  expect(met).toMatchObject({ waited: false, answer: [{ runId: next }] })
+})
+
+test('a fire passes by a schedule that somebody else is changing, and waits for nobody', async () => {
+  for (const name of ['changed', 'next']) {
+    const spec = { name, timing: { everyMs: 60_000 }, target: { handler: 'h' }, startNow: true }
+    await scene.write((context) => putSchedule(context, spec, { mode: 'create', actor }))
+  }
+  const met = await meet(
+    () => pauseSchedule(scene.context, 'changed', { reason: 'x' }),
+    () => scene.write((context) => fireDue(context, { limit: 10 })),
+  )
+  expect(met).toMatchObject({ waited: false, answer: { runs: [{ schedule: 'next' }] } })
+})
+
+test('a run that comes to its key while the last one of it ends is let through by one of the two', async () => {
+  await scene.setQueue('default', { policy: { maxConcurrentPerKey: 1 } })
+  const held = await scene.leaseOf(await scene.enqueue({ concurrencyKey: 'k' }))
+  let next = ''
+  const coming = function* () {
+    const [answer] = yield* enqueue(scene.context, [{ concurrencyKey: 'k' }])
+    next = answer?.id ?? ''
+  }
+  await interleave(coming, () => scene.end(held))
+  expect(await scene.lease()).toMatchObject([{ runId: next }])
+})
+
+test('a lease that is renewed between the look of a reclaim and its taking stays with its holder', async () => {
+  const held = await scene.leaseOf(await scene.enqueue())
+  clock.now += 600_000
+  const lock = () => one(both('test lock', 'select pg_advisory_xact_lock(42)'))
+  const taking = function* (step: ReturnType<typeof reclaim>): ReturnType<typeof reclaim> {
+    let turn = step.next()
+    while (!turn.done) {
+      const rows: Row[] = yield turn.value
+      if ('statement' in turn.value && turn.value.statement.name === 'reclaim find') yield* lock()
+      turn = step.next(rows)
+    }
+    return turn.value
+  }
+  const met = await meet(
+    lock,
+    () => scene.write((context) => taking(reclaim(context, { limit: 10 }))),
+    () => scene.write((context) => renew(context, [held], 60_000)),
+  )
+  expect(met.waited).toBe(true)
+  expect(met.answer.map(({ runId }) => runId)).not.toContain(held.runId)
+  expect(await scene.end(held)).toMatchObject({ answer: 'written' })
 })

@@ -96,3 +96,25 @@ onEachDatabase('lease what can be read', (scene) => {
     expect(granted).toMatchObject([{ runId: ids[1], payload: 2 }])
   })
 })
+
+onEachDatabase('lease what may go', (scene) => {
+  test('a stopped namespace leases nothing, says so, and goes on when it is no longer stopped', async () => {
+    const id = await scene().enqueue()
+    const { ns } = scene().context
+    await scene().sql('update belfry.namespace set stopped_at = 1 where id = $1', ns)
+    expect(await leaseAll(scene())).toMatchObject({ leases: [], stopped: 'paused' })
+    await scene().sql('update belfry.namespace set stopped_at = null where id = $1', ns)
+    expect((await leaseAll(scene())).leases.map(({ runId }) => runId)).toEqual([id])
+  })
+
+  test('the starts of a queue count for its rate from claim to claim, and no longer than its window', async () => {
+    await scene().setQueue('default', { policy: { maxConcurrent: 50, rateLimit: { startsMax: 3, perMs: 60_000 } } })
+    for (let run = 0; run < 9; run++) await scene().enqueue()
+    const started = async () => (await leaseAll(scene())).leases.length
+    expect([await started(), await started()]).toEqual([3, 0])
+    scene().clock.now += 59_999
+    expect(await started()).toBe(0)
+    scene().clock.now += 1
+    expect([await started(), await started()]).toEqual([3, 0])
+  })
+})

@@ -38,4 +38,14 @@ onEachDatabase('reclaim', (scene) => {
       [ofDead?.runId, 'holder-dead'],
     ])
   })
+
+  test('whoever declares a worker of another namespace dead takes nothing from it', async () => {
+    const worker = await scene().registerWorker()
+    await scene().enqueue()
+    const [held] = await scene().lease({ workerId: worker, leaseMs: 1_000 })
+    const stranger = { ...scene().context, ns: scene().context.ns + 1_000_000 }
+    const request = { deadWorkers: [worker], expired: false, limit: 10 }
+    expect(await scene().write(() => reclaim(stranger, request))).toEqual([])
+    expect(await scene().end(held as NonNullable<typeof held>)).toMatchObject({ answer: 'written' })
+  })
 })

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { type Dials, pause, systemClock } from '../../core/clock.ts'
+import { type Dials, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { closedStore, type Database } from '../database.ts'
 import type { DatabaseCondition } from '../health.ts'
@@ -20,6 +20,7 @@ import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCod
 import { FileWatch } from './file-watch.ts'
 import { listen } from './listen.ts'
 import { pragmaInThread } from './thread.ts'
+import { WriteQueue } from './write-queue.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement
@@ -27,13 +28,7 @@ interface Prepared {
   readonly columns: readonly string[]
 }
 
-const busyWaitMsMax = 8
-const busyGiveUpMs = 30_000
-
-/**
- * One connection, one writer at a time. A transaction is driven from `begin immediate` to `commit` without an await, so
- * nothing of this process can come between its statements, and the file is never locked across a turn of the loop.
- */
+/** One connection, which reads at once and writes in turn. */
 export class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
   readonly place: string
@@ -44,6 +39,7 @@ export class SqliteDatabase implements Database {
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
   readonly #listening = new Set<() => void>()
   readonly #file: FileWatch
+  readonly #writes: WriteQueue
   #dataVersion: SqliteStatement | undefined
 
   constructor(handle: SqliteHandle, place: string, clock: Dials, beforeClose: () => void = () => undefined) {
@@ -52,28 +48,22 @@ export class SqliteDatabase implements Database {
     this.place = place
     this.#clock = clock
     this.#file = new FileWatch(place, clock)
+    const writer = {
+      place,
+      begin: () => this.#begin(),
+      drive: <Result>(step: Step<Result>) => this.#written(step),
+      commit: () => this.#commit(),
+      rollBack: () => this.#rollBack(),
+    }
+    this.#writes = new WriteQueue(writer, clock)
   }
 
   write<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#transaction(verb, () => this.#commit())
+    return this.#writes.add(verb)
   }
 
   rehearse<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#transaction(verb, () => this.#rollBack())
-  }
-
-  async #transaction<Result>(verb: () => Step<Result>, end: () => void): Promise<Result> {
-    this.#file.refuseVanished()
-    const startedAt = this.#clock.monotonic()
-    for (let tries = 1; !this.#begin(); tries++) {
-      if (this.#clock.monotonic() - startedAt > busyGiveUpMs) throw stillLocked(this.place, tries)
-      // Others are writing. A busy timeout of seconds would block the loop for seconds, so the wait is asynchronous.
-      await pause(systemClock, Math.random() * Math.min(busyWaitMsMax, tries))
-    }
-    // From here to the end there is no await, or another verb of this process would land in this transaction.
-    const result = this.#step(verb)
-    end()
-    return result
+    return this.#writes.add(verb, { isRehearsal: true })
   }
 
   async read<Result>(verb: () => Step<Result>): Promise<Result> {
@@ -175,6 +165,7 @@ export class SqliteDatabase implements Database {
 
   #begin(): boolean {
     this.#refuseClosed()
+    this.#file.refuseVanished()
     try {
       this.#handle.exec('begin immediate')
       return true
@@ -184,11 +175,10 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #step<Result>(verb: () => Step<Result>): Result {
+  #written<Result>(step: Step<Result>): Result {
     try {
-      return this.#drive(this.#handle, verb())
+      return this.#drive(this.#handle, step)
     } catch (error) {
-      this.#rollBack()
       throw explained(error, this.place)
     }
   }
@@ -293,13 +283,6 @@ function countedIds(handle: SqliteHandle, count: number): Row[] {
   const row = handle.prepare('update id_counter set last = last + ? returning last').get(count) as Row
   const first = Number(row.last) - count + 1
   return Array.from({ length: count }, (_, index) => ({ id: first + index }))
-}
-
-function stillLocked(place: string, tries: number): BelfryError {
-  return new BelfryError('unavailable', `${place} was locked by another process for ${busyGiveUpMs / 1000} s.`, {
-    hint: 'A program that keeps a write transaction open on this file must finish first.',
-    details: { tries },
-  })
 }
 
 /** Gives the errors a person can act on a sentence; what is left is a defect and stays as it is. */

@@ -1,4 +1,4 @@
-import type { Execute } from '../executor.ts'
+import type { Ended, Execute } from '../executor.ts'
 import { failureOf } from './failure.ts'
 import { AttemptRun, type Handler } from './run.ts'
 
@@ -8,12 +8,27 @@ import { AttemptRun, type Handler } from './run.ts'
  * asked to settle, by the attempt's signal.
  */
 export function handlerExecutor<Payload, Result>(handle: Handler<Payload, Result>): Execute {
-  return async (attempt) => {
+  return (attempt) => {
     try {
-      const result = await handle(new AttemptRun(attempt))
-      return { facts: { kind: 'handler', json: result, ...(typeof result === 'string' && { text: result }) }, result }
+      const result = handle(new AttemptRun(attempt))
+      return isPromiseLike(result) ? Promise.resolve(result).then(answered, threw) : answered(result)
     } catch (thrown) {
-      return { facts: { kind: 'handler', ...failureOf(thrown) } }
+      return threw(thrown)
     }
   }
+}
+
+function answered(result: unknown): Ended {
+  if (typeof result === 'string') return { facts: { kind: 'handler', json: result, text: result }, result }
+  return { facts: { kind: 'handler', json: result }, result }
+}
+
+function threw(thrown: unknown): Ended {
+  return { facts: { kind: 'handler', ...failureOf(thrown) } }
+}
+
+/** What `await` would wait for. */
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  const canHaveMembers = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return canHaveMembers && typeof (value as { then?: unknown }).then === 'function'
 }
