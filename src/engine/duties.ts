@@ -6,6 +6,8 @@ const dutyMsMin = 180_000
 const pruneLimit = 500
 /** Steps of one round before everybody else has a turn. */
 const pruneStepsMax = 20
+/** Between the parts of a long round everybody else has this many times as long as a part took. */
+const pruneRestFactor = 4
 const repairLimit = 100
 const overdueMsMin = 60_000
 
@@ -27,11 +29,14 @@ export class Duties {
   }
 
   async tick(): Promise<number> {
-    const { settings, signal } = this.#options.context
+    const { clock, settings, signal } = this.#options.context
     if (await this.#has('reconcile')) await this.#reconcile()
+    const begunAt = clock.monotonic()
     const isPruned = (await this.#has('retention')) ? await this.#prune() : true
     signal('duties.ticked')
-    return isPruned ? settings.beatMs : 0
+    // Where there is very much to go through, what is due must not be late for it; what is kept too long is not.
+    const restMs = Math.ceil(pruneRestFactor * (clock.monotonic() - begunAt))
+    return isPruned ? settings.beatMs : Math.min(restMs, settings.beatMs)
   }
 
   #has(name: string): Promise<boolean> {

@@ -17,8 +17,8 @@ export async function renewTick(context: EngineContext): Promise<number> {
       const holding = holdings.get(renewal)
       if (holding === undefined) continue
       if (!renewal.renewed) {
-        // If its end is just being written, that write will learn the same.
-        if (!holding.isSettling) loseHolding(context, holding)
+        // Whoever writes its end will learn the same, or that it was written by a commit which seemed to fail.
+        if (!holding.isSettling && !holding.isOver) loseHolding(context, holding)
       } else {
         // Counted from before the request: from then on the store's own count may have run.
         holding.trustedUntil = startedAt + trustMs(settings)

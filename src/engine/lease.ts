@@ -18,6 +18,8 @@ const fullPollMs = 1_000
 export interface LessorOptions {
   readonly context: EngineContext
   readonly slots: number | null
+  /** How many of the held will have ended when what is leased now begins. */
+  readonly leaving: () => number
   /** The queues it works for; `null` is all of them. */
   readonly queues: ReadonlySet<string> | null
   readonly workerId: () => string
@@ -33,6 +35,8 @@ export interface LessorOptions {
 export class Lessor {
   readonly #options: LessorOptions
   #asked = new Set<string>()
+  /** Queues that were asked along with ends of their runs and have not answered since, and whether they were full before. */
+  readonly #alongside = new Map<string, boolean>()
   /** Queues at their ceiling when they were last asked, and until when they need not be asked again. */
   readonly #fullUntil = new Map<string, number>()
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
@@ -48,9 +52,25 @@ export class Lessor {
     else for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
   }
 
+  /** Asks at the same time as the ends of runs in these queues are written, so that one commit does for both. */
+  askAlong(queues: Iterable<string>): void {
+    this.ask(queues)
+    for (const queue of queues) this.#alongside.set(queue, this.#fullUntil.has(queue))
+  }
+
+  /**
+   * Asks where runs have ended, and answers whether there is anything to ask. A lease that was asked for along with their
+   * ends, and is under way, comes after them.
+   */
+  askAfter(queues: Iterable<string>): boolean {
+    const rest = [...queues].filter((queue) => this.#asked.has(queue) || !this.#alongside.has(queue))
+    this.ask(rest)
+    return rest.length > 0
+  }
+
   /** Whether an end in this queue may let another worker go on. */
   wasFull(queue: string): boolean {
-    return this.#fullUntil.has(queue)
+    return this.#fullUntil.has(queue) || this.#alongside.get(queue) === true
   }
 
   /**
@@ -103,9 +123,9 @@ export class Lessor {
   }
 
   #room(): number {
-    const { slots, context, isOpen } = this.#options
+    const { slots, context, leaving, isOpen } = this.#options
     if (!isOpen()) return 0
-    return slots === null ? Number.POSITIVE_INFINITY : Math.max(0, slots - context.holdings.size)
+    return slots === null ? Number.POSITIVE_INFINITY : Math.max(0, slots - context.holdings.size + leaving())
   }
 
   /** Whether there may be more to get from this queue at once. */
@@ -122,6 +142,8 @@ export class Lessor {
     } catch (error) {
       if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
       answer = { leases: await this.#granted(request, trustedUntil), skipped: [], broken: [], full: false, more: true }
+    } finally {
+      this.#answered(queue)
     }
     if (answer.full) this.#fullUntil.set(queue, startedAt + fullPollMs)
     else this.#fullUntil.delete(queue)
@@ -129,6 +151,11 @@ export class Lessor {
     this.#tellEnds(queue, answer)
     for (const lease of answer.leases) begin(lease, trustedUntil)
     return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
+  }
+
+  /** Ends that share its commit are answered in the same turn of the event loop, a little sooner or later. */
+  #answered(queue: string): void {
+    if (this.#alongside.has(queue)) setImmediate(() => this.#alongside.delete(queue))
   }
 
   /** Not every run that was met could be leased; some ended there and then. */

@@ -24,6 +24,8 @@ export interface ReclaimOptions {
   readonly coroner: Coroner
   readonly workerId: () => string
   readonly jumped: () => void
+  /** Told how many others were at work when it last looked. */
+  readonly met: (others: number) => void
 }
 
 /**
@@ -53,12 +55,12 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   return leaseExpiresAt === null || leaseExpiresAt <= now ? longestMs : Math.min(leaseExpiresAt - now, longestMs)
 }
 
-async function buryDead({ context, coroner, workerId }: ReclaimOptions): Promise<void> {
+async function buryDead({ context, coroner, workerId, met }: ReclaimOptions): Promise<void> {
   const { store } = context
   const workers = await store.read.workers()
-  const dead = workers.filter(
-    (worker) => worker.stoppedAt === null && worker.id !== workerId() && coroner.isDead(worker),
-  )
+  const others = workers.filter(({ id, stoppedAt }) => stoppedAt === null && id !== workerId())
+  const dead = others.filter((worker) => coroner.isDead(worker))
+  met(others.length - dead.length)
   if (dead.length === 0) return
   const ids = dead.map(({ id }) => id)
   const leases = await store.read.leasesOfWorkers(ids, batchMax)

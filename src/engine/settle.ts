@@ -18,6 +18,12 @@ export interface Finished {
   readonly isBare?: boolean
 }
 
+export interface SettlerOptions extends Pick<LoopOptions, 'failed'> {
+  /** Ends in these queues have been asked for, and are not yet written. */
+  readonly writing: (queues: ReadonlySet<string>) => void
+  readonly settled: (queues: ReadonlySet<string>) => void
+}
+
 /**
  * Writes ends down, many in one commit. A flush begins with the next turn of the event loop, which is when the loop has
  * nothing better to do: all that ended in one turn goes together, a lone run waits for nobody, and whatever ends while a
@@ -26,21 +32,27 @@ export interface Finished {
 export class Settler {
   readonly #context: EngineContext
   readonly #loop: Loop
+  readonly #writing: (queues: ReadonlySet<string>) => void
   readonly #settled: (queues: ReadonlySet<string>) => void
   #waiting: Finished[] = []
+  #inWriting = 0
+  #wentWell = true
   #isAsked = false
 
-  constructor(
-    context: EngineContext,
-    options: Pick<LoopOptions, 'failed'> & { settled: (queues: ReadonlySet<string>) => void },
-  ) {
+  constructor(context: EngineContext, options: SettlerOptions) {
     this.#context = context
+    this.#writing = options.writing
     this.#settled = options.settled
     this.#loop = new Loop({ name: 'settle', clock: context.clock, failed: options.failed, tick: () => this.#flush() })
   }
 
   get isIdle(): boolean {
     return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep
+  }
+
+  /** How many ends are being written, if those before them could be. */
+  get inWriting(): number {
+    return this.#inWriting
   }
 
   start(): void {
@@ -71,9 +83,10 @@ export class Settler {
 
   async #write(batch: readonly Finished[]): Promise<void> {
     const held = batch.filter(({ holding }) => !this.#isGone(holding))
+    const queues = new Set(batch.map(({ holding }) => holding.lease.queue))
     for (const { holding } of held) holding.isSettling = true
     try {
-      const answers = held.length === 0 ? [] : await this.#context.store.settle(held.map(({ end }) => end))
+      const answers = held.length === 0 ? [] : await this.#asked(held, queues)
       for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
     } catch (error) {
       // Either nothing was written, or nobody knows: the same ends are written again, and what is there already says so.
@@ -81,7 +94,24 @@ export class Settler {
       this.#waiting.unshift(...held)
       throw error
     }
-    this.#settled(new Set(batch.map(({ holding }) => holding.lease.queue)))
+    this.#settled(queues)
+  }
+
+  /** While ends cannot be written nobody counts on them: what has ended would pile up behind what begins. */
+  async #asked(held: readonly Finished[], queues: ReadonlySet<string>): Promise<Settled[]> {
+    const answers = this.#context.store.settle(held.map(({ end }) => end))
+    if (this.#wentWell) {
+      this.#inWriting = held.length
+      this.#writing(queues)
+    }
+    this.#wentWell = false
+    try {
+      const settled = await answers
+      this.#wentWell = true
+      return settled
+    } finally {
+      this.#inWriting = 0
+    }
   }
 
   /** What the store has given away cannot be ended here any more. */

@@ -59,6 +59,7 @@ export class Worker {
   /** The ids that leases of this worker stand under; the last one is its own now. */
   readonly #ids: string[] = []
   #isLeasing = true
+  #isAlone = false
   #unlisten: () => void = () => undefined
   #hasStopped: () => void = () => undefined
   readonly stopped = new Promise<void>((resolve) => {
@@ -76,6 +77,7 @@ export class Worker {
       context: this.#context,
       slots: start.slots ?? null,
       queues: start.queues === undefined ? null : new Set(start.queues),
+      leaving: () => (store.keepsOrder && this.#isAlone ? this.#settler.inWriting : 0),
       workerId,
       isOpen: () => this.#isLeasing,
       can: () => this.#can(),
@@ -83,6 +85,7 @@ export class Worker {
     })
     this.#settler = new Settler(this.#context, {
       failed: (...told) => this.#outage.failed(...told),
+      writing: (queues) => this.#ending(queues),
       settled: (queues) => this.#settled(queues),
     })
     this.#duties = new Duties({ context: this.#context, workerId, lookAgain: () => this.#loops.fire.wake() })
@@ -145,7 +148,10 @@ export class Worker {
     const context = this.#context
     const workerId = () => this.id
     const jumped = () => this.#loops.renew.wake()
-    const { coroner } = this.options
+    const met = (others: number) => {
+      this.#isAlone = others === 0
+    }
+    const reclaiming = { context, watch: this.#watch, coroner: this.options.coroner, workerId, jumped, met }
     const firer = new Firer({ context, watch: this.#watch, jumped })
     return {
       fire: this.#loop('fire', async () => this.#hearing.atMost(await firer.tick())),
@@ -153,7 +159,7 @@ export class Worker {
       renew: this.#loop('renew', () => renewTick(context)),
       trust: this.#loop('trust', async () => trustTick(context)),
       cancel: this.#loop('cancel', () => cancelTick(context, this.#ids)),
-      reclaim: this.#loop('reclaim', () => reclaimTick({ context, watch: this.#watch, coroner, workerId, jumped })),
+      reclaim: this.#loop('reclaim', () => reclaimTick(reclaiming)),
       duties: this.#loop('duties', () => this.#duties.tick()),
       beat: this.#loop('beat', () => this.#beat()),
       hear: this.#loop('hear', async () => this.#hearing.tick()),
@@ -254,13 +260,21 @@ export class Worker {
     return { runId, fence, scheduleId, outcome: { kind: 'unknown', reason: `Belfry failed: ${String(error)}` } }
   }
 
+  /**
+   * There will be room when these ends are written: where the store keeps the order, whoever asks now asks after them. Who
+   * is not alone does not, because nobody else would ever find room in a queue that is full.
+   */
+  #ending(queues: ReadonlySet<string>): void {
+    if (!this.#isLeasing || !this.#isAlone || !this.#context.store.keepsOrder) return
+    this.#lessor.askAlong(queues)
+    this.#loops.lease.wake()
+  }
+
   /** There is room again: for this worker at once, and for others if they had found none. */
   #settled(queues: ReadonlySet<string>): void {
     this.#outage.answered('settle')
     if ([...queues].some((queue) => this.#lessor.wasFull(queue))) this.#context.store.wakeOthers()
-    if (!this.#isLeasing) return
-    this.#lessor.ask(queues)
-    this.#loops.lease.wake()
+    if (this.#isLeasing && this.#lessor.askAfter(queues)) this.#loops.lease.wake()
   }
 
   async #sayStopped(): Promise<void> {

@@ -6,7 +6,7 @@ import { occurrencesEnded } from './occurrence-end.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, type ScheduleRow } from './schedule-row.ts'
 import { setAside } from './standing.ts'
-import { dialects, each, inList, one, type Row, type Step } from './statement.ts'
+import { dialects, each, inList, type Row, run, runEach, type Step } from './statement.ts'
 
 /** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
 export interface Ending {
@@ -64,7 +64,7 @@ export function* conclude(
   const keyLimits = yield* keyLimitsOf(notable)
   const gates = gatesOf(notable, keyLimits)
   yield* lockGates(gates.values())
-  yield* each(
+  yield* runEach(
     insertAttempts,
     endings.map((ending) => attemptTuple(now, ending)),
   )
@@ -87,7 +87,7 @@ function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
   for (const ns of new Set(holders.map((holder) => holder.ns))) {
     const ofNamespace = holders.filter((holder) => holder.ns === ns)
     const keys = JSON.stringify(ofNamespace.map(({ dedupeKey }) => dedupeKey))
-    yield* one(deleteDedupe, ns, keys, JSON.stringify(ofNamespace.map(({ runId }) => runId)))
+    yield* run(deleteDedupe, ns, keys, JSON.stringify(ofNamespace.map(({ runId }) => runId)))
   }
 }
 

@@ -8,6 +8,8 @@ export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
   /** Names the store for people: a path or a URL without its password. */
   readonly place: string
+  /** Writes happen in the order in which they are asked for, also when nobody waits in between. */
+  readonly keepsOrder?: true
   write<Result>(verb: () => Step<Result>): Promise<Result>
   /** The same, taken back at its end: it answers what the write would have answered, and has written nothing. */
   rehearse<Result>(verb: () => Step<Result>): Promise<Result>

@@ -1,6 +1,5 @@
 import { BelfryError } from '../core/error.ts'
 import { formatId } from '../core/id.ts'
-import type { TargetNeed } from '../core/plan.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
 import {
@@ -18,6 +17,7 @@ import {
   priorityMax,
 } from './check.ts'
 import type { StoreContext } from './context.ts'
+import { arePlain, type CheckedRun, enqueueAtOnce } from './enqueue-plain.ts'
 import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
@@ -61,11 +61,27 @@ interface Candidate {
 /** Takes work in: an accepted run is in the store, once, whatever happens to whoever sent it. */
 export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
   const checked = inputs.map(checkRun)
+  if (!arePlain(checked)) return yield* enqueueFully(context, checked)
+  const ids = yield* freshIds(checked.length)
+  const queue = queueName(checked[0]?.input ?? {})
+  const areTaken = yield* enqueueAtOnce(context, checked, ids, { queue, priorityDefault })
+  return areTaken
+    ? ids.map((id) => ({ created: true, id: formatId('run', id) }))
+    : yield* enqueueFully(context, checked, ids)
+}
+
+/** `drawn` are their ids, where they have them already. */
+function* enqueueFully(
+  context: StoreContext,
+  checked: readonly CheckedRun[],
+  drawn?: readonly number[],
+): Step<Enqueued[]> {
+  const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
   const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
   const needIds = yield* ensureNeeds(context, needs)
   const now = yield* clockNow()
-  const ids = yield* freshIds(inputs.length)
+  const ids = drawn ?? (yield* freshIds(inputs.length))
   const candidates = inputs.map((input, index) => ({ id: ids[index] as number, input }))
 
   const answers = new Map<number, Enqueued>()
@@ -83,7 +99,7 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
     const needId = needIds.get(needName(needs[index] ?? null)) as number
     accepted.push({
       queue,
-      row: rowOf(context, { id, input, texts: (checked[index] as Checked).texts, queue, needId, now }),
+      row: rowOf(context, { id, input, texts: (checked[index] as CheckedRun).texts, queue, needId, now }),
     })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
@@ -138,13 +154,7 @@ const runFields: ReadonlySet<string> = new Set<keyof NewRun>([
   'options',
 ])
 
-/** What a run needs of its executor, and its free parts as they will be stored. */
-interface Checked {
-  readonly need: TargetNeed | null
-  readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
-}
-
-function checkRun(input: NewRun, index: number): Checked {
+function checkRun(input: NewRun, index: number): CheckedRun {
   const where = (field: string) => `runs[${index}].${field}`
   checkFields(input, `runs[${index}]`, runFields)
   const { target = null, payload, options } = input
@@ -156,7 +166,7 @@ function checkRun(input: NewRun, index: number): Checked {
   const answer = needOf(target)
   if ('problem' in answer) throw new BelfryError('invalid', `${where('target')} ${answer.problem}.`)
   checkParts(input, where)
-  return { need: answer.need, texts }
+  return { input, need: answer.need, texts }
 }
 
 function recordText(value: unknown, where: string): string {
@@ -263,7 +273,7 @@ function* claimDedupe(
   throw metOthers(`The holders of a dedupe key ended ${looksMax} times while we looked.`)
 }
 
-interface Accepted extends Candidate, Pick<Checked, 'texts'> {
+interface Accepted extends Candidate, Pick<CheckedRun, 'texts'> {
   readonly queue: QueueRow
   readonly needId: number
   readonly now: number

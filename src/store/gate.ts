@@ -1,5 +1,5 @@
 import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
-import { all, both, dialects, inList, one, type Step } from './statement.ts'
+import { all, both, dialects, inList, one, run, type Step } from './statement.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {
@@ -58,7 +58,7 @@ const movesMax = 500
  * its place or are about to: they must be sure that whoever is next is let through.
  */
 export function* lockGates(gates: Iterable<Gate>): Step<void> {
-  for (const { queueId, key } of [...gates].sort(byName)) yield* one(lockGate, queueId, key)
+  for (const { queueId, key } of [...gates].sort(byName)) yield* run(lockGate, queueId, key)
 }
 
 /** Answers at once; whoever leases, makes or finds work never waits at a gate. */

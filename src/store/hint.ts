@@ -1,4 +1,5 @@
 import { durationMsMax } from '../core/duration.ts'
+import type { Hints } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import { everyMsMin } from '../core/schedule.ts'
 import { reasonLengthMax } from './cancel.ts'
@@ -31,7 +32,7 @@ export function* hint(context: StoreContext, name: string, given: NewHint): Step
   yield* one(insertHint, id, context.ns, found.id, kind, value, expiresAt, reason, author, now)
   const own =
     given.kind === 'interval' ? { interval: { ms: given.ms, expiresAt } } : { oneshot: { at: given.at, expiresAt } }
-  const { nextRunAt, waitsFor } = yield* askAgain({ ...found, hints: { ...found.hints, ...own } }, now)
+  const { nextRunAt, waitsFor } = yield* askAgain(found, { ...found.hints, ...own }, now)
   return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor) }
 }
 
@@ -46,15 +47,26 @@ export function* clearHints(
   if (found === null) return 'not-found'
   const now = yield* clockNow()
   yield* endHints(kinds.map((kind) => ({ scheduleId: found.id, kind, at: now, by: 'cleared' })))
-  yield* askAgain({ ...found, hints: without(found.hints, kinds) }, now)
+  yield* askAgain(found, without(found.hints, kinds), now)
   return 'cleared'
 }
 
-function* askAgain(row: ScheduleRow, now: number): Step<ScheduleRow> {
-  const live = (yield* liveRunsOf([row.id])).get(row.id) ?? []
-  const after = planned(row, { now, lastRunId: lastRunId(row, live) })
+function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<ScheduleRow> {
+  const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
+  const row = { ...found, hints }
+  const after = planned(row, { now: asOf(row, now), lastRunId: lastRunId(row, live) })
   yield* saveSchedules([after])
   return after
+}
+
+/**
+ * A one-shot that was taken away after its instant had come does not fire, but what the calendar named since that instant
+ * wants its end, so the question is asked as of then. Nothing is nominal where an end is waited for.
+ */
+function asOf({ spec: { timing }, hints, nextRunAt, nextDecision }: ScheduleRow, now: number): number {
+  const isTakenAway = nextDecision?.winner === 'oneshot-hint' && hints.oneshot === undefined
+  const isDelay = hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
+  return isTakenAway && !isDelay && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
 }
 
 function checkedValue(given: NewHint): number {

@@ -12,27 +12,29 @@ import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { byPlace, type Standing, standingOf, stretches, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, clockOr, dialects, each, inList, one, type Row, type Step, storeClock } from './statement.ts'
+import { all, both, clockOr, dialects, each, inList, one, type Row, run, type Step, storeClock } from './statement.ts'
 
 /**
  * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
  * the lock would count with a snapshot from before its wait, and pass the ceiling.
  */
 const lockQueue = dialects('lease lock queue', {
-  sqlite: `select q.id, q.policy, q.paused_at, n.stopped_at, (
-      select json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}) as lanes
-    from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`,
-  postgres: `select q.id, q.policy, q.paused_at, n.stopped_at, (
-      select coalesce(json_agg(n.id), '[]')::text from belfry.need n
-      where n.ns = $1 and ${needServed.postgres('$3', '$4')}) as lanes
-    from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2
-    for no key update of q`,
+  sqlite: null,
+  postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
 })
+const surveyed = (now: string, lanes: string) => `select q.id, q.policy, q.paused_at, n.stopped_at, ${now} as now,
+    (select ${lanes}) as lanes, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
+    (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
+  from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
 const survey = dialects('lease survey', {
-  sqlite: `select $2 as now, (select count(*) from belfry.lease where queue_id = $1) as in_flight,
-    (select min(at) from belfry.aside where kind = 'waiting' and queue_id = $1) as waiting_at`,
-  postgres: `select ${clockOr('$2')} as now, (select count(*) from belfry.lease where queue_id = $1) as in_flight,
-    (select min(at) from belfry.aside where kind = 'waiting' and queue_id = $1) as waiting_at`,
+  sqlite: surveyed(
+    '$5',
+    `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
+  ),
+  postgres: surveyed(
+    clockOr('$5'),
+    `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
+  ),
 })
 const findWaiting = dialects('lease find waiting', {
   sqlite: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
@@ -73,9 +75,18 @@ const moveToLease = dialects('lease move', {
   postgres: `with gone as (
       delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning *)
     ${leaseChosen}
-    select run_id, ns, queue_id, (select schedule_id from belfry.run where id = run_id), concurrency_key,
-      (select dedupe_key from belfry.run where id = run_id), $10, $11, $12, $13, fence + 1, attempts, releases, deaths
-    from gone`,
+    select r.run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, r.fence + 1,
+      r.attempts, r.releases, r.deaths
+    from gone r cross join lateral (select schedule_id, dedupe_key from belfry.run where id = r.run_id offset 0) d`,
+})
+const plainLease = `select run_id, ns, queue_id, null, concurrency_key, null, $10, $11, $12, $13, fence + 1, attempts,
+    releases, deaths from`
+/** The same where none of them has a schedule or a dedupe key, so that no definition need be looked at once more. */
+const movePlainly = dialects('lease move plainly', {
+  sqlite: `${leaseChosen} ${plainLease} belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
+  postgres: `with gone as (
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning *)
+    ${leaseChosen} ${plainLease} gone`,
 })
 const leaveLine = dialects('lease leave line', {
   sqlite: `delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
@@ -127,7 +138,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
   const { kinds, handlers } = capabilityLists(request.can)
-  const queue = yield* one(lockQueue, context.ns, request.queue, kinds, handlers)
+  yield* run(lockQueue, context.ns, request.queue)
+  const queue = yield* one(survey, context.ns, request.queue, kinds, handlers, storeClock)
   if (queue === undefined) return nothing('no-queue')
   if (queue.stopped_at !== null) return nothing('paused')
   if (queue.paused_at !== null) return nothing('queue-paused')
@@ -135,10 +147,9 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   if (policy === null) return nothing('policy-unreadable')
 
   const queueId = queue.id as number
-  const seen = (yield* one(survey, queueId, storeClock)) as Row
-  const [now, inFlight] = [seen.now as number, seen.in_flight as number]
+  const [now, inFlight] = [queue.now as number, queue.in_flight as number]
   const lane = { context, request, workerId, queueId, policy, now, needIds: JSON.parse(queue.lanes as string) }
-  const promoted = isDue(seen.waiting_at, now) ? yield* promote(lane) : 0
+  const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
   const starts = yield* startsLeft(lane)
   const taken = yield* take(lane, Math.min(available, starts.most))
@@ -302,13 +313,14 @@ function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: bool
   const { context, request, workerId, queueId, policy, now } = lane
   const { queue, claimId, leaseMs = policy.leaseTtlMs } = request
   const expiresAt = now + leaseMs
+  const arePlain = going.every(({ row }) => row.schedule_id === null && row.dedupe_key === null)
   for (const { between, runIds } of stretches(going.map(({ standing }) => standing))) {
     const chosen = JSON.stringify(runIds)
-    yield* one(moveToLease, ...between, chosen, workerId, claimId, now, expiresAt)
-    if (isWhole) yield* one(leaveLineWhole, ...between)
-    else yield* one(leaveLine, ...between, chosen)
+    yield* run(arePlain ? movePlainly : moveToLease, ...between, chosen, workerId, claimId, now, expiresAt)
+    if (isWhole) yield* run(leaveLineWhole, ...between)
+    else yield* run(leaveLine, ...between, chosen)
   }
-  if (policy.rateLimit !== undefined) yield* one(recordStarts, context.ns, queueId, now, claimId, going.length)
+  if (policy.rateLimit !== undefined) yield* run(recordStarts, context.ns, queueId, now, claimId, going.length)
   return going.map(({ row, standing, contents }) =>
     leaseOf(row, { fence: standing.fence + 1, queue, claimId, leasedAt: now, expiresAt }, contents),
   )

@@ -41,16 +41,25 @@ const extendEntries = dialects('ledger extend', {
       as i (schedule_id, from_at, to_at, count, ended_at, at_least)
     where l.schedule_id = i.schedule_id and l.from_at = i.from_at`,
 })
-/** An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. */
-const finishEntries = dialects('ledger finish', {
+/**
+ * An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. PostgreSQL
+ * finds each row by its whole key and writes it as if it were inserted again: an update that is joined with a list was
+ * planned as a walk over the whole ledger, or over all that a schedule has in it.
+ */
+export const finishEntries = dialects('ledger finish', {
   sqlite: `update belfry.ledger set outcome = $3, ended_at = $4
     where schedule_id = $1 and from_at = (select occurrence_at from belfry.run where id = $2) and run_id = $2
       and ended_at is null returning run_id`,
-  postgres: `update belfry.ledger l set outcome = i.outcome, ended_at = i.ended_at
+  postgres: `insert into belfry.ledger as l
+      (ns, schedule_id, from_at, to_at, count, outcome, run_id, recorded_at, ended_at)
+    select f.ns, f.schedule_id, f.from_at, f.to_at, f.count, i.outcome, f.run_id, f.recorded_at, i.ended_at
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) as i (schedule_id, run_id, outcome, ended_at)
-    join belfry.run d on d.id = i.run_id
-    where l.schedule_id = i.schedule_id and l.from_at = d.occurrence_at and l.run_id = i.run_id and l.ended_at is null
-    returning l.run_id`,
+    cross join lateral (select occurrence_at from belfry.run where id = i.run_id offset 0) d
+    cross join lateral (select * from belfry.ledger where schedule_id = i.schedule_id and from_at = d.occurrence_at
+      and run_id = i.run_id offset 0) f
+    on conflict (schedule_id, from_at) do update set outcome = excluded.outcome, ended_at = excluded.ended_at
+      where l.ended_at is null
+    returning run_id`,
 })
 
 /**

@@ -16,10 +16,11 @@ const insertLive = dialects('live insert', {
   postgres: `insert into belfry.schedule_run (ns, schedule_id, run_id)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[])`,
 })
+/** A run is of one schedule only. PostgreSQL is to find them by their schedules: both lists together are many pairs. */
 const deleteLive = dialects('live delete', {
   sqlite: 'delete from belfry.schedule_run where schedule_id = $1 and run_id = $2',
-  postgres: `delete from belfry.schedule_run s using unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
-    where s.schedule_id = i.schedule_id and s.run_id = i.run_id`,
+  postgres: `delete from belfry.schedule_run
+    where schedule_id = any ($1::bigint[]) and run_id + 0 = any ($2::bigint[])`,
 })
 const findBusy = dialects('live find busy', {
   sqlite: `select i.value as id from json_each($1) i

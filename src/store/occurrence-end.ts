@@ -2,8 +2,8 @@ import type { RunStatus } from '../core/run-state.ts'
 import { holdRuns } from './hold.ts'
 import { finishLedger } from './ledger.ts'
 import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
-import { isWorkable, planned } from './plan-schedule.ts'
-import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { isOfCalendarAlone, isWorkable, planned } from './plan-schedule.ts'
+import { lockSchedules, type ScheduleRow, saveAnchors, saveSchedules } from './schedule-row.ts'
 import type { Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
@@ -30,10 +30,18 @@ export function* occurrencesEnded(
   const rows = yield* withForgotten(schedules, ends)
   const active = [...rows.values()].filter(({ deletedAt }) => deletedAt === null)
   const live = yield* liveRunsOf(active.map(({ id }) => id))
+  const endsOf = bySchedule(ends)
+  const anchored: number[] = []
   const moved = active.flatMap((row) => {
-    const own = ends.filter(({ scheduleId }) => scheduleId === row.id)
-    return isMoved(row, own, counted) ? [rowAfter(row, now, { ends: own, counted, live: live.get(row.id) ?? [] })] : []
+    const own = endsOf.get(row.id) ?? []
+    if (!isMoved(row, own, counted)) return []
+    if (isPlannedAnyhow(row, own)) {
+      anchored.push(row.id)
+      return []
+    }
+    return [rowAfter(row, now, { ends: own, counted, live: live.get(row.id) ?? [] })]
   })
+  yield* saveAnchors(anchored, now)
   yield* saveSchedules(moved)
   for (const row of moved) if (rows.get(row.id)?.disabledAt !== row.disabledAt) yield* holdRuns(row)
   yield* openOverlapGates(
@@ -60,6 +68,27 @@ function* withForgotten(
 /** Run-now, retries and second ends move nothing, unless a hint waits for them to make room. */
 function isMoved(row: ScheduleRow, ends: readonly OccurrenceEnd[], counted: ReadonlySet<number>): boolean {
   return row.hints.oneshot !== undefined || ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)
+}
+
+function bySchedule(ends: readonly OccurrenceEnd[]): Map<number, OccurrenceEnd[]> {
+  const found = new Map<number, OccurrenceEnd[]>()
+  for (const end of ends) {
+    const own = found.get(end.scheduleId)
+    if (own === undefined) found.set(end.scheduleId, [end])
+    else own.push(end)
+  }
+  return found
+}
+
+/**
+ * Whether the governor, asked again, would answer as it did when the occurrence was fired, so that only the instant of the
+ * end is to be remembered. That is nearly every end of a cron. While it is paused nothing is planned.
+ */
+function isPlannedAnyhow(row: ScheduleRow, ends: readonly OccurrenceEnd[]): boolean {
+  const { nextDueAt, wakeAt, hints, failureCount } = row
+  const isPlanned = nextDueAt !== null && wakeAt === nextDueAt
+  if (!isPlanned || hints.oneshot !== undefined || !isOfCalendarAlone(row)) return false
+  return failureCount === 0 && ends.every(({ status }) => status === 'completed')
 }
 
 interface Ended {

@@ -32,7 +32,7 @@ export function planned(row: ScheduleRow, asked: Asked): ScheduleRow {
 
   const pending = notYetDue(row, asked)
   if (pending !== null) return pending
-  const answer = ask(row, now, unmeasured(lastRunId))
+  const answer = ask(row, now, unmeasured(row, lastRunId))
   if (!answer.waitsForEnd || lastRunId === null) return withAnswer(row, answer)
   if (row.hints.oneshot !== undefined) {
     // A one-shot hint does not wait for the end that a fixed delay waits for.
@@ -57,8 +57,13 @@ interface Answer extends NextRun {
  * While the last occurrence is live it has not ended, so nobody can measure `max` from its end; measured from the one
  * before, it would ask for one run after the other without a pause.
  */
-function unmeasured(lastRunId: number | null): Unmeasured | undefined {
-  return lastRunId === null ? undefined : ['max']
+function unmeasured(row: ScheduleRow, lastRunId: number | null): Unmeasured | undefined {
+  return lastRunId === null || isOfCalendarAlone(row) ? undefined : ['max']
+}
+
+/** Whether nothing of its plan is measured from the end of the occurrence before. */
+export function isOfCalendarAlone({ spec: { timing, maxMs }, hints }: ScheduleRow): boolean {
+  return timing.cron !== undefined && maxMs === undefined && hints.interval === undefined
 }
 
 function ask(row: ScheduleRow, at: number, unmeasured?: Unmeasured): Answer {
@@ -96,7 +101,7 @@ function hasCome({ nextRunAt, nextDecision, hints }: ScheduleRow, now: number): 
 /** An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. */
 function notYetDue(row: ScheduleRow, { now, lastRunId }: Asked): ScheduleRow | null {
   if (row.spec.spread === undefined || row.lastPlannedAt === null || row.lastPlannedAt >= now) return null
-  const answer = ask(row, row.lastPlannedAt, unmeasured(lastRunId))
+  const answer = ask(row, row.lastPlannedAt, unmeasured(row, lastRunId))
   if (answer.winner !== 'baseline' || answer.waitsForEnd || answer.at === null || answer.at > now) return null
   return dueOf(row, answer.at, answer.winner) > now ? withAnswer(row, answer) : null
 }

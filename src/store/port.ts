@@ -32,6 +32,8 @@ export interface Store {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
+  /** Whether steps happen in the order in which they are asked for, also by who does not wait for an answer in between. */
+  readonly keepsOrder: boolean
 
   /** Takes work in. Each run has its own answer, in the order given; a conflict leaves the others as they are. */
   enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
@@ -78,9 +80,8 @@ export interface Store {
 
   readonly read: StoreReads
   /**
-   * Calls back when something may start sooner than a sleeper knows: after this store's own writes at once, after
-   * another process's soon. A wake-up may be lost, doubled or for nothing; whoever hears it looks for himself. The
-   * answer ends it.
+   * Calls back when something may start sooner than a sleeper knows: after own writes at once, after another process's
+   * soon. A wake-up may be lost, doubled or for nothing; whoever hears it looks for himself. The answer ends it.
    */
   listen(heard: (wake: Wake) => void): () => void
   /**

@@ -51,6 +51,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     ...refusals(),
     place: store.place,
     namespace: store.namespace,
+    keepsOrder: store.keepsOrder,
     read: store.read,
     leasesOf: (claimId) => store.leasesOf(claimId),
     enqueue: async (runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) => {

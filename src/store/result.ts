@@ -1,6 +1,6 @@
 import { type JsonProblem, jsonProblem } from '../core/json.ts'
 import { keepableText } from './check.ts'
-import { dialects, each, type Step } from './statement.ts'
+import { dialects, runEach, type Step } from './statement.ts'
 
 export const resultBytesMax = 100 * 1024
 
@@ -25,7 +25,7 @@ export interface NewResult {
  * its answer.
  */
 export function* writeResults(results: readonly NewResult[]): Step<void> {
-  yield* each(
+  yield* runEach(
     insertResults,
     results.map(({ runId, ns, fence, result }) => {
       const unkept = jsonProblem(result, { converts: true })

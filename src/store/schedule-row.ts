@@ -5,7 +5,7 @@ import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import { canBeName } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { dialects, each, one, type Row, type Step } from './statement.ts'
+import { all, dialects, each, inList, one, type Row, type Step } from './statement.ts'
 import type { NextDecisionView } from './view.ts'
 
 /** A schedule with all that is remembered of it. */
@@ -38,13 +38,14 @@ export interface ScheduleRow {
   readonly deletedAt: number | null
 }
 
+const listed = inList.numbers('$1')
 const lockAndWait = dialects('schedule lock', {
-  sqlite: 'select * from belfry.schedule where id = $1',
-  postgres: `select * from belfry.schedule where id = any ($1::bigint[]) order by id for no key update`,
+  sqlite: `select * from belfry.schedule where id ${listed.sqlite}`,
+  postgres: `select * from belfry.schedule where id ${listed.postgres} order by id for no key update`,
 })
 const lockFree = dialects('schedule lock free', {
-  sqlite: 'select * from belfry.schedule where id = $1',
-  postgres: `select * from belfry.schedule where id = any ($1::bigint[]) order by id for no key update skip locked`,
+  sqlite: `select * from belfry.schedule where id ${listed.sqlite}`,
+  postgres: `select * from belfry.schedule where id ${listed.postgres} order by id for no key update skip locked`,
 })
 const lockNamed = dialects('schedule lock named', {
   sqlite: 'select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
@@ -65,13 +66,27 @@ const stateTexts = {
     where s.id = i.id`,
 }
 const save = dialects('schedule save', stateTexts)
+const planColumns = 'runs_count, last_planned_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, is_done'
+const savePlan = dialects('schedule save plan', {
+  sqlite: `update belfry.schedule set (${planColumns}) = ($2, $3, $4, $5, $6, $7, $8, $9) where id = $1`,
+  postgres: `update belfry.schedule s set (${planColumns}) = (i.runs_count, i.last_planned_at, i.next_run_at,
+      i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.is_done)
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
+      $8::bigint[], $9::smallint[]) as i (id, ${planColumns})
+    where s.id = i.id`,
+})
+/** No index knows of the anchor, so this leaves them all alone. */
+const saveAnchor = dialects('schedule save anchor', {
+  sqlite: `update belfry.schedule set anchor_at = $2 where id ${listed.sqlite}`,
+  postgres: `update belfry.schedule set anchor_at = $2 where id ${listed.postgres}`,
+})
 /** Schedules that are to be looked at sooner than before are apart, because somebody may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', stateTexts)
 
 /** Locks schedules by id, as everybody does who changes them; without `wait` those that are locked are left out. */
 export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
-  const wanted = [...new Set(ids)].sort((a, b) => a - b).map((id) => [id])
-  const rows = yield* each(wait ? lockAndWait : lockFree, wanted)
+  if (ids.length === 0) return new Map()
+  const rows = yield* all(wait ? lockAndWait : lockFree, JSON.stringify([...new Set(ids)]))
   const readable = wait ? rows : rows.filter(isReadable)
   return new Map(readable.map((row) => [row.id as number, scheduleRowOf(row)]))
 }
@@ -99,8 +114,32 @@ export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
   yield* each(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
 }
 
+/** Writes what a plain firing changes: the plan and what was planned last. Of all else the row says what is stored. */
+export function* savePlans(rows: readonly ScheduleRow[]): Step<void> {
+  yield* each(saveSooner, rows.filter(isSooner).map(stateTuple))
+  yield* each(savePlan, rows.filter((row) => !isSooner(row)).map(planTuple))
+}
+
+/** Writes down when occurrences of schedules ended, and nothing else. */
+export function* saveAnchors(ids: readonly number[], anchorAt: number): Step<void> {
+  if (ids.length > 0) yield* one(saveAnchor, JSON.stringify(ids), anchorAt)
+}
+
 function isSooner({ wakeAt, knownWakeAt }: ScheduleRow): boolean {
   return wakeAt !== null && (knownWakeAt === null || wakeAt < knownWakeAt)
+}
+
+function planTuple(row: ScheduleRow) {
+  const { id, runsCount, lastPlannedAt, nextRunAt, nextDueAt, waitsFor, wakeAt } = row
+  return [id, runsCount, lastPlannedAt, nextRunAt, nextDueAt, decisionTextOf(row), waitsFor, wakeAt, isDone(row)]
+}
+
+function decisionTextOf({ nextDecision }: ScheduleRow): string | null {
+  return nextDecision === null ? null : JSON.stringify(nextDecision)
+}
+
+function isDone({ nextDecision }: ScheduleRow): 0 | 1 {
+  return nextDecision?.source === 'none' ? 1 : 0
 }
 
 function stateTuple(row: ScheduleRow) {
@@ -118,11 +157,11 @@ function stateTuple(row: ScheduleRow) {
     row.gridAnchorAt,
     row.nextRunAt,
     row.nextDueAt,
-    row.nextDecision === null ? null : JSON.stringify(row.nextDecision),
+    decisionTextOf(row),
     row.waitsFor,
     row.wakeAt,
     row.deletedAt,
-    row.nextDecision?.source === 'none' ? 1 : 0,
+    isDone(row),
   ]
 }
 
@@ -172,7 +211,13 @@ export function writtenAt({ spec, createdAt, anchorAt }: ScheduleRow): number {
 
 export function lateState(row: ScheduleRow): LateState {
   return {
-    ...governorState(row),
+    failureCount: row.failureCount,
+    hints: row.hints,
+    pausedUntil: row.pausedUntil ?? undefined,
+    anchorAt: row.anchorAt,
+    lastPlannedAt: row.lastPlannedAt ?? undefined,
+    gridAnchorAt: row.gridAnchorAt,
+    runsCount: row.runsCount,
     nextRunAt: row.nextRunAt ?? undefined,
     nextDueAt: row.nextDueAt ?? undefined,
     waitsForEnd: row.nextDecision?.waitsForEnd,

@@ -10,7 +10,19 @@ import type { AttemptEnd, LeaseName, Settled } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { writeResults } from './result.ts'
 import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
-import { all, clockNow, clockOr, dialects, each, inList, one, type Row, type Step, storeClock } from './statement.ts'
+import {
+  all,
+  allAlone,
+  clockNow,
+  clockOr,
+  dialects,
+  each,
+  inList,
+  type Row,
+  run,
+  type Step,
+  storeClock,
+} from './statement.ts'
 
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
 const takeLeases = dialects('settle take leases', {
@@ -27,7 +39,7 @@ const endPlainly = dialects('settle end plainly', {
   sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
       delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *)
-    ${plainAttempts} ${clockOr('$4')}, 'success', 'completed' from gone returning run_id`,
+    ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id`,
 })
 const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
@@ -61,12 +73,12 @@ const lockInOrder = dialects('settle lock in order', {
 })
 
 export function* lockLeases(runIds: readonly number[]): Step<void> {
-  yield* one(lockInOrder, JSON.stringify(runIds))
+  yield* run(lockInOrder, JSON.stringify(runIds))
 }
 
-/** Whether nothing but a line of history may follow; the lease itself decides. */
-export function mayBePlain({ outcome, result, scheduleId }: AttemptEnd): boolean {
-  return outcome?.kind === 'success' && result === undefined && !scheduleId
+/** Whether nothing but a line of history and its result may follow; the lease itself decides. */
+export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
+  return outcome?.kind === 'success' && !scheduleId
 }
 
 /**
@@ -78,17 +90,38 @@ export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[])
   const settled = new Map<AttemptEnd, Settled>()
   const hopeful = ends.map(numbered)
   const fences = byFence(hopeful)
+  const isAlone = fences.size === 1 && ends.every(({ result }) => result === undefined)
   if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
   for (const [fence, byRun] of fences) {
-    const rows = yield* all<{ run_id: number }>(endPlainly, listOf(byRun), fence, context.ns, storeClock)
+    const params = [listOf(byRun), fence, context.ns, storeClock] as const
+    const rows = yield* (isAlone ? allAlone : all)<{ run_id: number }>(endPlainly, ...params)
     if (rows.length === 0) continue
-    yield* one(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
+    yield* run(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
     for (const row of rows) {
       const { end } = byRun.get(row.run_id) as NumberedEnd
       settled.set(end, { runId: end.runId, fence, answer: 'written', status: 'completed', reason: 'success' })
     }
   }
+  yield* keepResults(
+    context,
+    hopeful.filter(({ end }) => settled.has(end)),
+  )
   return settled
+}
+
+function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<void> {
+  yield* writeResults(
+    ends.flatMap(({ runId, end: { fence, result } }) => (result === undefined ? [] : [{ runId, ns, fence, result }])),
+  )
+}
+
+/** All ends in one transaction, for a database with one writer at a time: nobody there can wait in a circle. */
+export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
+  const plain = yield* settlePlain(context, ends.filter(mayBePlain))
+  if (plain.size === ends.length) return ends.map((end) => plain.get(end) as Settled)
+  const rest = ends.filter((end) => !plain.has(end))
+  const settled = new Map((yield* settle(context, rest)).map((answer, index) => [rest[index], answer]))
+  return ends.map((end) => plain.get(end) ?? (settled.get(end) as Settled))
 }
 
 /**
@@ -153,10 +186,9 @@ function* settleFully(
     judged.map(({ lease, outcome, given }) => endingOf(lease, outcome.kind, given)),
     schedules,
   )
-  yield* writeResults(
-    held.flatMap(({ one: { runId, end } }) =>
-      end.result === undefined ? [] : [{ runId, ns: context.ns, fence: end.fence, result: end.result }],
-    ),
+  yield* keepResults(
+    context,
+    held.map(({ one }) => one),
   )
   return new Map(judged.map(({ one, given }) => [one, given]))
 }

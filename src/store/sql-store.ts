@@ -23,7 +23,7 @@ import { reset } from './reset.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
-import { mayBePlain, settle, settlePlain } from './settle.ts'
+import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
 import type { Step } from './statement.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
@@ -64,6 +64,10 @@ export class SqlStore implements Store {
     return this.#context.namespace
   }
 
+  get keepsOrder(): boolean {
+    return this.#database.keepsOrder === true
+  }
+
   enqueue(runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) {
     if (transaction === undefined) {
       return this.#written(enqueue, [runs], (answers) => ({ queues: queuesOf(runs, answers) }))
@@ -73,6 +77,16 @@ export class SqlStore implements Store {
   }
 
   async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
+    if (!this.keepsOrder) return this.#settleApart(ends)
+    try {
+      return await this.#write(settleTogether, ends)
+    } catch (error) {
+      if (this.#concernsAll(error)) throw error
+      return this.#settleApart(ends)
+    }
+  }
+
+  async #settleApart(ends: readonly AttemptEnd[]): Promise<Settled[]> {
     const answers = await this.#settlePlain(ends.filter(mayBePlain))
     const rest = ends.filter((end) => !answers.has(end))
     const settled = rest.length === 0 ? [] : await this.#settleOrHalve(rest)

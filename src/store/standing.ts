@@ -1,4 +1,4 @@
-import { all, dialects, each, inList, type Row, type Step } from './statement.ts'
+import { all, dialects, each, inList, type Row, runEach, type Step } from './statement.ts'
 
 /** Where a live run stands in its queue, and the counts it carries from place to place. */
 export interface Standing {
@@ -65,7 +65,7 @@ const deleteAside = dialects('standing delete aside', {
 })
 
 export function* putInLine(standings: readonly Standing[]): Step<void> {
-  yield* each(
+  yield* runEach(
     insertReady,
     standings.map((run) => [
       run.queueId,
@@ -128,8 +128,8 @@ export function byPlace(a: LinePlace, b: LinePlace): number {
 
 export function* setAside(asides: readonly Aside[]): Step<void> {
   const isWaiting = ({ kind }: Aside) => kind === 'waiting'
-  yield* each(insertWaiting, asides.filter(isWaiting).map(asideTuple))
-  yield* each(insertAside, asides.filter((aside) => !isWaiting(aside)).map(asideTuple))
+  yield* runEach(insertWaiting, asides.filter(isWaiting).map(asideTuple))
+  yield* runEach(insertAside, asides.filter((aside) => !isWaiting(aside)).map(asideTuple))
 }
 
 function asideTuple({ standing: run, kind, at, reason }: Aside) {

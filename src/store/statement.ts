@@ -24,10 +24,24 @@ export interface Statement {
   readonly postgres: string | null
 }
 
+/**
+ * What a verb knows of a statement that spares PostgreSQL a round trip. `unread`: nobody reads its rows, so that it may be
+ * on its way together with what follows. `alone`: it is a transaction by itself; a verb that goes on after it has written
+ * nothing by it.
+ */
+export type Way = 'unread' | 'alone'
+
 export type Request =
-  | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[] }
+  | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
   /** SQLite runs the statement once a tuple; PostgreSQL once, with one array a column. */
-  | { readonly kind: 'each'; readonly statement: Statement; readonly tuples: readonly (readonly Value[])[] }
+  | {
+      readonly kind: 'each'
+      readonly statement: Statement
+      readonly tuples: readonly (readonly Value[])[]
+      /** Come before those of a tuple, and are the same for all of them. */
+      readonly params?: readonly Param[]
+      readonly way?: Way
+    }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
@@ -70,6 +84,11 @@ export function* all<Result = Row>(statement: Statement, ...params: Param[]): St
   return (yield { kind: 'all', statement, params }) as Result[]
 }
 
+/** The same for a statement that is a transaction by itself. */
+export function* allAlone<Result = Row>(statement: Statement, ...params: Param[]): Step<Result[]> {
+  return (yield { kind: 'all', statement, params, way: 'alone' }) as Result[]
+}
+
 export function* one<Result = Row>(statement: Statement, ...params: Param[]): Step<Result | undefined> {
   return ((yield { kind: 'all', statement, params }) as Result[])[0]
 }
@@ -78,6 +97,26 @@ export function* one<Result = Row>(statement: Statement, ...params: Param[]): St
 export function* each<Result = Row>(statement: Statement, tuples: readonly (readonly Value[])[]): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples }) as Result[]
+}
+
+/** The same as a transaction by itself, with parameters that come before those of each tuple. */
+export function* eachAlone<Result = Row>(
+  statement: Statement,
+  tuples: readonly (readonly Value[])[],
+  ...params: Param[]
+): Step<Result[]> {
+  if (tuples.length === 0) return []
+  return (yield { kind: 'each', statement, tuples, params, way: 'alone' }) as Result[]
+}
+
+/** Has a statement done whose rows nobody reads. */
+export function* run(statement: Statement, ...params: Param[]): Step<void> {
+  yield { kind: 'all', statement, params, way: 'unread' }
+}
+
+/** The same for several tuples. */
+export function* runEach(statement: Statement, tuples: readonly (readonly Value[])[]): Step<void> {
+  if (tuples.length > 0) yield { kind: 'each', statement, tuples, way: 'unread' }
 }
 
 /** The store's clock: PostgreSQL's own for a fleet, the machine's on SQLite, or the one a test injected. */

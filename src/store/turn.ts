@@ -1,4 +1,5 @@
 import { cron } from '../core/cron/cron.ts'
+import type { Hints } from '../core/governor.ts'
 import { type LateOccurrence, type LateSchedule, maxLatenessMs, missed } from '../core/missed.ts'
 import { type LiveRun, overlapDecision } from '../core/overlap.ts'
 import { type EndedHint, expiredKinds, hintKinds, without } from './hint-row.ts'
@@ -8,6 +9,8 @@ import { needFor, standsBehind } from './occurrence-run.ts'
 import { passedBy, periodMs, planned } from './plan-schedule.ts'
 import { isPaused, lateSchedule, lateState, type ScheduleRow } from './schedule-row.ts'
 import type { NextDecisionView } from './view.ts'
+
+type OneShotHint = NonNullable<Hints['oneshot']>
 
 /** An occurrence that becomes a run. */
 export interface Fire {
@@ -135,9 +138,16 @@ interface Deciding {
  * with its rival the rival wins, and a second run right after would be what nobody asked for.
  */
 function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
-  if (row.nextDecision?.winner === 'oneshot-hint') return !waitingHint
   const { oneshot } = row.hints
-  return oneshot !== undefined && fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
+  if (oneshot === undefined) return false
+  if (row.nextDecision?.winner === 'oneshot-hint' && isPlanOf(row.nextDecision, oneshot)) return !waitingHint
+  return fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
+}
+
+/** Whether a plan was made for this one-shot: one that was overdue stands when another hint takes the place of its own. */
+function isPlanOf({ state }: NextDecisionView, { at, expiresAt }: OneShotHint): boolean {
+  const asked = state?.hints?.oneshot
+  return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
 }
 
 function withDue(turn: Turn, now: number): Turn {

@@ -1,5 +1,6 @@
 import { requestCancel } from './cancel.ts'
 import { requestCancels } from './cancel-runs.ts'
+import { enqueuePlainly } from './enqueue-plain.ts'
 import type { Enqueued, NewRun, Wake } from './port.ts'
 import { defaultQueue } from './queue-row.ts'
 import { takeBack } from './reclaim.ts'
@@ -18,6 +19,7 @@ export type News = Set<Exclude<Wake['what'], 'anything'>>
  */
 const tells = new Map<Statement, { readonly what: Exclude<Wake['what'], 'anything'>; readonly wrote?: true }>([
   [insertReady, { what: 'work' }],
+  [enqueuePlainly, { what: 'work', wrote: true }],
   [insertWaiting, { what: 'work' }],
   [takeBack, { what: 'work', wrote: true }],
   [updateQueue, { what: 'work' }],

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
+/** How the server's answer ends when no transaction is open. */
+const readyAndIdle = Buffer.from('Z\0\0\0\x05I')
+
 /**
  * Stands between a store and its server, and can cut the connection at the next commit: before the server hears of it,
- * or after it was done but before its answer comes back. Both look the same from the store.
+ * or after it was done but before its answer comes back. Both look the same from the store. A statement outside of any
+ * transaction is one by itself.
  */
 export async function startCutter(server: URL) {
   let armed: 'before' | 'after' | undefined
@@ -21,8 +25,10 @@ export async function startCutter(server: URL) {
     client.on('close', cut)
     upstream.on('close', cut)
     let isCommitting = false
+    let isIdle = false
     client.on('data', (chunk) => {
-      if (armed !== undefined && chunk.includes('commit\0')) {
+      const isWhole = isIdle && !chunk.includes('begin ')
+      if (armed !== undefined && (isWhole || chunk.includes('commit\0'))) {
         const when = armed
         armed = undefined
         if (when === 'before') return cut()
@@ -30,7 +36,11 @@ export async function startCutter(server: URL) {
       }
       upstream.write(chunk)
     })
-    upstream.on('data', (chunk) => (isCommitting ? cut() : client.write(chunk)))
+    upstream.on('data', (chunk) => {
+      if (isCommitting) return cut()
+      isIdle = chunk.subarray(-readyAndIdle.length).equals(readyAndIdle)
+      client.write(chunk)
+    })
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')

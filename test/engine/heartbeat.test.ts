@@ -49,6 +49,24 @@ describe('trust in a lease', () => {
     expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
   })
 
+  it('ends in time when the answer of the lease came so late that no renewal is due before', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', stopped)
+    const slow = deferred()
+    world.fault = (verb) => (verb === 'lease' ? slow.promise : verb === 'renew' ? 'before' : undefined)
+    await here.enqueue({ target })
+    await here.engine.start()
+    await settleDown()
+    await pass(clock, 21_000)
+    slow.resolve()
+    await here.until('run.started')
+    await settleDown()
+    await pass(clock, 2_500)
+    expect(here.of('run.lease-lost')).toEqual([])
+    await pass(clock, 500)
+    expect(here.of('run.lease-lost')).toMatchObject([{ because: 'not-renewed' }])
+  })
+
   it.each([3_600_000, -3_600_000])('is measured by the clock that nobody can set (%i ms)', async (byMs) => {
     const { clock, world, here } = await scene()
     here.handle('work', stopped)
@@ -170,6 +188,26 @@ describe('a renewal', () => {
     slow.resolve()
     await renewed
     expect([...here.of('run.lease-lost'), ...here.of('worker.failed')]).toEqual([])
+  })
+
+  it('that comes between a commit which seemed to fail and the next try leaves the end to be told as it was', async () => {
+    const { clock, world, here } = await scene()
+    const gate = deferred()
+    here.handle('work', () => gate.promise)
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('run.started')
+    await pass(clock, 9_950, 50)
+    world.fault = (verb, call) => (verb === 'settle' && call === 1 ? 'after' : undefined)
+    gate.resolve()
+    await here.until('store.unavailable')
+    await settleDown()
+    const renewed = here.next('renew.ticked')
+    clock.advance(50)
+    await renewed
+    await pass(clock, 100, 50)
+    await here.until('run.completed')
+    expect(here.of('run.lease-lost')).toEqual([])
   })
 
   it('is not waited for after a jump of the clock, because nobody knows what has expired', async () => {

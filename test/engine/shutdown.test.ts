@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
-import { deferred, openPlace, stage, stopped } from './stage.ts'
+import { CountingClock, deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
 
 const target = { handler: 'work' }
 
@@ -55,6 +55,21 @@ describe('stopping a worker', () => {
     await here.engine.stop({ graceMs: 0 })
     await patient
     expect(here.of('worker.stopped')).toMatchObject([{ forced: 1 }])
+  })
+
+  it('sets no alarm that outlives it when it is hurried after what ran has ended', async () => {
+    const clock = new CountingClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    await here.engine.start()
+    const slow = deferred()
+    world.fault = (verb) => (verb === 'beat' ? slow.promise : undefined)
+    const stopping = here.engine.stop()
+    await settleDown()
+    const hurried = here.engine.stop({ graceMs: 20_000 })
+    slow.resolve()
+    await Promise.all([stopping, hurried])
+    expect(clock.alarms).toBe(0)
   })
 
   it('keeps the word of a handler that came to its end although it was told to stop', async () => {

@@ -179,10 +179,29 @@ test('a run that comes to its key while the last one of it ends is let through b
   expect(await scene.lease()).toMatchObject([{ runId: next }])
 })
 
+const lock = () => one(both('test lock', 'select pg_advisory_xact_lock(42)'))
+
+test('all that one look shows is of one moment, though others write meanwhile', async () => {
+  const counted = function* (context: Scene['context']) {
+    const text = 'select count(*) as runs from belfry.run where ns = $1'
+    return (yield* one<{ runs: number }>(both('test count', text), context.ns))?.runs
+  }
+  const look = function* (context: Scene['context']) {
+    const before = yield* counted(context)
+    yield* lock()
+    return [before, yield* counted(context)]
+  }
+  const met = await meet(
+    lock,
+    () => scene.read(look),
+    () => scene.enqueue(),
+  )
+  expect(met).toEqual({ waited: true, answer: [0, 0] })
+})
+
 test('a lease that is renewed between the look of a reclaim and its taking stays with its holder', async () => {
   const held = await scene.leaseOf(await scene.enqueue())
   clock.now += 600_000
-  const lock = () => one(both('test lock', 'select pg_advisory_xact_lock(42)'))
   const taking = function* (step: ReturnType<typeof reclaim>): ReturnType<typeof reclaim> {
     let turn = step.next()
     while (!turn.done) {

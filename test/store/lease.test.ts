@@ -117,4 +117,16 @@ onEachDatabase('lease what may go', (scene) => {
     scene().clock.now += 1
     expect([await started(), await started()]).toEqual([3, 0])
   })
+
+  test('a run of a full key that stands between those that go keeps its place, and goes when its key has room', async () => {
+    const ids: string[] = []
+    for (const key of [null, 'k', 'k', null]) {
+      ids.push(await scene().enqueue(key === null ? {} : { concurrencyKey: key }))
+    }
+    await scene().setQueue('default', { policy: { maxConcurrentPerKey: 1 } })
+    const { leases } = await leaseAll(scene())
+    expect(leases.map(({ runId }) => runId)).toEqual([ids[0], ids[1], ids[3]])
+    for (const held of leases) await scene().end(held)
+    expect((await leaseAll(scene())).leases.map(({ runId }) => runId)).toEqual([ids[2]])
+  })
 })

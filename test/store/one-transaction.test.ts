@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { enqueue } from '../../src/store/enqueue.ts'
 import { fireDue } from '../../src/store/fire.ts'
@@ -9,16 +6,14 @@ import { migrate } from '../../src/store/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { putSchedule } from '../../src/store/put-schedule.ts'
 import { settle } from '../../src/store/settle.ts'
-import type { SqliteHandle } from '../../src/store/sqlite/driver.ts'
-import { openHandle } from '../../src/store/sqlite/driver.ts'
-import { openSqliteFile } from '../../src/store/sqlite/open.ts'
+import { SqliteDatabase } from '../../src/store/sqlite/database.ts'
+import { openHandle, type SqliteHandle } from '../../src/store/sqlite/driver.ts'
 import { both, one, type Row, type Step } from '../../src/store/statement.ts'
 import { postgresUrl } from '../postgres.ts'
 import { actor, Scene, startAt } from './scene.ts'
 
 const clock = { now: startAt }
 const source = { now: () => clock.now, monotonic: () => clock.now }
-let folder: string
 let scene: Scene
 let close: () => Promise<unknown>
 let commitMark: () => Step<unknown>
@@ -26,12 +21,20 @@ let commitMark: () => Step<unknown>
 /** Something that stays as it is for the length of a transaction, and for no longer. */
 const transactionId = both('test transaction id', 'select pg_current_xact_id()::text as id')
 
-/** Others see what a step has written when they look at the file, so a mark of theirs that moves is a commit. */
-function seenFrom(handle: SqliteHandle): () => Step<unknown> {
-  // biome-ignore lint/correctness/useYield: it asks another handle, which is no statement of the step.
-  return function* () {
-    return (handle.prepare('pragma data_version').get() as Row).data_version
-  }
+/** A handle that counts how often something was committed on it. */
+function counting(handle: SqliteHandle) {
+  let commits = 0
+  const counted = new Proxy(handle, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]) => {
+        if (name === 'exec' && given[0] === 'commit') commits++
+        return value.apply(target, given)
+      }
+    },
+  }) as SqliteHandle
+  return { counted, commits: () => commits }
 }
 
 /** The same step, with the mark of its transaction taken before each statement and at its end. */
@@ -55,15 +58,14 @@ async function commitsWithin(verb: () => Step<unknown>): Promise<number> {
 const spec = { name: 'minutely', timing: { cron: '* * * * *', zone: 'UTC' }, target: { handler: 'h' } } as const
 const request = { queue: 'default', workerId: 'w-11', claimId: 'c', can: { kinds: ['handler'], host: true }, limit: 9 }
 
-async function openFile() {
-  const file = join(folder, 'belfry.db')
-  const database = await openSqliteFile(file, source)
-  const handle = openHandle(file)
-  commitMark = seenFrom(handle)
-  close = () => {
-    handle.close()
-    return database.close()
+async function openMemory() {
+  const { counted, commits } = counting(openHandle(':memory:'))
+  const database = new SqliteDatabase(counted, 'memory:', source)
+  // biome-ignore lint/correctness/useYield: what it asks is no statement of the step.
+  commitMark = function* () {
+    return commits()
   }
+  close = () => database.close()
   return database
 }
 
@@ -78,20 +80,16 @@ async function openServer() {
 }
 
 describe.each([
-  ['SQLite', openFile],
+  ['SQLite', openMemory],
   ['PostgreSQL', openServer],
 ] as const)('a step is one transaction on %s, whatever it does:', (_name, open) => {
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'belfry-one-transaction-'))
     const database = await open()
     await migrate(database)
     scene = new Scene(database, clock)
     await scene.begin()
   })
-  afterEach(async () => {
-    await close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterEach(() => close())
 
   test('taking work in, counting and claiming it, and writing down how it ended', async () => {
     expect(await commitsWithin(() => enqueue(scene.context, [{}, { concurrencyKey: 'k' }]))).toBe(0)

@@ -32,6 +32,32 @@ onEachStore('ends', (stage) => {
     expect(await stage().view()).toMatchObject({ failureCount: 1, nextRunAt: startAt + 2 * hour })
   })
 
+  it('the end of a cron run leaves the plan alone and is remembered: what is measured from an end counts from it', async () => {
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    const before = await stage().view()
+    stage().pass(7 * minute)
+    await stage().end(await stage().leaseOne())
+    const endedAt = startAt + hour + 7 * minute
+    expect(await stage().view()).toEqual({ ...before, anchorAt: endedAt })
+    const words = { reason: 'r', author: 'a' }
+    await stage().store.hint('report', { kind: 'interval', ms: 20 * minute, expiresAt: startAt + 3 * hour, ...words })
+    expect(await stage().view()).toMatchObject({ nextRunAt: endedAt + 20 * minute })
+  })
+
+  it('the end of a cron run ends its failures in a row, and brings back a look that somebody put off', async () => {
+    await stage().put({})
+    await stage().runAt(startAt + hour, broken)
+    await stage().fireAt(startAt + 2 * hour)
+    const lease = await stage().leaseOne()
+    await stage().end(lease)
+    expect(await stage().view()).toMatchObject({ failureCount: 0, nextRunAt: startAt + 3 * hour })
+    await stage().fireAt(startAt + 3 * hour)
+    await stage().sql(`update belfry.schedule set wake_at = ${startAt + 9 * hour}`)
+    await stage().end(await stage().leaseOne())
+    expect(await stage().view()).toMatchObject({ wakeAt: startAt + 4 * hour })
+  })
+
   it('cancelled, skipped and run-now ends do not count as failures, and do not end a row of them', async () => {
     await stage().put({})
     await stage().runAt(startAt + hour, broken)

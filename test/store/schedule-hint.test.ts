@@ -39,7 +39,9 @@ onEachStore('hints', (stage) => {
   it('an interval hint on a cron with a live run waits for the end of that run', async () => {
     await stage().put({})
     const { runs } = await stage().fireAt(startAt + hour)
+    expect((await stage().view()).nextDecision?.unmeasured).toBeUndefined()
     expect(await interval(stage(), minute)).toMatchObject({ nextRunAt: null, waitsFor: runs[0]?.id })
+    expect((await stage().view()).nextDecision?.unmeasured).toEqual(['max'])
     stage().pass(minute)
     await stage().end(await stage().leaseOne())
     expect((await stage().view()).nextRunAt).toBe(startAt + hour + 2 * minute)
@@ -74,7 +76,8 @@ onEachStore('hints', (stage) => {
     await oneshot(stage(), startAt + minute)
     const { runs } = await stage().fireAt(startAt + minute)
     expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
-    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
+    const { hints, nextRunAt } = await stage().view()
+    expect({ hints, nextRunAt }).toEqual({ hints: {}, nextRunAt: startAt + hour })
     expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'consumed' } }])
     expect((await stage().fire()).runs).toEqual([])
   })
@@ -156,12 +159,66 @@ onEachStore('hints', (stage) => {
     expect(ended.sort()).toEqual(['cleared', 'replaced'])
   })
 
+  it('a one-shot set in place of one that is overdue is not used up by the run of that one', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + minute)
+    stage().to(startAt + 2 * minute)
+    await oneshot(stage(), startAt + 10 * minute)
+    expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: startAt + minute }])
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 10 * minute })
+    await stage().end(await stage().leaseOne())
+    const { runs } = await stage().fireAt(startAt + 10 * minute)
+    expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
+    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
+  })
+
+  it('a one-shot whose own instant has come is used up by the overdue run of the one it replaced', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + 2 * minute)
+    stage().to(startAt + 3 * minute)
+    await oneshot(stage(), startAt + minute)
+    expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: startAt + 2 * minute }])
+    expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
+  })
+
+  it('a one-shot that `max` brings forward is used up by its run', async () => {
+    await stage().put({ timing: { everyMs: hour }, maxMs: 2 * hour })
+    await stage().runAt(startAt + hour)
+    await interval(stage(), 10 * hour, 20 * hour)
+    await oneshot(stage(), startAt + 5 * hour)
+    const { runs } = await stage().fireAt(startAt + 3 * hour)
+    expect((await stage().run(runs[0]?.id)).source).toBe('clamped-max')
+    expect(await stage().store.read.hints('report')).toMatchObject([{ kind: 'oneshot', ended: { by: 'consumed' } }, {}])
+  })
+
+  it('an interval hint longer than it lives holds its schedule back until it expires, and no longer', async () => {
+    await stage().put({ timing: { everyMs: 10 * minute } })
+    await interval(stage(), 2 * hour, hour)
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 2 * hour, wakeAt: startAt + hour })
+    expect((await stage().fireAt(startAt + hour - 1)).runs).toEqual([])
+    const { runs } = await stage().fireAt(startAt + hour)
+    expect(runs).toHaveLength(1)
+    expect((await stage().run(runs[0]?.id)).source).toBe('baseline-interval')
+  })
+
   it('a one-shot cleared after its instant has come does not fire any more', async () => {
     await stage().put({})
     await oneshot(stage(), startAt + minute)
     stage().pass(2 * minute)
     await stage().store.clearHints('report', ['oneshot'])
     expect((await stage().fire()).runs).toEqual([])
+  })
+
+  it('what the calendar named after a one-shot that nobody fired has its end, though the hint is cleared', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + 30 * minute)
+    stage().to(startAt + 2 * hour + 10)
+    await stage().store.clearHints('report', ['oneshot'])
+    expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: startAt + 2 * hour }])
+    expect(await stage().ledger()).toMatchObject([
+      { from: startAt + hour, to: startAt + hour, count: 1, outcome: 'missed' },
+      { from: startAt + 2 * hour, outcome: 'fired' },
+    ])
   })
 
   it('a hint does not take away an occurrence that is due', async () => {

@@ -23,7 +23,12 @@ onEachStore('late and missed', (stage) => {
       { from: startAt + hour, to: startAt + 4 * hour, count: 4, outcome: 'missed' },
       { from: startAt + 5 * hour, to: startAt + 5 * hour, count: 1, outcome: 'fired' },
     ])
-    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 6 * hour, lastPlannedAt: startAt + 5 * hour })
+    expect(await stage().view()).toMatchObject({
+      nextRunAt: startAt + 6 * hour,
+      lastPlannedAt: startAt + 5 * hour,
+      // Those that ended without a run ended now.
+      anchorAt: startAt + 5 * hour + 10 * minute,
+    })
   })
 
   it('ledger: a gap of any length is one row, extended in place by the next one of the same reason', async () => {

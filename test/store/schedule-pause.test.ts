@@ -63,6 +63,7 @@ onEachStore('pause', (stage) => {
     await stage().put({ timing: { everyMs: hour } })
     await stage().store.pauseSchedule('report', { until, reason: 'night' })
     expect((await stage().fireAt(until)).runs).toMatchObject([{ occurrenceAt: until }])
+    expect((await stage().view()).paused).toBeNull()
   })
 
   it('held runs go again when the pause ends by itself', async () => {

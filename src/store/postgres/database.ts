@@ -17,26 +17,23 @@ import {
   storeClock,
   type Value,
 } from '../statement.ts'
+import { arrayText } from './array.ts'
 import { condition } from './condition.ts'
 import type { Pool } from './pool.ts'
-import { busyServer, codeOf, isBusyServer, isConflict, isRefusal } from './refusal.ts'
+import { codeOf, isConflict } from './refusal.ts'
+import { type Connection, type Query, Talk } from './talk.ts'
 import { notification, Wire } from './wire.ts'
 
-/** Anything that speaks like a `pg` client. */
-export interface Connection {
-  query(config: Query & { types: pg.CustomTypesConfig }): Promise<{ rows: Row[] }>
+interface Transaction {
+  readonly begin: string
+  readonly end: (talk: Talk) => Promise<void>
+  readonly isRehearsal?: boolean
+  /** It reads and locks nothing, so nobody need wait for its end. */
+  readonly isLook?: boolean
 }
-
-interface Query {
-  readonly text: string
-  readonly name?: string
-  readonly values?: unknown[]
-}
-
-/** Ends a transaction whose step went well. */
-type End = (client: pg.PoolClient) => Promise<void>
 
 const readCommitted = 'begin isolation level read committed'
+const oneSnapshot = 'begin isolation level repeatable read read only'
 const idsInBlock = 1_000
 const int8 = 20
 
@@ -69,15 +66,16 @@ export class PostgresDatabase implements Database {
   }
 
   write<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#again(() => this.#transaction(readCommitted, verb, (client) => this.#commit(client)))
+    return this.#again(() => this.#transaction(verb, { begin: readCommitted, end: (talk) => talk.commit() }))
   }
 
   rehearse<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#again(() => this.#transaction(readCommitted, verb, (client) => this.#rollBack(client)))
+    const end = (talk: Talk) => talk.rollBack()
+    return this.#again(() => this.#transaction(verb, { begin: readCommitted, end, isRehearsal: true }))
   }
 
   read<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#transaction('begin isolation level repeatable read read only', verb, (client) => this.#commit(client))
+    return this.#transaction(verb, { begin: oneSnapshot, end: (talk) => talk.rollBack(), isLook: true })
   }
 
   async #again<Result>(step: () => Promise<Result>): Promise<Result> {
@@ -109,10 +107,11 @@ export class PostgresDatabase implements Database {
 
   /** A step happens wholly or not at all, also when the caller goes on after it was refused. */
   async #stepWithin<Result>(connection: Connection, verb: () => Step<Result>): Promise<Result> {
-    await this.#beginStep(connection)
+    const talk = new Talk(connection, { place: this.place, types: typeParsers, begin: null })
+    await this.#beginStep(talk)
     try {
-      const result = await this.#drive(connection, verb())
-      await this.#query(connection, { text: 'release savepoint belfry_step' })
+      const result = await this.#drive(talk, verb())
+      await talk.ask({ text: 'release savepoint belfry_step' })
       return result
     } catch (error) {
       await connection.query({ text: 'rollback to savepoint belfry_step', types: typeParsers }).catch(ignored)
@@ -154,9 +153,9 @@ export class PostgresDatabase implements Database {
     return this.#closing
   }
 
-  async #beginStep(connection: Connection): Promise<void> {
+  async #beginStep(talk: Talk): Promise<void> {
     try {
-      await this.#query(connection, { text: 'savepoint belfry_step' })
+      await talk.ask({ text: 'savepoint belfry_step' })
     } catch (error) {
       if (codeOf(error) === abortedTransaction) throw alreadyAborted(error)
       if (codeOf(error) !== noTransaction) throw error
@@ -167,27 +166,31 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #transaction<Result>(begin: string, verb: () => Step<Result>, end: End): Promise<Result> {
+  async #transaction<Result>(verb: () => Step<Result>, transaction: Transaction): Promise<Result> {
     if (this.#closing !== undefined) throw closedStore(this.place)
-    const step = this.#stepAlone(begin, verb, end)
-    const ended = step.then(ignored, ignored)
-    this.#underWay.add(ended)
-    void ended.then(() => this.#underWay.delete(ended))
+    return this.#untilOver(this.#stepAlone(verb, transaction))
+  }
+
+  #untilOver<Result>(step: Promise<Result>): Promise<Result> {
+    const over = step.then(ignored, ignored)
+    this.#underWay.add(over)
+    void over.then(() => this.#underWay.delete(over))
     return step
   }
 
-  async #stepAlone<Result>(begin: string, verb: () => Step<Result>, end: End): Promise<Result> {
+  async #stepAlone<Result>(verb: () => Step<Result>, { begin, end, ...kind }: Transaction): Promise<Result> {
     const client = await this.#connect()
-    let broken: Error | undefined
+    const talk = new Talk(client, { place: this.place, types: typeParsers, begin, ...kind })
+    const release = (broken?: Error) => client.release(broken)
     try {
-      const result = await this.#drive(client, verb(), this.#query(client, { text: begin }))
-      await end(client)
+      const result = await this.#drive(talk, verb())
+      const ended = end(talk)
+      if (kind.isLook === true) void this.#untilOver(ended).then(() => release(), release)
+      else await ended.then(() => release())
       return result
     } catch (error) {
-      broken = await rolledBack(client, error)
+      release(await rolledBack(client, error))
       throw error
-    } finally {
-      client.release(broken)
     }
   }
 
@@ -202,61 +205,44 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #commit(client: pg.PoolClient): Promise<void> {
-    try {
-      await client.query('commit')
-    } catch (error) {
-      if (isConflict(error) || isRefusal(error)) throw error
-      throw new BelfryError(
-        'commit-unknown',
-        `The commit to ${this.place} broke off and may or may not have taken effect.`,
-        {
-          hint: 'Ask the store what it holds before trying again.',
-          cause: error,
-        },
-      )
-    }
-  }
-
-  /** The end of a rehearsal. */
-  async #rollBack(client: pg.PoolClient): Promise<void> {
-    await this.#query(client, { text: 'rollback' })
-  }
-
-  /** The beginning of the transaction travels with its first statement, which saves a round trip. */
-  async #drive<Result>(connection: Connection, step: Step<Result>, begun?: Promise<unknown>): Promise<Result> {
-    // A verb that refuses its input throws before anybody waits for the beginning; its failure then concerns nobody.
-    begun?.catch(() => undefined)
+  async #drive<Result>(talk: Talk, step: Step<Result>): Promise<Result> {
     let turn = step.next()
-    if (!turn.done) {
-      const [rows] = await Promise.all([this.#answer(connection, turn.value), begun])
-      turn = step.next(rows)
-    }
-    while (!turn.done) turn = step.next(await this.#answer(connection, turn.value))
-    await begun
+    while (!turn.done) turn = step.next(await this.#answer(talk, turn.value))
     return turn.value
   }
 
-  async #answer(connection: Connection, request: Request): Promise<Row[]> {
+  async #answer(talk: Talk, request: Request): Promise<Row[]> {
     switch (request.kind) {
       case 'now':
         if (this.#clock !== undefined) return [{ now: this.#clock.now() }]
-        return this.#query(connection, { text: nowText })
+        return talk.ask({ text: nowText })
       case 'ids':
-        return this.#takeIds(connection, request.count)
+        return this.#takeIds(talk, request.count)
       case 'wake-others':
         // Nobody else knows when the caller commits, so here alone the notification is part of the transaction. It says
         // nothing of its sender, because this process has to hear of the commit as well.
         if (this.#clock !== undefined) return []
-        return this.#query(connection, { ...notification, values: [this.#wire.channel, ''] })
+        return talk.ask({ ...notification, values: [this.#wire.channel, ''] })
       case 'all':
-        return this.#run(
-          connection,
-          request.statement,
-          request.params.map((param) => this.#valueOf(param)),
-        )
       case 'each':
-        return this.#run(connection, request.statement, columns(request.tuples))
+        return this.#run(talk, request)
+    }
+  }
+
+  async #run(talk: Talk, request: Extract<Request, { statement: Statement }>): Promise<Row[]> {
+    const spelled = this.#spell(request.statement)
+    if (spelled === null) return []
+    const values: unknown[] = (request.params ?? []).map((param) => this.#valueOf(param))
+    if (request.kind === 'each') values.push(...columns(request.tuples))
+    const query = { ...spelled, values }
+    switch (request.way) {
+      case 'alone':
+        return talk.askAlone(query)
+      case 'unread':
+        await talk.tell(query)
+        return []
+      default:
+        return talk.ask(query)
     }
   }
 
@@ -264,41 +250,24 @@ export class PostgresDatabase implements Database {
     return param === storeClock ? (this.#clock?.now() ?? null) : param
   }
 
-  async #run(connection: Connection, statement: Statement, values: unknown[]): Promise<Row[]> {
-    if (statement.postgres === null) return []
+  #spell(statement: Statement): Pick<Query, 'name' | 'text'> | null {
+    if (statement.postgres === null) return null
     let spelled = this.#spelled.get(statement)
     if (spelled === undefined) {
       const name = serverName(`belfry ${this.#schema} ${statement.name}`)
       spelled = { name, text: postgresText(statement.postgres, this.#schema) }
       this.#spelled.set(statement, spelled)
     }
-    return this.#query(connection, { ...spelled, values })
-  }
-
-  /** A broken connection before the commit is a plain "no": the server rolls back what it was never told to commit. */
-  async #query(connection: Connection, query: Query): Promise<Row[]> {
-    try {
-      return (await connection.query({ ...query, types: typeParsers })).rows
-    } catch (error) {
-      if (isRefusal(error)) throw isBusyServer(error) ? busyServer(this.place, error as Error) : error
-      throw new BelfryError(
-        'unavailable',
-        `${this.place} broke off: ${(error as Error).message}; nothing was written.`,
-        {
-          hint: 'Look whether the server runs; work goes on by itself once it does.',
-          cause: error,
-        },
-      )
-    }
+    return spelled
   }
 
   /** A sequence hands out whole blocks, so that an enqueue seldom pays a round trip for its ids. */
-  async #takeIds(connection: Connection, count: number): Promise<Row[]> {
+  async #takeIds(talk: Talk, count: number): Promise<Row[]> {
     const rows: Row[] = []
     while (rows.length < count) {
       if (this.#ids.next > this.#ids.last) {
         const text = postgresText(`select nextval('belfry.id_block') as block`, this.#schema)
-        const block = Number((await this.#query(connection, { text }))[0]?.block)
+        const block = Number((await talk.askAlone({ text }))[0]?.block)
         // Of two answers that overtook each other the larger block counts, or ids would not ascend.
         if (block * idsInBlock > this.#ids.last) {
           this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
@@ -335,9 +304,9 @@ export const typeParsers: pg.CustomTypesConfig = {
   },
 }
 
-function columns(tuples: readonly (readonly unknown[])[]): unknown[][] {
+function columns(tuples: readonly (readonly Value[])[]): string[] {
   const width = tuples[0]?.length ?? 0
-  return Array.from({ length: width }, (_, column) => tuples.map((tuple) => tuple[column]))
+  return Array.from({ length: width }, (_, column) => arrayText(tuples.map((tuple) => tuple[column] ?? null)))
 }
 
 function ignored(): void {

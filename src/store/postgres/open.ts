@@ -15,6 +15,8 @@ const queryMsMax = 30_000
  * a count of 500 leases read the remains of 100,000 earlier ones until vacuum came.
  */
 const planOnlyIndexProbes = ['bitmapscan', 'seqscan', 'hashjoin', 'mergejoin'].map((plan) => `-c enable_${plan}=off`)
+/** For the statements that are a transaction by themselves, whatever the server's own default is. */
+const readCommitted = '-c default_transaction_isolation=read\\ committed'
 
 /** Opens a pool on a server that passes the checks a store people rely on must pass. */
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<PostgresDatabase> {
@@ -23,7 +25,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     connectionString: url,
     max: options.connectionsMax,
     application_name: 'belfry',
-    options: planOnlyIndexProbes.join(' '),
+    options: [...planOnlyIndexProbes, readCommitted].join(' '),
     types: typeParsers,
     pipeline: true,
     keepAlive: true,

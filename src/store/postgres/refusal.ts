@@ -14,6 +14,9 @@ export function isConflict(error: unknown): boolean {
   return code === serializationFailure || code === deadlockDetected
 }
 
+/** With these the server ends the connection, whatever the code: it shuts down, or a session was idle for too long. */
+const lastWords: readonly unknown[] = ['FATAL', 'PANIC']
+
 /**
  * An answer of the server itself, as against silence: classes 08 and 57P say that the connection is ending. Only what the
  * server says has a severity; the machine's own codes may look like its codes, as EPIPE does.
@@ -21,7 +24,8 @@ export function isConflict(error: unknown): boolean {
 export function isRefusal(error: unknown): boolean {
   const { severity } = (error ?? {}) as { severity?: unknown }
   const code = codeOf(error)
-  return severity !== undefined && code !== undefined && !code.startsWith('08') && !code.startsWith('57P')
+  if (severity === undefined || lastWords.includes(severity)) return false
+  return code !== undefined && !code.startsWith('08') && !code.startsWith('57P')
 }
 
 /** The server could not do it now: a lock or statement timeout, no memory, no connection, or a read-only moment. */

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../context.ts'
 import type { NextInstants } from '../port.ts'
-import { clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
+import { allAlone, clockOr, dialects, type Row, type Step, storeClock } from '../statement.ts'
 
 /**
  * A stopped namespace sleeps towards nothing: what is due in it stays due, and whoever slept towards it would not sleep.
@@ -15,7 +15,7 @@ const instants = dialects('read next instants', { sqlite: findInstants('$2'), po
 
 /** The earliest instant of each kind, also when it is over and nobody has acted on it yet. */
 export function* nextInstants(context: StoreContext): Step<NextInstants> {
-  const row = (yield* one(instants, context.ns, storeClock)) as Row
+  const row = (yield* allAlone(instants, context.ns, storeClock))[0] as Row
   return {
     now: row.now as number,
     scheduleAt: row.schedule_at as number | null,

@@ -5,7 +5,7 @@ import type { StoreContext } from '../context.ts'
 import { capabilityLists, needServed } from '../need-row.ts'
 import type { WorkAhead } from '../port.ts'
 import { readPolicy } from '../queue-row.ts'
-import { all, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
+import { all, allAlone, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { QueueView } from '../view.ts'
 
 const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at,
@@ -58,14 +58,15 @@ export function* queues(context: StoreContext): Step<QueueView[]> {
  * looked at: whoever asks its queue puts it in line, and is not sent there for it again.
  */
 export function* workAhead(context: StoreContext, can?: Capabilities): Step<WorkAhead> {
-  const row = (yield* can === undefined ? one(findAhead, context.ns, storeClock) : aheadFor(context, can)) as Row
-  const queues = JSON.parse((row.queues ?? '[]') as string) as string[]
-  return { now: row.now as number, queues: queues.sort(), nextAt: row.next_at as number | null }
+  const [row] = yield* can === undefined ? allAlone(findAhead, context.ns, storeClock) : aheadFor(context, can)
+  const { now, queues, next_at: nextAt } = row as Row
+  const named = JSON.parse((queues ?? '[]') as string) as string[]
+  return { now: now as number, queues: named.sort(), nextAt: nextAt as number | null }
 }
 
-function aheadFor({ ns }: StoreContext, can: Capabilities): Step<Row | undefined> {
+function aheadFor({ ns }: StoreContext, can: Capabilities): Step<Row[]> {
   const { kinds, handlers } = capabilityLists(can)
-  return one(findAheadFor, ns, storeClock, kinds, handlers)
+  return allAlone(findAheadFor, ns, storeClock, kinds, handlers)
 }
 
 function viewOf(row: Row): QueueView {

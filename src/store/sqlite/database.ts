@@ -18,7 +18,7 @@ import { damageIn } from './boot.ts'
 import { condition, logBytes, logBytesMax } from './condition.ts'
 import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
 import { FileWatch } from './file-watch.ts'
-import { listen } from './listen.ts'
+import { listen, watchLog } from './listen.ts'
 import { pragmaInThread } from './thread.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -31,6 +31,7 @@ interface Prepared {
 /** One connection, which reads at once and writes in turn. */
 export class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
+  readonly keepsOrder = true
   readonly place: string
   readonly #handle: SqliteHandle
   readonly #clock: Dials
@@ -127,7 +128,8 @@ export class SqliteDatabase implements Database {
   listen(heard: () => void): () => void {
     const isAlone = this.place === 'memory:' || this.#clock !== systemClock
     if (isAlone || !this.#handle.isOpen) return () => undefined
-    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard })
+    const file = realpathSync(this.place)
+    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard, watch: watchLog(file) })
     this.#listening.add(stop)
     return () => {
       this.#listening.delete(stop)
@@ -230,7 +232,10 @@ export class SqliteDatabase implements Database {
         const prepared = this.#prepare(handle, request.statement)
         if (prepared === null) return []
         const rows: Row[] = []
-        for (const tuple of request.tuples) for (const row of run(prepared, tuple)) rows.push(row)
+        const first = request.params?.map((param) => this.#valueOf(param))
+        for (const tuple of request.tuples) {
+          for (const row of run(prepared, first === undefined ? tuple : [...first, ...tuple])) rows.push(row)
+        }
         return rows
       }
     }

@@ -1,26 +1,67 @@
+import { watch } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 
-/** Somebody else's write is to be noticed within 250 ms, on a machine that is busy as well. */
+/** Somebody else's write is to be noticed within 250 ms, also on a machine that is busy and where no change is told. */
 const lookEveryMs = 100
+/** A change is told when it is written, and can be seen when it is committed: how long after the one to look for the other. */
+const looksAfterMs = [2, 6, 24]
+/** Whoever hears of a write looks for himself, so others who write without a pause are heard of no oftener than this. */
+const restMs = 20
 
 export interface Watched {
   readonly clock: Clock
   readonly changeMark: () => number
   readonly heard: () => void
+  /** Calls back when the file may have changed, by whomever, as far as the system tells. The answer ends it. */
+  readonly watch: (changed: () => void) => () => void
 }
 
-/** Looks again and again whether somebody else has written to the file; a look costs some microseconds. */
-export function listen({ clock, changeMark, heard }: Watched): () => void {
+/**
+ * Tells when somebody else has written to the file. It looks soon after the system says that something was written, and
+ * again and again besides, because the system may not say so. A look costs some microseconds.
+ */
+export function listen({ clock, changeMark, heard, watch }: Watched): () => void {
   let mark = markOrNull(changeMark)
-  let takeBack = clock.after(lookEveryMs, look)
+  let heardAt = Number.NEGATIVE_INFINITY
+  let takeBackPoll = clock.after(lookEveryMs, poll)
+  let takeBackNext: (() => void) | null = null
+  let looks = 0
 
-  function look(): void {
-    takeBack = clock.after(lookEveryMs, look)
+  function poll(): void {
+    takeBackPoll = clock.after(lookEveryMs, poll)
+    look()
+  }
+
+  function look(): boolean {
     const before = mark
     mark = markOrNull(changeMark)
-    if (mark === null || mark !== before) heard()
+    if (mark !== null && mark === before) return false
+    heardAt = clock.monotonic()
+    heard()
+    return true
   }
-  return () => takeBack()
+
+  /** What is told while it looks for the change before begins the looks anew, and delays none. */
+  function changed(): void {
+    looks = 0
+    if (takeBackNext === null) lookNext()
+  }
+
+  function lookNext(): void {
+    const afterMs = looksAfterMs[looks++]
+    if (afterMs === undefined) return
+    takeBackNext = clock.after(Math.max(afterMs, heardAt + restMs - clock.monotonic()), () => {
+      takeBackNext = null
+      if (!look() || looks === 0) lookNext()
+    })
+  }
+
+  const endWatch = watch(changed)
+  return () => {
+    endWatch()
+    takeBackPoll()
+    takeBackNext?.()
+  }
 }
 
 /** What cannot be looked at may have changed: whoever is woken for it asks the file himself, and is told what is wrong. */
@@ -29,5 +70,19 @@ function markOrNull(changeMark: () => number): number | null {
     return changeMark()
   } catch {
     return null
+  }
+}
+
+/** All that is written goes to the log first, which stays the same file for as long as anybody has the store open. */
+export function watchLog(file: string): Watched['watch'] {
+  return (changed) => {
+    try {
+      const watcher = watch(`${file}-wal`, { persistent: false }, changed)
+      watcher.on('error', () => watcher.close())
+      return () => watcher.close()
+    } catch {
+      // There are file systems that cannot tell, and users who may watch no more files.
+      return () => undefined
+    }
   }
 }

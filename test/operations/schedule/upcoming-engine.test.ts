@@ -252,5 +252,6 @@ it('of two that are overdue the second is not shown where the first will still b
     shownCounts.push(shown.length)
   })
   expect(differ.join('\n')).toBe('')
-  expect(shownCounts).toEqual([1, 2])
+  // The hint that was set last comes after them, and is used up by neither.
+  expect(shownCounts).toEqual([2, 3])
 })

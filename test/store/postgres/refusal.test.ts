@@ -28,6 +28,24 @@ it('an answer of the server is a refusal, unless it says that the connection end
   expect([brokenPipe(), reset, new Error('Query read timeout'), undefined].map(isRefusal)).toEqual(Array(4).fill(false))
 })
 
+/** What the server says to a session that has begun something and then was silent for too long. */
+async function lastWords(): Promise<unknown> {
+  const client = new pg.Client(postgresUrl())
+  await client.connect()
+  const said = new Promise((resolve) => {
+    client.on('error', resolve)
+  })
+  await client.query('set idle_in_transaction_session_timeout = 1')
+  await client.query('begin').catch(() => undefined)
+  return said
+}
+
+it('a session that the server ends for its silence was not refused: what it had begun may be tried again', async () => {
+  const said = await lastWords()
+  expect(said).toMatchObject({ severity: 'FATAL', code: '25P03' })
+  expect(isRefusal(said)).toBe(false)
+})
+
 it('a pipe that breaks in the middle of a step is an outage that passes, whose code only looks like the server’s', async () => {
   const store = await openStore(postgresUrl(), { schema: 'refusal', allowNonDurable: true })
   const client = {

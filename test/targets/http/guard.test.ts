@@ -80,6 +80,17 @@ describe('a call goes to no address that is not allowed', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  it('though a server that may be called by its name redirects to its address, which may not', async () => {
+    const server = await witness((request, response) => {
+      if (request.url === '/') response.writeHead(302, { location: `http://127.0.0.1:${server.port}/there` })
+      response.end()
+    })
+    const { call } = caller({ network: { allowLoopback: false, allowHosts: ['named.test'] } })
+    const { facts } = await call({ url: `http://named.test:${server.port}/` })
+    expect(facts).toEqual({ kind: 'http', error: expect.stringContaining('this machine'), retryable: false })
+    expect(server.seen).toHaveLength(1)
+  })
+
   it('though a connection to the same place was allowed under another name', async () => {
     const server = await witness()
     const { call } = caller({ network: { allowLoopback: false, allowHosts: ['named.test'] } })

@@ -1,0 +1,169 @@
+import { median, shown, times } from './figures.mjs'
+import { bestOf, expressionsOf, ratioOf, targetsOf } from './targets.mjs'
+
+const databases = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+/** The results as tables with a few words each: what the terminal prints, and what the page shows. */
+export function sectionsOf(results) {
+  const told = { throughput, latency, punctuality, cost, decay, cron, governor, 'loop-delay': loopDelay, footprint }
+  const sections = Object.entries(told)
+    .filter(([name]) => results.measures[name] !== undefined)
+    .map(([name, tell]) => ({ name, ...tell(results.measures[name], results), beside: disk(results.measures[name]) }))
+  return [targets(results), ...sections]
+}
+
+/** How fast the disk was just before, for whoever compares two runs. */
+function disk({ fsync }) {
+  return fsync === undefined ? undefined : `fsync p50 ${shown(fsync.p50)} ms, p99 ${shown(fsync.p99)} ms`
+}
+
+function targets(results) {
+  return {
+    name: 'targets',
+    title: 'What we set out to reach',
+    text: 'Every figure is judged by this one run.',
+    columns: ['what', 'figure', 'wanted', ''],
+    rows: targetsOf(results).map(({ what, value, unit, wanted, verdict }) => [
+      what,
+      value === null ? '–' : `${shown(value)} ${unit}`,
+      wanted,
+      verdict,
+    ]),
+  }
+}
+
+function throughput({ count, rows }, results) {
+  return {
+    title: 'Throughput',
+    text: `${count.toLocaleString('en')} jobs that do nothing lie ready; from \`start\` to the moment when the last end is written, in one process. Processor time is that of the process itself, without its database. The last column is Belfry on the database named there, to the row.`,
+    columns: ['', 'setting', 'jobs/s', 'least – most', 'enqueued/s', 'µs of processor a job', 'Belfry is'],
+    rows: rows.map((row) => {
+      if (row.failed !== undefined) return [row.contestant, row.setting, '–', row.failed, '–', '–', '–']
+      const belfry = bestOf(results, `Belfry (${row.beside})`)
+      const each = row.rounds.map(({ perSecond }) => perSecond)
+      return [
+        row.contestant,
+        row.setting,
+        shown(row.perSecond),
+        `${shown(Math.min(...each))} – ${shown(Math.max(...each))}`,
+        shown(row.enqueuedPerSecond),
+        shown(row.cpuMicrosecondsEach),
+        row.contestant === belfry?.contestant
+          ? ''
+          : `${times(ratioOf(belfry?.perSecond ?? null, row.perSecond))} (${row.beside})`,
+      ]
+    }),
+  }
+}
+
+function latency({ count, rows }) {
+  return {
+    title: 'From enqueue to start',
+    text: `From the call of \`enqueue\` to the first line of the handler, in ms: ${count} jobs one after another into an idle worker, or as many as fit into the time. Who polls is asked at instants that have nothing to do with his timer.`,
+    columns: ['', 'from', 'setting', 'p50 ms', 'p99 ms', 'jobs'],
+    rows: rows.map((row) => [
+      row.contestant,
+      row.way,
+      row.setting,
+      ...(row.failed === undefined ? [shown(row.p50), shown(row.p99), shown(row.count)] : ['–', '–', row.failed]),
+    ]),
+  }
+}
+
+function punctuality({ spread, herd, rows }) {
+  return {
+    title: 'Punctuality',
+    text: `How much later than planned a handler starts, in ms: ${spread.schedules.toLocaleString('en')} schedules, each at an instant of its own, over ${spread.overMs / 1_000} s; and ${herd.schedules.toLocaleString('en')} schedules that are due in one instant, at most 500 of them at work at once.`,
+    columns: ['', 'schedules', 'p50 ms', 'p99 ms', 'all started after ms', 'highest resident MB'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      `${row.schedules.toLocaleString('en')}, ${row.way}`,
+      ...['p50', 'p99', 'allStartedMs', 'rssMb'].map((field) => shown(row[field])),
+    ]),
+  }
+}
+
+function cost({ rows }) {
+  const steps = ['enqueue', 'lease', 'settle', 'fire']
+  const cells = (row) => [100, 1].flatMap((batch) => steps.map((step) => shown(row[`${step}${batch}`])))
+  return {
+    title: 'What a step costs in a full store',
+    text: 'One transaction of the store, in ms, of a hundred rows and of one. The rows were copied from one that the store had written itself, then PostgreSQL was vacuumed and analyzed as autovacuum would have done. Beside the ready runs lie as many schedules, none of them due but those that are fired. With one key full, *hand over* is the end of the run that has it and the lease of the next.',
+    columns: [
+      '',
+      'store holds',
+      ...[100, 1].flatMap((batch) => steps.map((step) => `${step} ${batch}`)),
+      'hand over',
+      'filled in s',
+    ],
+    rows: rows.map((row) => [
+      databases[row.database],
+      row.name,
+      ...cells(row),
+      shown(row.handOver),
+      shown(row.fillMs / 1_000),
+    ]),
+    plot: 'cost.svg',
+  }
+}
+
+function decay({ slices, count, rows }) {
+  const each = rows.map(({ perSecond }) => perSecond)
+  const last = times(ratioOf(each.at(-1) ?? null, median(each)))
+  return {
+    title: 'Over time on PostgreSQL',
+    text: `${(slices * count).toLocaleString('en')} runs through one database in slices of ${count.toLocaleString('en')}; dead rows of all of Belfry's tables at the end of each slice. The last slice is ${last} the median one.`,
+    columns: ['slice', ...rows.map((_, slice) => String(slice + 1))],
+    rows: [
+      ['runs/s', ...each.map(shown)],
+      ['dead rows', ...rows.map(({ deadTuples }) => shown(deadTuples))],
+    ],
+  }
+}
+
+function cron({ rows }) {
+  const [ours] = rows
+  const others = rows.slice(1)
+  return {
+    title: 'The calendar',
+    text: 'The next instant of an expression that was parsed before, asked at 512 instants over two years: answers a second.',
+    columns: ['expression and zone', 'Belfry', ...others.flatMap(({ contestant }) => [contestant, 'Belfry is'])],
+    rows: expressionsOf(ours).map((expression) => [
+      `\`${expression.replace(/ ([A-Z])/, '` $1')}`,
+      shown(ours[expression]),
+      ...others.flatMap((row) => [shown(row[expression]), times(ratioOf(ours[expression], row[expression] ?? null))]),
+    ]),
+  }
+}
+
+function governor({ rows }) {
+  return {
+    title: 'The governor',
+    text: 'How often a second it answers when a schedule runs next, on one core.',
+    columns: ['schedule', 'answers/s'],
+    rows: rows.map(({ setting, perSecond }) => [setting, shown(perSecond)]),
+  }
+}
+
+function loopDelay({ count, workers, rows }) {
+  return {
+    title: 'The event loop',
+    text: `How long the event loop stands still while ${workers} processes do ${count.toLocaleString('en')} runs on one SQLite file: the worst of them, in ms beyond the timer's own.`,
+    columns: ['', 'p99 ms', 'longest ms', 'runs/s of all'],
+    rows: rows.map((row) => [row.setting, shown(row.p99Ms), shown(row.maxMs), shown(row.perSecond)]),
+  }
+}
+
+function footprint({ watchMs, rows }) {
+  return {
+    title: 'A worker with nothing to do',
+    text: `Resident memory, and processor time in the first ${watchMs / 1_000} s after its start.`,
+    columns: ['', 'schedules', 'resident MB', 'processor ms'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      row.schedules.toLocaleString('en'),
+      shown(row.rssMb),
+      shown(row.cpuMs),
+    ]),
+  }
+}

@@ -1,0 +1,121 @@
+import { shown } from './figures.mjs'
+
+/** What Belfry sets out to reach, each judged by one run of the bench; what was not measured is neither met nor missed. */
+export function targetsOf(results) {
+  return [...throughputTargets(results), ...latencyTargets(results), ...sizeTargets(results), ...restTargets(results)]
+}
+
+/** The figure of a contestant's best setting, or null when he was not there. */
+export function bestOf(results, contestant) {
+  const rows = (results.measures.throughput?.rows ?? []).filter(
+    (row) => row.contestant === contestant && row.failed === undefined,
+  )
+  return rows.toSorted((a, b) => b.perSecond - a.perSecond)[0] ?? null
+}
+
+export function ratioOf(a, b) {
+  return a === null || b === null || a === undefined || b === undefined ? null : a / b
+}
+
+function atLeast(what, value, limit, unit = '×') {
+  return judged({ what, value, limit, unit, sign: '≥', met: value !== null && value >= limit })
+}
+
+function atMost(what, value, limit, unit) {
+  return judged({ what, value, limit, unit, sign: '≤', met: value !== null && value <= limit })
+}
+
+function judged({ what, value, limit, unit, sign, met }) {
+  const isKnown = value !== null && value !== undefined && Number.isFinite(value)
+  const wanted = `${sign} ${shown(limit)} ${unit}`
+  return {
+    what,
+    wanted,
+    value: isKnown ? value : null,
+    unit,
+    verdict: isKnown ? (met ? 'met' : 'missed') : 'not measured',
+  }
+}
+
+function throughputTargets(results) {
+  const perSecond = (contestant) => bestOf(results, contestant)?.perSecond ?? null
+  const against = (ours, theirs, limit) =>
+    atLeast(`throughput, ${ours} to ${theirs}`, ratioOf(perSecond(ours), perSecond(theirs)), limit)
+  return [
+    against('Belfry (SQLite)', 'plainjob', 6),
+    against('Belfry (SQLite)', 'BullMQ', 5),
+    against('Belfry (SQLite)', 'bare loop (SQLite)', 0.5),
+    against('Belfry (PostgreSQL)', 'graphile-worker', 1.4),
+    against('Belfry (PostgreSQL)', 'pg-boss', 3),
+  ]
+}
+
+function latencyTargets(results) {
+  const rows = results.measures.latency?.rows ?? []
+  const p50 = (contestant, way) => rows.find((row) => row.contestant === contestant && row.way === way)?.p50 ?? null
+  const beside = (way) => {
+    const ratio = ratioOf(p50('Belfry (PostgreSQL)', way), p50('graphile-worker', way))
+    return atMost(`enqueue to start, p50, ${way}, Belfry (PostgreSQL) to graphile-worker`, ratio, 1, '×')
+  }
+  return [
+    atMost('enqueue to start, p50, in process, Belfry (SQLite)', p50('Belfry (SQLite)', 'in process'), 1.5, 'ms'),
+    beside('in process'),
+    beside('from another process'),
+  ]
+}
+
+const databases = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+function sizeTargets(results) {
+  return Object.entries(databases).map(([database, label]) => {
+    const rows = (results.measures.cost?.rows ?? []).filter(
+      (row) => row.database === database && row.size !== undefined,
+    )
+    const [least, most] = [rows[0], rows.at(-1)]
+    const ratios = ['lease100', 'lease1'].map((step) => ratioOf(most?.[step], least?.[step]))
+    const sizes =
+      least === undefined ? '' : ` (${most.size.toLocaleString('en')} to ${least.size.toLocaleString('en')} ready)`
+    return atMost(
+      `cost of a lease, full to nearly empty, ${label}${sizes}`,
+      ratios.includes(null) ? null : Math.max(...ratios),
+      2,
+      '×',
+    )
+  })
+}
+
+function restTargets(results) {
+  const { punctuality, cron, footprint } = results.measures
+  const late = (database, way) => punctuality?.rows.find((row) => row.database === database && row.way === way)
+  const memory = (database) => footprint?.rows.find((row) => row.database === database && row.schedules > 0)
+  const herd = punctuality?.herd.schedules.toLocaleString('en') ?? 'many'
+  return Object.entries(databases)
+    .flatMap(([database, label]) => [
+      atMost(`lateness, p99, ${label}`, late(database, 'spread')?.p99 ?? null, 10, 'ms'),
+      atMost(
+        `${herd} due in one instant, all started, ${label}`,
+        late(database, 'one instant')?.allStartedMs ?? null,
+        2_000,
+        'ms',
+      ),
+      atMost(`resident with 100,000 schedules, ${label}`, memory(database)?.rssMb ?? null, 150, 'MB'),
+    ])
+    .concat(atLeast('cron.next to croner, the worst expression', worstCronRatio(cron), 50))
+}
+
+export function cronRatios(cron) {
+  const figures = (contestant) => cron?.rows.find((row) => row.contestant === contestant && row.failed === undefined)
+  const [ours, theirs] = [figures('Belfry'), figures('croner')]
+  if (ours === undefined || theirs === undefined) return []
+  return expressionsOf(ours).map((expression) => ours[expression] / theirs[expression])
+}
+
+/** The expressions of a row are its fields that end in a zone. */
+export function expressionsOf(row) {
+  return Object.keys(row).filter((field) => /^[^a-zA-Z]+ [A-Z]/.test(field))
+}
+
+function worstCronRatio(cron) {
+  const ratios = cronRatios(cron)
+  return ratios.length === 0 ? null : Math.min(...ratios)
+}

@@ -1,0 +1,26 @@
+import type { Fault } from '../fault.ts'
+import { blockedLoop } from './blocked-loop.ts'
+import { calm } from './calm.ts'
+import { connections, listener } from './connections.ts'
+import { crash } from './crash.ts'
+import { freeze } from './freeze.ts'
+import { fullDisk } from './full-disk.ts'
+import { kill, killElsewhere } from './kill.ts'
+import { pause } from './pause.ts'
+import { storm } from './storm.ts'
+import { terminate } from './terminate.ts'
+
+export const faults: readonly Fault[] = [
+  calm,
+  kill,
+  killElsewhere,
+  crash,
+  connections,
+  listener,
+  freeze,
+  pause,
+  fullDisk,
+  blockedLoop,
+  terminate,
+  storm,
+]

@@ -1,0 +1,62 @@
+import type { Store } from '../../src/store/port.ts'
+import type { RunSummary } from '../../src/store/view.ts'
+import type { History, RecordedRun, RecordedSchedule } from './history.ts'
+import { readWitness } from './witness.ts'
+import { ceilings } from './workload.ts'
+import { leaseMs, type World } from './world.ts'
+
+const pageMax = 1_000
+const readsAtOnce = 20
+
+/** Reads all that is known of a round that is over. */
+export async function historyOf(world: World): Promise<History> {
+  const { store, interruptions, samples, troubles, promises } = world
+  const schedules: RecordedSchedule[] = []
+  for (const [name, promise] of promises) {
+    schedules.push({ name, promise, ledger: await wholeLedger(store, name) })
+  }
+  return {
+    runs: await allRuns(store),
+    schedules,
+    ceilings,
+    witnessed: readWitness(world.witness),
+    samples,
+    leaseMs,
+    interruptions,
+    troubles,
+  }
+}
+
+async function allRuns(store: Store): Promise<RecordedRun[]> {
+  const runs: RecordedRun[] = []
+  let before: string | null = null
+  do {
+    const page: { runs: RunSummary[]; next: string | null } = await store.read.runs({
+      limit: pageMax,
+      ...(before === null ? {} : { before }),
+    })
+    for (let from = 0; from < page.runs.length; from += readsAtOnce) {
+      const some = page.runs.slice(from, from + readsAtOnce)
+      runs.push(...(await Promise.all(some.map((run) => recorded(store, run)))))
+    }
+    before = page.next
+  } while (before !== null)
+  return runs
+}
+
+async function recorded(store: Store, run: RunSummary): Promise<RecordedRun> {
+  const { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence, lease } = run
+  const attempts = await store.read.attempts(id)
+  const known = { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence }
+  return { ...known, leasedAt: lease?.leasedAt ?? null, attempts }
+}
+
+async function wholeLedger(store: Store, name: string): Promise<RecordedSchedule['ledger']> {
+  const rows: RecordedSchedule['ledger'][number][] = []
+  for (;;) {
+    const before = rows.at(-1)?.from
+    const page = await store.read.ledger(name, { limit: pageMax, ...(before === undefined ? {} : { before }) })
+    rows.push(...page)
+    if (page.length < pageMax) return rows
+  }
+}

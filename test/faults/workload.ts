@@ -1,0 +1,162 @@
+import { BelfryError } from '../../src/core/error.ts'
+import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { Actor, Store } from '../../src/store/port.ts'
+import type { Ceiling, SchedulePromise } from './history.ts'
+
+const actor: Actor = { name: 'faults', door: 'test' }
+const secondMs = 1_000
+const hourMs = 3_600_000
+
+/** Short enough to be lost in the time that a lease takes to expire, so that recovery shows Belfry and not the policy. */
+export const backoffMs = 10
+
+/** Long enough that a queue of two is often full, and not so long that it cannot keep up. */
+const narrowMs = 120
+
+export const ceilings: readonly Ceiling[] = [
+  { queue: 'work', most: 40, mostPerKey: null },
+  { queue: 'keyed', most: 12, mostPerKey: 2 },
+  { queue: 'narrow', most: 2, mostPerKey: null },
+]
+
+/**
+ * Three kinds of schedules, by what they promise: a run for every instant, an end for every instant, an unbroken chain.
+ * The first come every other second only: of more than three that are missed at once each waits for its share of half a
+ * minute, and so would everybody who waits for the end of the round.
+ */
+const kinds: readonly { readonly count: number; readonly promises: SchedulePromise['kind']; readonly spec: Kind }[] = [
+  {
+    count: 4,
+    promises: 'every-instant',
+    spec: {
+      timing: { cron: '*/2 * * * * *', zone: 'UTC' },
+      missed: 'all',
+      overlap: 'allow',
+      maxLatenessMs: hourMs,
+      queue: 'work',
+    },
+  },
+  {
+    count: 2,
+    promises: 'every-instant',
+    spec: {
+      timing: { everyMs: 2 * secondMs, from: 'start' },
+      missed: 'all',
+      overlap: 'allow',
+      maxLatenessMs: hourMs,
+      queue: 'keyed',
+      concurrencyKey: 'key 0',
+    },
+  },
+  {
+    count: 2,
+    promises: 'every-instant-told',
+    spec: { timing: { cron: '* * * * * *', zone: 'UTC' }, missed: 'once', overlap: 'skip', queue: 'narrow' },
+  },
+  {
+    count: 1,
+    promises: 'every-instant-told',
+    spec: {
+      timing: { cron: '*/2 * * * * *', zone: 'UTC' },
+      missed: 'once',
+      overlap: 'allow',
+      queue: 'work',
+      repeatable: false,
+    },
+  },
+  { count: 2, promises: 'delay', spec: { timing: { everyMs: secondMs, from: 'end' }, queue: 'work' } },
+]
+
+type Kind = Omit<ScheduleSpec, 'name' | 'target' | 'payload' | 'startAt'>
+
+interface Placed {
+  readonly spec: ScheduleSpec
+  readonly promises: SchedulePromise['kind']
+}
+
+/** The schedules and queues of one round. */
+export class Workload {
+  readonly #store: Store
+  readonly #placed: Placed[] = []
+  #startAt = 0
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Sets all of it up; its first instant is the next whole second but one. */
+  async place(): Promise<void> {
+    for (const { queue, most, mostPerKey } of ceilings) {
+      await this.#store.setQueue(queue, {
+        actor,
+        policy: {
+          maxConcurrent: most,
+          maxConcurrentPerKey: mostPerKey,
+          maxAttempts: 1_000,
+          backoffBaseMs: backoffMs,
+          backoffCapMs: backoffMs,
+        },
+      })
+    }
+    this.#startAt = Math.ceil(Date.now() / secondMs + 1) * secondMs
+    for (const { count, promises, spec } of kinds) {
+      for (let number = 0; number < count; number++) {
+        const whole = {
+          ...spec,
+          name: `${promises} ${this.#placed.length}`,
+          startAt: this.#startAt,
+          target: { handler: 'work' },
+          payload: { ms: spec.queue === 'narrow' ? narrowMs : 20 },
+        }
+        await this.#store.putSchedule(whole, { mode: 'create', actor })
+        this.#placed.push({ spec: whole, promises })
+      }
+    }
+  }
+
+  /** Lets all schedules end soon, between two of their instants. Answers what each must have come to by then. */
+  async end(): Promise<Map<string, SchedulePromise>> {
+    const ended = await Promise.all(
+      this.#placed.map(async ({ spec, promises }) => {
+        const endAt = await this.#endOne(spec)
+        return [spec.name, promiseOf(spec, promises, { startAt: this.#startAt, endAt })] as const
+      }),
+    )
+    return new Map(ended)
+  }
+
+  /** It has to come once more, or the edit is refused as pointless; on a busy machine the edit itself may take too long. */
+  async #endOne(spec: ScheduleSpec): Promise<number> {
+    for (let seconds = 2; ; seconds *= 2) {
+      const endAt = (Math.ceil(Math.max(Date.now(), this.#startAt) / secondMs) + seconds + 0.5) * secondMs
+      try {
+        await this.#store.putSchedule({ ...spec, endAt }, { mode: 'put', actor })
+        return endAt
+      } catch (error) {
+        if (!(error instanceof BelfryError) || error.code !== 'invalid' || seconds > 60) throw error
+      }
+    }
+  }
+}
+
+function promiseOf(
+  { timing }: ScheduleSpec,
+  kind: SchedulePromise['kind'],
+  { startAt, endAt }: { startAt: number; endAt: number },
+): SchedulePromise {
+  if (kind === 'delay') return { kind, everyMs: secondMs, endAt }
+  // A cron stands on the calendar's seconds, a rate on those from its start.
+  const [stepMs, firstAt] = stepsOf(timing, startAt)
+  const targets: number[] = []
+  for (let at = firstAt; at <= endAt; at += stepMs) targets.push(at)
+  return { kind, targets }
+}
+
+function stepsOf(
+  { cron, everyMs = secondMs }: ScheduleSpec['timing'],
+  startAt: number,
+): [stepMs: number, firstAt: number] {
+  if (cron === undefined) return [everyMs, startAt]
+  const stepMs = cron.startsWith('*/2') ? 2 * secondMs : secondMs
+  return [stepMs, Math.ceil(startAt / stepMs) * stepMs]
+}
