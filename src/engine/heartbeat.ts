@@ -18,7 +18,7 @@ export async function renewTick(context: EngineContext): Promise<number> {
       if (holding === undefined) continue
       if (!renewal.renewed) {
         // Whoever writes its end will learn the same, or that it was written by a commit which seemed to fail.
-        if (!holding.isSettling && !holding.isOver) loseHolding(context, holding)
+        if (!holding.isSettling && !holding.isInDoubt) loseHolding(context, holding)
       } else {
         // Counted from before the request: from then on the store's own count may have run.
         holding.trustedUntil = startedAt + trustMs(settings)

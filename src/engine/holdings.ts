@@ -16,6 +16,8 @@ export class Holding {
   isOver = false
   /** Its end is being written, so a renewal that does not find it means nothing. */
   isSettling = false
+  /** A commit of its end broke off: only who writes it again will learn whether it is there. */
+  isInDoubt = false
   #controller: AbortController | null = null
 
   constructor(lease: Lease, trustedUntil: number) {

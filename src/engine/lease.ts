@@ -4,6 +4,7 @@ import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
 import type { EngineContext } from './context.ts'
+import { turnOfTheEventLoop } from './loop.ts'
 import { trustMs } from './settings.ts'
 
 /** Runs that one step leases; the next step follows at once. */
@@ -20,6 +21,8 @@ export interface LessorOptions {
   readonly slots: number | null
   /** How many of the held will have ended when what is leased now begins. */
   readonly leaving: () => number
+  /** Resolves when the ends that are being written have been told of. */
+  readonly endsTold: () => Promise<unknown>
   /** The queues it works for; `null` is all of them. */
   readonly queues: ReadonlySet<string> | null
   readonly workerId: () => string
@@ -149,6 +152,8 @@ export class Lessor {
     else this.#fullUntil.delete(queue)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
     this.#tellEnds(queue, answer)
+    // Ends came before what they made room for: whoever listens hears of them first, unless their answer stays away.
+    if (this.#alongside.has(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
     for (const lease of answer.leases) begin(lease, trustedUntil)
     return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
   }

@@ -1,3 +1,4 @@
+import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason.ts'
 import type { RunStatus } from '../core/run-state.ts'
 import type { AttemptEnd, Settled } from '../store/port.ts'
@@ -36,6 +37,7 @@ export class Settler {
   readonly #settled: (queues: ReadonlySet<string>) => void
   #waiting: Finished[] = []
   #inWriting = 0
+  #underWay: Promise<unknown> = Promise.resolve()
   #wentWell = true
   #isAsked = false
 
@@ -53,6 +55,11 @@ export class Settler {
   /** How many ends are being written, if those before them could be. */
   get inWriting(): number {
     return this.#inWriting
+  }
+
+  /** Resolves when the ends that are being written have been told of, or could not be written. */
+  get underWay(): Promise<unknown> {
+    return this.#underWay
   }
 
   start(): void {
@@ -76,7 +83,9 @@ export class Settler {
   async #flush(): Promise<number | null> {
     const batch = this.#waiting.splice(0, batchMax)
     if (batch.length === 0) return null
-    await this.#write(batch)
+    const writing = this.#write(batch)
+    this.#underWay = writing.catch(() => undefined)
+    await writing
     this.#context.signal('settle.written', batch.length)
     return this.#waiting.length > 0 ? 0 : null
   }
@@ -90,7 +99,10 @@ export class Settler {
       for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
     } catch (error) {
       // Either nothing was written, or nobody knows: the same ends are written again, and what is there already says so.
-      for (const { holding } of held) holding.isSettling = false
+      for (const { holding } of held) {
+        holding.isSettling = false
+        holding.isInDoubt ||= isUnknown(error)
+      }
       this.#waiting.unshift(...held)
       throw error
     }
@@ -166,6 +178,10 @@ export class Settler {
       (error: Error) => events.tell('store.unavailable', { doing: 'settle', error }),
     )
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof BelfryError && error.code === 'commit-unknown'
 }
 
 /** The result is the one part of an end that a target makes; in its place stands why it could not be kept. */

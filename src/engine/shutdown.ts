@@ -47,6 +47,8 @@ export async function seeOut(context: EngineContext, grace: Grace, nothingNew: P
   await Promise.race([nothingNew.then(() => holdings.still()), grace.over])
   grace.forget()
   const forced = holdings.all().filter((holding) => stopHolding(holding, 'shutdown')).length
+  // What it had asked for when it was told to stop may still be granted, and has to be given back.
+  await atMost(clock, lastWritesMsMax, nothingNew)
   await atMost(clock, settings.leaveAfterMs, holdings.still())
   await atMost(clock, lastWritesMsMax, holdings.empty())
   // Whoever still tries to write something of these must not go on trying for ever.

@@ -78,6 +78,7 @@ export class Worker {
       slots: start.slots ?? null,
       queues: start.queues === undefined ? null : new Set(start.queues),
       leaving: () => (store.keepsOrder && this.#isAlone ? this.#settler.inWriting : 0),
+      endsTold: () => this.#settler.underWay,
       workerId,
       isOpen: () => this.#isLeasing,
       can: () => this.#can(),

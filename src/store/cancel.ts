@@ -14,7 +14,11 @@ export const requestCancel = both(
   `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
     where run_id = $1 and cancel_requested_at is null returning run_id`,
 )
-const findLease = both('cancel find lease', 'select run_id from belfry.lease where run_id = $1')
+/** A lease that was granted since then is nobody's request yet: then the run has moved, and is looked for again. */
+const findRequest = both(
+  'cancel find request',
+  'select run_id from belfry.lease where run_id = $1 and cancel_requested_at is not null',
+)
 const findEnd = both('cancel find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
 
 export const reasonLengthMax = 2_000
@@ -31,7 +35,7 @@ export function* cancel(context: StoreContext, runId: string, reason: string): S
   const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
   const now = yield* clockNow()
   if ((yield* one(requestCancel, id, now, reason)) !== undefined) return 'cancel-requested'
-  if ((yield* one(findLease, id)) !== undefined) return 'already-requested'
+  if ((yield* one(findRequest, id)) !== undefined) return 'already-requested'
   if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
   // The gate comes before the run, as for everybody who moves runs of a key, and after the lease, which a settle has
   // locked when it wants the gate.

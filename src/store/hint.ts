@@ -7,7 +7,7 @@ import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from '.
 import type { StoreContext } from './context.ts'
 import { endHints, hintKinds, without } from './hint-row.ts'
 import { liveRunsOf } from './live-run.ts'
-import { planned } from './plan-schedule.ts'
+import { beforeOneshot, planned } from './plan-schedule.ts'
 import type { HintAnswer, HintKind, NewHint } from './port.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { both, clockNow, freshIds, one, type Step } from './statement.ts'
@@ -59,14 +59,11 @@ function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<Schedule
   return after
 }
 
-/**
- * A one-shot that was taken away after its instant had come does not fire, but what the calendar named since that instant
- * wants its end, so the question is asked as of then. Nothing is nominal where an end is waited for.
- */
-function asOf({ spec: { timing }, hints, nextRunAt, nextDecision }: ScheduleRow, now: number): number {
-  const isTakenAway = nextDecision?.winner === 'oneshot-hint' && hints.oneshot === undefined
-  const isDelay = hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
-  return isTakenAway && !isDelay && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
+/** A one-shot that was taken away does not fire, even if its instant had come. Nothing is nominal where an end is waited for. */
+function asOf(row: ScheduleRow, now: number): number {
+  const { timing } = row.spec
+  const isDelay = row.hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
+  return row.hints.oneshot !== undefined || isDelay ? now : beforeOneshot(row, now)
 }
 
 function checkedValue(given: NewHint): number {

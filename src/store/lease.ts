@@ -6,13 +6,14 @@ import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './che
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate, tryRegate } from './gate.ts'
+import { type Candidate, firstOfLanes, inOrder, lookAhead, wholeLine } from './head-of-line.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
 import { capabilityLists, needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
-import { byPlace, type Standing, standingOf, stretches, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, clockOr, dialects, each, inList, one, type Row, run, type Step, storeClock } from './statement.ts'
+import { stretches, takeFromAside, takeFromLine } from './standing.ts'
+import { all, both, clockOr, dialects, inList, one, type Row, run, type Step, storeClock } from './statement.ts'
 
 /**
  * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
@@ -23,7 +24,7 @@ const lockQueue = dialects('lease lock queue', {
   postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
 })
 const surveyed = (now: string, lanes: string) => `select q.id, q.policy, q.paused_at, n.stopped_at, ${now} as now,
-    (select ${lanes}) as lanes, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
+    ${now === '$5' ? 0 : 1} as looked_ahead, (select ${lanes}) as lanes, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
     (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
   from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
 const survey = dialects('lease survey', {
@@ -41,18 +42,6 @@ const findWaiting = dialects('lease find waiting', {
     order by at, run_id limit $3`,
   postgres: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
     order by at, run_id limit $3 for update skip locked`,
-})
-/** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */
-const headOfLanes = dialects('lease head of lanes', {
-  sqlite: `select r.*, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
-    where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
-  // Without `offset 0` the planner may turn the probes for definitions into a walk over all of them.
-  postgres: `select r.*, d.*
-    from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
-    cross join lateral (
-      select * from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
-      order by priority, enqueued_at, run_id limit lane.most for update skip locked) r
-    cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d`,
 })
 const keysInFlight = both(
   'lease keys in flight',
@@ -138,8 +127,10 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
   const { kinds, handlers } = capabilityLists(request.can)
+  const asked = [context.ns, request.queue, kinds, handlers] as const
   yield* run(lockQueue, context.ns, request.queue)
-  const queue = yield* one(survey, context.ns, request.queue, kinds, handlers, storeClock)
+  const shortLine = yield* lookAhead(...asked)
+  const queue = yield* one(survey, ...asked, storeClock)
   if (queue === undefined) return nothing('no-queue')
   if (queue.stopped_at !== null) return nothing('paused')
   if (queue.paused_at !== null) return nothing('queue-paused')
@@ -152,7 +143,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
   const starts = yield* startsLeft(lane)
-  const taken = yield* take(lane, Math.min(available, starts.most))
+  const known = promoted > 0 || queue.looked_ahead !== 1 ? null : yield* wholeLine(shortLine)
+  const taken = yield* take(lane, Math.min(available, starts.most), known)
   const full = inFlight + taken.leases.length >= policy.maxConcurrent
   const answer = { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
   return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }
@@ -207,19 +199,12 @@ function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most
 
 type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'broken' | 'more'>
 
-/** A run at the head of the line, with what it is to do. */
-interface Candidate {
-  readonly row: Row
-  readonly standing: Standing
-  readonly contents: ReturnType<typeof contentsOf>
-}
-
 /**
  * Looks at the head of the line until the room is filled. Runs that come too late or cannot be read leave it before
  * anybody goes, because that may let better-ranked runs of their keys into line; so do runs of a full key, so that the
  * next look sees further. Each look is bounded, and so is their number.
  */
-function* take(lane: Lane, room: number): Step<Taken> {
+function* take(lane: Lane, room: number, known: readonly Row[] | null): Step<Taken> {
   const leases: Lease[] = []
   const skipped: LeaseAnswer['skipped'] = []
   const broken: LeaseAnswer['broken'] = []
@@ -230,7 +215,8 @@ function* take(lane: Lane, room: number): Step<Taken> {
   for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
     if (looks > looksMax) return { leases, skipped, broken, more: true }
     const left = room - leases.length
-    const head = yield* look(lane, left + inTheWay + further)
+    const most = left + inTheWay + further
+    const head = inOrder(looks === 1 && known !== null ? known : yield* firstOfLanes(lane, most), most)
     const unfit = head.filter((run) => whyUnfit(run, lane.now) !== null)
     const ended = yield* endUnfit(lane, unfit)
     skipped.push(...ended.skipped)
@@ -245,17 +231,6 @@ function* take(lane: Lane, room: number): Step<Taken> {
     inTheWay = blocked
   }
   return { leases, skipped, broken, more: false }
-}
-
-/** The first runs of all lanes together, in queue order. */
-function* look({ queueId, needIds }: Lane, most: number): Step<Candidate[]> {
-  const rows = yield* each(
-    headOfLanes,
-    needIds.map((needId) => [queueId, needId, most]),
-  )
-  const standing = rows.map((row) => ({ row, standing: standingOf(row) }))
-  const first = standing.sort((a, b) => byPlace(a.standing, b.standing)).slice(0, most)
-  return first.map((run) => ({ row: run.row, standing: run.standing, contents: contentsOf(run.row) }))
 }
 
 interface Sorted {

@@ -35,9 +35,9 @@ export function planned(row: ScheduleRow, asked: Asked): ScheduleRow {
   const answer = ask(row, now, unmeasured(row, lastRunId))
   if (!answer.waitsForEnd || lastRunId === null) return withAnswer(row, answer)
   if (row.hints.oneshot !== undefined) {
-    // A one-shot hint does not wait for the end that a fixed delay waits for.
+    // A one-shot hint does not wait for the end that a fixed delay waits for, and hides no other expiry.
     const oneshot = ask(row, now, ['max', 'delay'])
-    if (oneshot.at !== null) return withAnswer(row, oneshot)
+    if (oneshot.at !== null) return withAnswer(row, { ...oneshot, askAgainAt: answer.askAgainAt })
   }
   const nextDecision = decisionOf(answer)
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
@@ -118,8 +118,17 @@ function passingAt(row: ScheduleRow, now: number): number | undefined {
   if (nextDecision?.source === 'paused' || nextDecision?.source === 'disabled') return nextDecision.passingAt
   if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) return nextRunAt
   const state = { ...governorState(row), pausedUntil: undefined, hints: { interval: hints.interval } }
-  const { at, winner, waitsForEnd } = nextRun({ now, schedule: governed(row.spec), state })
+  const asked = { now: beforeOneshot(row, now), schedule: governed(row.spec), state }
+  const { at, winner, waitsForEnd } = nextRun(asked)
   return winner === 'baseline' && !waitsForEnd ? (at ?? undefined) : undefined
+}
+
+/**
+ * When to ask as of, where the plan of a one-shot is dropped: what the calendar named since its instant has come wants its
+ * end, and the calendar asked now would pass it by.
+ */
+export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleRow, now: number): number {
+  return nextDecision?.winner === 'oneshot-hint' && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
 }
 
 /** When an occurrence is due: its nominal instant and its spread. Hints are not spread. */

@@ -3,7 +3,7 @@ import { BelfryError } from '../core/error.ts'
 /**
  * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
  * without a single await, so that no transaction is ever open across a turn of the event loop; PostgreSQL drives the
- * same generator with one round trip a statement. The verb is written once and cannot tell the two apart.
+ * same generator with a round trip for each answer that is read. The verb is written once and cannot tell the two apart.
  */
 export type Step<Result> = Generator<Request, Result, Row[]>
 
@@ -26,10 +26,10 @@ export interface Statement {
 
 /**
  * What a verb knows of a statement that spares PostgreSQL a round trip. `unread`: nobody reads its rows, so that it may be
- * on its way together with what follows. `alone`: it is a transaction by itself; a verb that goes on after it has written
- * nothing by it.
+ * on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is a transaction by
+ * itself; a verb that goes on after it has written nothing by it.
  */
-export type Way = 'unread' | 'alone'
+export type Way = 'unread' | 'ahead' | 'alone'
 
 export type Request =
   | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
@@ -42,6 +42,8 @@ export type Request =
       readonly params?: readonly Param[]
       readonly way?: Way
     }
+  /** The rows of one that was sent ahead. */
+  | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
@@ -107,6 +109,17 @@ export function* eachAlone<Result = Row>(
 ): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples, params, way: 'alone' }) as Result[]
+}
+
+/** Has a statement done whose rows are read after the next one's; the answer stands for them until then. */
+export function* ahead(statement: Statement, ...params: Param[]): Step<Request> {
+  const request: Request = { kind: 'all', statement, params, way: 'ahead' }
+  yield request
+  return request
+}
+
+export function* rowsOf(request: Request): Step<Row[]> {
+  return yield { kind: 'rows', of: request }
 }
 
 /** Has a statement done whose rows nobody reads. */

@@ -98,28 +98,32 @@ describe('stopping a worker', () => {
     expect(await here.store.read.run(id)).toMatchObject({ status: 'parked', parked: { reason: 'effect-unknown' } })
   })
 
-  it('gives back untouched what it was granted while it stopped', async () => {
-    const world = faulty(await openPlace())
-    const here = await stage({ store: world.store })
-    let began = 0
-    here.handle('work', () => ++began)
-    const slow = deferred()
-    const asked = deferred()
-    world.fault = (verb) => {
-      if (verb !== 'lease') return undefined
-      asked.resolve()
-      return slow.promise
-    }
-    const id = await here.enqueue({ target })
-    await here.engine.start()
-    await asked.promise
-    const stopping = here.engine.stop()
-    await here.until('worker.stopping')
-    slow.resolve()
-    await stopping
-    expect(began).toBe(0)
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0 })
-  })
+  it.each([25_000, 0])(
+    'gives back untouched what it was granted while it stopped (grace of %i ms)',
+    async (graceMs) => {
+      const world = faulty(await openPlace())
+      const here = await stage({ store: world.store })
+      let began = 0
+      here.handle('work', () => ++began)
+      const slow = deferred()
+      const asked = deferred()
+      world.fault = (verb) => {
+        if (verb !== 'lease') return undefined
+        asked.resolve()
+        return slow.promise
+      }
+      const id = await here.enqueue({ target })
+      await here.engine.start()
+      await asked.promise
+      const stopping = here.engine.stop({ graceMs })
+      await here.until('worker.stopping')
+      await settleDown()
+      slow.resolve()
+      await stopping
+      expect(began).toBe(0)
+      expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0 })
+    },
+  )
 
   it('does not wait for a store that never answers', async () => {
     const clock = new TestClock()

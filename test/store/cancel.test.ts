@@ -1,8 +1,9 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { cancel } from '../../src/store/cancel.ts'
+import { lease } from '../../src/store/lease.ts'
 import type { OccurrenceEnd } from '../../src/store/occurrence-end.ts'
 import { attempts } from '../../src/store/reads/attempts.ts'
-import { both, one } from '../../src/store/statement.ts'
+import { both, one, type Row } from '../../src/store/statement.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const told = vi.hoisted(() => ({ ends: [] as OccurrenceEnd[] }))
@@ -16,6 +17,8 @@ vi.mock('../../src/store/occurrence-end.ts', () => ({
 beforeEach(() => {
   told.ends.length = 0
 })
+
+const claim = { queue: 'default', can: { kinds: ['handler'], host: true }, limit: 9 }
 
 const cancelRun = (scene: Scene, id: string, reason = 'not needed') =>
   scene.write((context) => cancel(context, id, reason))
@@ -116,5 +119,27 @@ onEachDatabase('cancel', (scene) => {
       const rows = 'select count(*) as rows from belfry.attempt where run_id = $1 and ends is not null'
       expect(await scene().read(() => one(both('test ends of run', rows), numberOf(id)))).toEqual({ rows: 1 })
     }
+  })
+
+  test('a run that is leased while it is looked for is asked to end, and not taken for one that was asked before', async ({
+    skip,
+  }) => {
+    skip(scene().dialect === 'sqlite', 'nobody else writes between the statements of a step')
+    const id = await scene().enqueue()
+    let tries = 0
+    const answer = await scene().write(function* (context) {
+      tries++
+      const step = cancel(context, id, 'not needed')
+      let turn = step.next()
+      while (!turn.done) {
+        const rows: Row[] = yield turn.value
+        const isRequest = 'statement' in turn.value && turn.value.statement.name === 'cancel request'
+        // What another's commit would have done by now is done here, and rolled back with the step.
+        if (isRequest && tries === 1) yield* lease(context, { ...claim, workerId: 'w-11', claimId: 'c' })
+        turn = step.next(rows)
+      }
+      return turn.value
+    })
+    expect([answer, tries]).toEqual(['cancelled', 2])
   })
 })

@@ -209,6 +209,16 @@ onEachStore('hints', (stage) => {
     expect((await stage().fire()).runs).toEqual([])
   })
 
+  it('the expiry of an interval hint is seen while a one-shot is planned beside a live run', async () => {
+    await stage().put({ timing: { everyMs: hour, from: 'start' }, overlap: 'allow' })
+    await stage().fireAt(startAt + hour)
+    await interval(stage(), 3 * hour, 30 * minute)
+    await oneshot(stage(), startAt + 6 * hour)
+    expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 6 * hour, wakeAt: startAt + hour + 30 * minute })
+    expect((await stage().fireAt(startAt + hour + 30 * minute)).runs).toEqual([])
+    expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
+  })
+
   it('what the calendar named after a one-shot that nobody fired has its end, though the hint is cleared', async () => {
     await stage().put({})
     await oneshot(stage(), startAt + 30 * minute)
@@ -218,6 +228,18 @@ onEachStore('hints', (stage) => {
     expect(await stage().ledger()).toMatchObject([
       { from: startAt + hour, to: startAt + hour, count: 1, outcome: 'missed' },
       { from: startAt + 2 * hour, outcome: 'fired' },
+    ])
+  })
+
+  it('what the calendar named after a one-shot that nobody fired has its end, though a pause came before', async () => {
+    await stage().put({})
+    await oneshot(stage(), startAt + 30 * minute)
+    stage().to(startAt + hour + minute)
+    await stage().store.pauseSchedule('report', { reason: 'for a test' })
+    stage().to(startAt + 3 * hour + minute)
+    await stage().store.resumeSchedule('report')
+    expect(await stage().ledger()).toEqual([
+      { from: startAt + hour, to: startAt + 3 * hour, count: 3, outcome: 'paused' },
     ])
   })
 

@@ -39,6 +39,8 @@ class Sockets {
 
   make(): Socket {
     const socket = new Socket()
+    // Connecting gives a socket its own way of writing back.
+    socket.once('connect', () => gatherWrites(socket))
     this.#open.add(socket)
     socket.once('close', () => this.#open.delete(socket))
     // Those who wait for a connection get one as others lose theirs; it fails like the others, once it has begun.
@@ -54,6 +56,28 @@ class Sockets {
   async areClosed(): Promise<void> {
     await Promise.all([...this.#open].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
   }
+}
+
+/**
+ * From now on the socket sends in one packet what is written in one turn. The driver writes each statement by itself, and
+ * each write wakes a server that then has only a part of what it is to do; on a busy machine it takes this process's place
+ * to find that out.
+ */
+function gatherWrites(socket: Socket): void {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+  let isGathering = false
+  const gather = (...args: unknown[]) => {
+    if (!isGathering) {
+      isGathering = true
+      socket.cork()
+      process.nextTick(() => {
+        isGathering = false
+        socket.uncork()
+      })
+    }
+    return write(...args)
+  }
+  Object.assign(socket, { write: gather })
 }
 
 function ignored(): void {

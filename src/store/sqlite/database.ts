@@ -38,6 +38,7 @@ export class SqliteDatabase implements Database {
   readonly #beforeClose: () => void
   /** A caller's handle is forgotten with the caller. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
+  readonly #ahead = new WeakMap<Request, Row[]>()
   readonly #listening = new Set<() => void>()
   readonly #file: FileWatch
   readonly #writes: WriteQueue
@@ -214,6 +215,8 @@ export class SqliteDatabase implements Database {
     switch (request.kind) {
       case 'now':
         return [{ now: this.#clock.now() }]
+      case 'rows':
+        return this.#ahead.get(request.of) ?? []
       case 'ids':
         return countedIds(handle, request.count)
       case 'wake-others':
@@ -221,12 +224,13 @@ export class SqliteDatabase implements Database {
         return []
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
-        return prepared === null
-          ? []
-          : run(
-              prepared,
-              request.params.map((param) => this.#valueOf(param)),
-            )
+        if (prepared === null) return []
+        const found = run(
+          prepared,
+          request.params.map((param) => this.#valueOf(param)),
+        )
+        if (request.way === 'ahead') this.#ahead.set(request, found)
+        return found
       }
       case 'each': {
         const prepared = this.#prepare(handle, request.statement)

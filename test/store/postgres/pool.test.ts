@@ -123,3 +123,14 @@ test('what was asked before a store was closed is answered, also what still wait
   expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'))
   await closed
 })
+
+test('what is written in one turn is kept until its end and leaves in one packet', async () => {
+  const { pool, stream, clock } = await idlePool()
+  const client = await pool.connect()
+  const asked = [client.query('select 1'), client.query('select $1::int', [1])]
+  expect([stream.writableCorked, stream.writableLength > 0]).toEqual([1, true])
+  await Promise.all(asked)
+  expect([stream.writableCorked, stream.writableLength]).toEqual([0, 0])
+  client.release()
+  await pool.close(Promise.resolve(), clock)
+})
