@@ -129,8 +129,8 @@ export class SqliteDatabase implements Database {
   listen(heard: () => void): () => void {
     const isAlone = this.place === 'memory:' || this.#clock !== systemClock
     if (isAlone || !this.#handle.isOpen) return () => undefined
-    const file = realpathSync(this.place)
-    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard, watch: watchLog(file) })
+    const watch = watchLog(this.place)
+    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard, watch })
     this.#listening.add(stop)
     return () => {
       this.#listening.delete(stop)

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { realpathSync, watch } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 
 /** Somebody else's write is to be noticed within 250 ms, also on a machine that is busy and where no change is told. */
@@ -77,11 +77,12 @@ function markOrNull(changeMark: () => number): number | null {
 export function watchLog(file: string): Watched['watch'] {
   return (changed) => {
     try {
-      const watcher = watch(`${file}-wal`, { persistent: false }, changed)
+      // The log lies beside the file itself, and not beside a link to it.
+      const watcher = watch(`${realpathSync(file)}-wal`, { persistent: false }, changed)
       watcher.on('error', () => watcher.close())
       return () => watcher.close()
     } catch {
-      // There are file systems that cannot tell, and users who may watch no more files.
+      // There are file systems that cannot tell, users who may watch no more files, and files that have just been deleted.
       return () => undefined
     }
   }

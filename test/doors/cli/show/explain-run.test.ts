@@ -25,16 +25,17 @@ async function end(reason: string, retryable = true): Promise<void> {
 describe('the explanation of a run', () => {
   it('behind a full ceiling says so first, and names who is in its way', async () => {
     await queues.set('default', { maxConcurrent: 1 })
-    await enqueue()
+    const first = await enqueue()
     await desk().lease()
     desk().clock.advance(90_000)
-    expect(await shown(await enqueue())).toEqual([
-      'r-17  concurrency-ceiling  Queue default is at its ceiling: 1 of 1 at work (r-15).',
+    const second = await enqueue()
+    expect(await shown(second)).toEqual([
+      `${second}  concurrency-ceiling  Queue default is at its ceiling: 1 of 1 at work (${first}).`,
       '  - A slot is free once one of them ends.',
       '  - Or raise maxConcurrent of queue default.',
       '',
       'In its way',
-      '  r-15  at work at w on h (w-16)  for 1 min 30 s',
+      expect.stringMatching(new RegExp(`^ {2}${first} {2}at work at w on h \\(w-\\d+\\) {2}for 1 min 30 s$`)),
       '',
       'Why it was planned',
       '  It was enqueued directly.',
@@ -46,13 +47,13 @@ describe('the explanation of a run', () => {
 
   it('behind a run whose worker died does not say that somebody is at it', async () => {
     await queues.set('default', { maxConcurrent: 1 })
-    await enqueue()
+    const first = await enqueue()
     await desk().lease()
     const answer = await runs.explain(await enqueue())
     const holders = (answer.waiting?.holders ?? []).map((holder) => ({ ...holder, isDead: true }))
     const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false) }
     const text = showRunExplained({ ...answer, waiting: answer.waiting && { ...answer.waiting, holders } }, sheet)
-    expect(text).toMatch(/ r-15 {2}held by w on h \(w-16\), which died {2}for 0 ms/)
+    expect(text).toMatch(new RegExp(` ${first} {2}held by w on h \\(w-\\d+\\), which died {2}for 0 ms`))
   })
 
   it('tells the life of one that failed twice and waits', async () => {
@@ -61,9 +62,9 @@ describe('the explanation of a run', () => {
     desk().clock.advance(1_500)
     await end('HTTP 502')
     expect(await shown(id)).toEqual([
-      'r-14  backoff  Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.',
+      `${id}  backoff  Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.`,
       '  - The next attempt may start: in 2 s, Mon 10:00:03 Europe/Paris',
-      '  - See what it wrote.                                             belfry run output r-14',
+      `  - See what it wrote.                                             belfry run output ${id}`,
       '',
       'Why it was planned',
       '  It was enqueued directly.',
@@ -122,10 +123,10 @@ describe('the explanation of a run', () => {
     const id = await enqueue()
     await end('exit code 1', false)
     expect((await shown(id)).slice(0, 4)).toEqual([
-      'r-14  parked  It was set aside and waits for a person: exit code 1 (not retryable).',
-      '  - See what it wrote.                                        belfry run output r-14',
-      '  - Give it its whole budget back, once its cause is mended.  belfry run reset r-14',
-      '  - Or end it for good.                                       belfry run cancel r-14',
+      `${id}  parked  It was set aside and waits for a person: exit code 1 (not retryable).`,
+      `  - See what it wrote.                                        belfry run output ${id}`,
+      `  - Give it its whole budget back, once its cause is mended.  belfry run reset ${id}`,
+      `  - Or end it for good.                                       belfry run cancel ${id}`,
     ])
   })
 })

@@ -1,0 +1,23 @@
+import type { Mutant } from '../mutant.ts'
+import { calendar } from './calendar.ts'
+import { claims } from './claims.ts'
+import { databases } from './databases.ts'
+import { engine } from './engine.ts'
+import { fences } from './fences.ts'
+import { schedules } from './schedules.ts'
+import { steering } from './steering.ts'
+import { targets } from './targets.ts'
+import { work } from './work.ts'
+
+/** Those that touch the store and the engine come first: what they break is what everything else relies on. */
+export const mutants: readonly Mutant[] = [
+  ...claims,
+  ...fences,
+  ...work,
+  ...schedules,
+  ...steering,
+  ...engine,
+  ...databases,
+  ...calendar,
+  ...targets,
+]

@@ -1,0 +1,266 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import { conformance, type Mutant } from '../mutant.ts'
+
+const file = 'src/store/lease.ts'
+const head = 'src/store/head-of-line.ts'
+
+/** Who gets which runs, and how many at once. */
+export const claims: readonly Mutant[] = [
+  {
+    id: 'claim-without-queue-lock',
+    hazard: 'On PostgreSQL two claims of a queue count at the same moment and together pass its ceiling.',
+    edits: [[file, "where ns = $1 and name = $2 for no key update'", "where ns = $1 and name = $2'"]],
+    suites: [conformance('PostgreSQL law 3: the ceiling')],
+  },
+  {
+    id: 'claim-counts-while-it-locks',
+    hazard:
+      'A claim locks and counts in one statement, so it counts with a snapshot from before its wait for the lock.',
+    edits: [
+      [file, "postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update'", 'postgres: null'],
+      [
+        file,
+        'where q.ns = $1 and q.name = $2`\nconst survey =',
+        "where q.ns = $1 and q.name = $2${now === '$5' ? '' : ' for no key update of q'}`\nconst survey =",
+      ],
+    ],
+    suites: [conformance('PostgreSQL law 3: the ceiling')],
+  },
+  {
+    id: 'claim-in-two-transactions',
+    hazard: 'On PostgreSQL a claim gives its lock away between counting and taking.',
+    edits: [
+      [
+        'src/store/postgres/database.ts',
+        'if (spelled === null) return []',
+        `if (spelled === null) return []
+    if (request.statement.name === 'lease head of lanes') {
+      await talk.ask({ text: 'commit' })
+      await talk.ask({ text: readCommitted })
+    }`,
+      ],
+    ],
+    suites: [conformance('PostgreSQL law 3: the ceiling')],
+  },
+  {
+    id: 'claim-in-two-transactions-sqlite',
+    hazard: 'On SQLite a claim lets another process write between counting and taking.',
+    edits: [
+      [
+        'src/store/sqlite/database.ts',
+        'if (prepared === null) return []\n        const rows',
+        `if (prepared === null) return []
+        if (request.statement.name === 'lease head of lanes') {
+          handle.exec('commit')
+          while (!this.#begin());
+        }
+        const rows`,
+      ],
+    ],
+    suites: ['test/store/one-transaction.test.ts'],
+  },
+  {
+    id: 'claim-waits-for-locked-runs',
+    hazard: 'On PostgreSQL a claim waits for whoever has locked a run at the head of the line.',
+    edits: [
+      [head, 'limit lane.most for update skip locked) r', 'limit lane.most for update) r'],
+      [head, 'limit $5 for update skip locked) r', 'limit $5 for update) r'],
+    ],
+    suites: ['test/store/interleaved.test.ts'],
+  },
+  {
+    id: 'expired-lease-is-free-sqlite',
+    hazard: 'On SQLite an expired lease gives its slot away while its holder may still be at work.',
+    edits: [
+      [
+        file,
+        'from belfry.lease l where l.queue_id = q.id) as in_flight',
+        "from belfry.lease l where l.queue_id = q.id${now === '$5' ? ' and l.expires_at > $5' : ''}) as in_flight",
+      ],
+    ],
+    suites: [conformance('law 3: an expired lease')],
+  },
+  {
+    id: 'expired-lease-is-free-postgres',
+    hazard: 'On PostgreSQL an expired lease gives its slot away while its holder may still be at work.',
+    edits: [
+      [
+        file,
+        'from belfry.lease l where l.queue_id = q.id) as in_flight',
+        "from belfry.lease l where l.queue_id = q.id${now === '$5' ? '' : ` and l.expires_at > ${now}`}) as in_flight",
+      ],
+    ],
+    suites: [conformance('PostgreSQL law 3: an expired lease')],
+  },
+  {
+    id: 'ceiling-plus-one',
+    hazard: 'A queue runs one more than its ceiling allows.',
+    edits: [[file, 'Math.min(policy.maxConcurrent - inFlight', 'Math.min(policy.maxConcurrent + 1 - inFlight']],
+    suites: ['test/store/lease.test.ts', conformance('law 3: an expired lease')],
+  },
+  {
+    id: 'key-ceiling-ignored',
+    hazard: 'More runs of one key are leased than the queue allows at once.',
+    edits: [[file, 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)']],
+    suites: [conformance('law 13'), 'test/store/lease.test.ts'],
+  },
+  {
+    id: 'key-gate-never-opened',
+    hazard: 'Runs behind a full key wait for ever, because the end of one lets nobody through.',
+    edits: [['src/store/conclude.ts', 'yield* regateAll(gates)', '']],
+    suites: [conformance('memory: the end of a run lets'), 'test/choices/work.test.ts'],
+  },
+  {
+    id: 'key-gate-lets-the-worst-through',
+    hazard: 'Of the runs behind a key the worst-ranked one goes first.',
+    edits: [
+      ['src/store/gate.ts', '[...line, ...gated].sort(byPlace)', '[...line, ...gated].sort((a, b) => byPlace(b, a))'],
+    ],
+    suites: [conformance('memory: law 13'), conformance('memory: the end of a run lets')],
+  },
+  {
+    id: 'key-gate-without-lock',
+    hazard: 'On PostgreSQL a run is set behind a gate at the moment when the last run of its key finds nobody there.',
+    edits: [
+      [
+        'src/store/gate.ts',
+        'postgres: `select pg_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`',
+        'postgres: null',
+      ],
+      [
+        'src/store/gate.ts',
+        'postgres: `select 1 as got where pg_try_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`',
+        'postgres: `select 1 as got where $1::bigint = $1::bigint and $2::text = $2::text`',
+      ],
+    ],
+    suites: ['test/store/interleaved.test.ts'],
+  },
+  {
+    id: 'plain-end-forgets-the-key',
+    hazard: 'A plain success of a run with a key leaves the others behind its gate.',
+    edits: [['src/store/settle.ts', 'and concurrency_key is null and dedupe_key is null', 'and dedupe_key is null']],
+    suites: [conformance('memory: the end of a run lets'), 'test/choices/work.test.ts'],
+  },
+  {
+    id: 'paused-queue-is-leased',
+    hazard: 'A paused queue goes on.',
+    edits: [[file, "if (queue.paused_at !== null) return nothing('queue-paused')", '']],
+    suites: ['test/store/set-queue.test.ts'],
+  },
+  {
+    id: 'stopped-fleet-leases',
+    hazard: 'A stopped namespace leases on.',
+    edits: [[file, "if (queue.stopped_at !== null) return nothing('paused')", '']],
+    suites: ['test/store/lease.test.ts'],
+  },
+  {
+    id: 'stopped-fleet-fires',
+    hazard: 'A stopped namespace makes runs of its schedules.',
+    edits: [
+      ['src/store/fire.ts', '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`', '`'],
+    ],
+    suites: ['test/store/schedule-fire.test.ts'],
+  },
+  {
+    id: 'deadline-ignored',
+    hazard: 'A run starts after its deadline.',
+    edits: [[file, "if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'", '']],
+    suites: [conformance('memory: law 13'), 'test/store/lease.test.ts'],
+  },
+  {
+    id: 'lateness-ignored-at-lease',
+    hazard: 'An occurrence that waited beyond its maxLateness in the queue starts all the same.',
+    edits: [
+      [file, 'if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0)', 'if (now < 0)'],
+    ],
+    suites: ['test/choices/late-and-missed.test.ts'],
+  },
+  {
+    id: 'lateness-held-against-retries',
+    hazard: 'A retry ends as too late, although only the first attempt is judged by lateness.',
+    edits: [[file, '(row.late_after as number) < now && row.fence === 0', '(row.late_after as number) < now']],
+    suites: ['test/choices/late-and-missed.test.ts'],
+  },
+  {
+    id: 'rate-limit-ignored',
+    hazard: 'More runs start in a window than the rate of the queue allows.',
+    edits: [[file, 'rateLimit.startsMax - Number(recent?.starts ?? 0)', 'rateLimit.startsMax']],
+    suites: [conformance('memory: law 13'), 'test/store/lease.test.ts'],
+  },
+  {
+    id: 'rate-not-recorded',
+    hazard: 'Starts are not remembered, so that the rate of a queue never fills.',
+    edits: [
+      [file, 'if (policy.rateLimit !== undefined) yield* run(recordStarts', 'if (now < 0) yield* run(recordStarts'],
+    ],
+    suites: ['test/store/lease.test.ts'],
+  },
+  {
+    id: 'priority-reversed',
+    hazard: 'The run that should go last goes first.',
+    edits: [
+      [
+        head,
+        'order by r.priority, r.enqueued_at, r.run_id limit $3',
+        'order by r.priority desc, r.enqueued_at, r.run_id limit $3',
+      ],
+      [
+        head,
+        'order by priority, enqueued_at, run_id limit lane.most',
+        'order by priority desc, enqueued_at, run_id limit lane.most',
+      ],
+    ],
+    suites: [conformance('law 13')],
+  },
+  {
+    id: 'plan-orders-by-age',
+    hazard: 'What is shown as next ignores priorities.',
+    edits: [['src/core/plan.ts', 'return a.priority - b.priority || a.enqueuedAt', 'return a.enqueuedAt']],
+    suites: ['test/core/plan.test.ts'],
+  },
+  {
+    id: 'plan-frees-expired-leases',
+    hazard: 'What is shown as next gives the slots of expired leases away.',
+    edits: [
+      [
+        'src/core/plan.ts',
+        "(run.status === 'leased' ? count + 1 : count)",
+        "(run.status === 'leased' && (run.leaseExpiresAt ?? now) >= now ? count + 1 : count)",
+      ],
+    ],
+    suites: ['test/core/plan.test.ts'],
+  },
+  {
+    id: 'unable-worker-gets-the-run',
+    hazard: 'A run is leased by a worker that cannot execute it.',
+    edits: [[file, "where n.ns = $1 and ${needServed.sqlite('$3', '$4')}", 'where n.ns = $1 and $3 = $3 and $4 = $4']],
+    suites: ['test/choices/work.test.ts'],
+  },
+  {
+    id: 'fail-open-on-unreadable-policy',
+    hazard: 'A queue whose stored policy cannot be read runs with the default one instead of not at all.',
+    edits: [
+      ['src/store/queue-row.ts', '(policy as Policy) : null', '(policy as Policy) : defaultPolicy'],
+      ['src/store/queue-row.ts', 'and says why.\n    return null', 'and says why.\n    return defaultPolicy'],
+    ],
+    suites: ['test/store/set-queue.test.ts', 'test/store/lease.test.ts'],
+  },
+  {
+    id: 'slots-ignored',
+    hazard: 'A worker takes more than it has slots for, and what it holds waits in its hands.',
+    edits: [['src/engine/lease.ts', 'return slots === null ?', 'return slots !== -1 ?']],
+    suites: ['test/engine/execute.test.ts', 'test/engine/lease.test.ts'],
+  },
+  {
+    id: 'fence-begins-anew-after-reset',
+    hazard: 'A reset run counts its leases from 1 again, so that an old holder fits the fence of the new one.',
+    edits: [['src/store/reset.ts', 'freshStanding(place, fence)', 'freshStanding(place, 0 * fence)']],
+    suites: ['test/store/reset.test.ts', conformance('law 4: fences')],
+  },
+  {
+    id: 'claim-empties-the-line',
+    hazard: 'On SQLite the runs that stand between those that go vanish with them.',
+    edits: [[file, 'isWhole: blocked === 0', 'isWhole: blocked >= 0']],
+    suites: ['test/store/lease.test.ts'],
+  },
+]

@@ -1,0 +1,196 @@
+import { conformance, type Mutant } from '../mutant.ts'
+
+const queue = 'src/store/sqlite/write-queue.ts'
+
+/** What makes a commit a promise, and how processes hear of each other. */
+export const databases: readonly Mutant[] = [
+  {
+    id: 'newer-schema-accepted',
+    hazard: 'An old program writes into a schema that it misreads.',
+    edits: [['src/store/migrate.ts', 'if (found > schemaVersion) throw newerSchema(place, found)', '']],
+    suites: ['test/store/migrate.test.ts'],
+  },
+  {
+    id: 'migration-without-lock',
+    hazard: 'On PostgreSQL two processes that start at once migrate at once.',
+    edits: [
+      [
+        'src/store/migrate.ts',
+        "postgres: `select pg_advisory_xact_lock(hashtextextended('belfry migrations', 0))`",
+        'postgres: null',
+      ],
+    ],
+    suites: [conformance('PostgreSQL four processes that open')],
+  },
+  {
+    id: 'sqlite-syncs-seldom',
+    hazard: 'On SQLite a power cut loses acknowledged work.',
+    edits: [['src/store/sqlite/boot.ts', 'pragma synchronous = full;', 'pragma synchronous = normal;']],
+    suites: ['test/store/durable.test.ts'],
+  },
+  {
+    id: 'sqlite-never-syncs',
+    hazard: 'On SQLite a power cut damages the file.',
+    edits: [['src/store/sqlite/boot.ts', 'pragma synchronous = full;', 'pragma synchronous = off;']],
+    suites: ['test/store/durable.test.ts'],
+  },
+  {
+    id: 'sqlite-waits-on-the-loop',
+    hazard: 'On SQLite a process that waits for the file stands still for seconds.',
+    edits: [['src/store/sqlite/driver.ts', '{ timeout: 0, readOnly', '{ timeout: 5_000, readOnly']],
+    suites: [conformance('SQLite file four processes that write')],
+  },
+  {
+    id: 'sqlite-begins-as-a-reader',
+    hazard: 'On SQLite two writers read first, and one of them fails when it wants to write.',
+    edits: [['src/store/sqlite/database.ts', "this.#handle.exec('begin immediate')", "this.#handle.exec('begin')"]],
+    suites: [conformance('SQLite file (sixteen claimers|law 3: the ceiling)')],
+  },
+  {
+    id: 'sqlite-integrity-unchecked',
+    hazard: 'A file that a crash has damaged is worked on.',
+    edits: [['src/store/sqlite/open.ts', 'if (leftOpen.length > 0) await checkIntegrity(file)', '']],
+    suites: ['test/store/sqlite/boot.test.ts'],
+  },
+  {
+    id: 'sqlite-vanished-file-used',
+    hazard: 'A worker writes on into a file that was deleted or replaced.',
+    edits: [
+      [
+        'src/store/sqlite/file-watch.ts',
+        'if (identityOf(this.#place) === this.#identity)',
+        "if (identityOf(this.#place) !== '')",
+      ],
+    ],
+    suites: ['test/store/sqlite/file-watch.test.ts'],
+  },
+  {
+    id: 'sqlite-hears-nobody',
+    hazard: 'On SQLite nobody notices what another process writes.',
+    edits: [
+      [
+        'src/store/sqlite/listen.ts',
+        'if (mark !== null && mark === before) return false',
+        'if (mark !== null) return false',
+      ],
+    ],
+    suites: ['test/store/sqlite/listen.test.ts'],
+  },
+  {
+    id: 'postgres-commits-without-waiting',
+    hazard: 'On PostgreSQL a crash of the server loses acknowledged work.',
+    edits: [
+      [
+        'src/store/postgres/database.ts',
+        "const readCommitted = 'begin isolation level read committed'",
+        "const readCommitted = 'begin isolation level read committed; set local synchronous_commit = off'",
+      ],
+    ],
+    suites: ['test/store/durable.test.ts'],
+  },
+  {
+    id: 'postgres-risks-accepted',
+    hazard: 'A server that may lose acknowledged work is used without a word.',
+    edits: [
+      [
+        'src/store/postgres/boot.ts',
+        'if (risky.length > 0 && !options.allowNonDurable)',
+        'if (risky.length < 0 && !options.allowNonDurable)',
+      ],
+    ],
+    suites: ['test/store/postgres/boot.test.ts'],
+  },
+  {
+    id: 'postgres-notifies-nobody',
+    hazard: 'On PostgreSQL other processes are not told of new work.',
+    edits: [['src/store/postgres/wire.ts', 'this.#notifier.ring()', '']],
+    suites: [conformance('PostgreSQL another store hears')],
+  },
+  {
+    id: 'postgres-deafness-unnoticed',
+    hazard: 'A listening connection that delivers nothing is believed for ever.',
+    edits: [
+      ['src/store/postgres/listen.ts', 'return this.#heardPing === ping && !isOver()', 'return ping > 0 && !isOver()'],
+    ],
+    suites: ['test/store/postgres/listen.test.ts'],
+  },
+  {
+    id: 'postgres-conflict-not-repeated',
+    hazard: 'Two steps that met are answered as a defect instead of being asked again.',
+    edits: [
+      [
+        'src/store/postgres/database.ts',
+        'if (!isConflict(error) && !(error instanceof StepAgain)) throw error',
+        'if (tries > 0) throw error',
+      ],
+    ],
+    suites: ['test/store/statement.test.ts', 'test/store/interleaved.test.ts', 'test/store/cancel.test.ts'],
+  },
+  {
+    id: 'reader-sees-half-a-step',
+    hazard: 'On PostgreSQL what one look shows comes from several moments.',
+    edits: [
+      [
+        'src/store/postgres/database.ts',
+        'begin isolation level repeatable read read only',
+        'begin isolation level read committed read only',
+      ],
+    ],
+    suites: ['test/store/interleaved.test.ts'],
+  },
+  {
+    id: 'dead-by-pid-alone',
+    hazard: 'A dead worker is taken for alive once its pid is given to another process.',
+    edits: [
+      [
+        'src/store/process-identity.ts',
+        'return startOf(other.pid) !== other.startedAt',
+        'return startOf(other.pid) === null',
+      ],
+    ],
+    suites: ['test/store/process-identity.test.ts'],
+  },
+  {
+    id: 'strangers-declared-dead',
+    hazard: 'A worker of another container is declared dead because its pid is not seen here.',
+    edits: [['src/store/process-identity.ts', '|| other.pidNamespace !== own.pidNamespace', '']],
+    suites: ['test/store/process-identity.test.ts'],
+  },
+  {
+    id: 'password-in-the-place',
+    hazard: 'The password of the database is shown wherever the store is named.',
+    edits: [['src/store/postgres/open.ts', "shown.password = ''", "shown.password += ''"]],
+    suites: ['test/store/postgres/boot.test.ts', 'test/store/open.test.ts'],
+  },
+  {
+    id: 'sqlite-answers-before-the-commit',
+    hazard: 'On SQLite a write is answered as done before its commit, which may still fail.',
+    edits: [
+      [
+        queue,
+        'if (done[0]?.write.isRehearsal) this.#writer.rollBack()',
+        'for (const { write, result } of done) write.answer(result as never)\n      if (done[0]?.write.isRehearsal) this.#writer.rollBack()',
+      ],
+    ],
+    suites: ['test/store/sqlite/commit.test.ts'],
+  },
+  {
+    id: 'sqlite-failure-takes-others-along',
+    hazard:
+      'On SQLite a write that is refused takes those committed with it back, and they are told that they are done.',
+    edits: [
+      [
+        queue,
+        'else this.#separate([...done.map((each) => each.write), write])',
+        'else for (const each of [...done, { write, result: undefined }]) each.write.answer(each.result as never)',
+      ],
+    ],
+    suites: ['test/store/sqlite/commit.test.ts'],
+  },
+  {
+    id: 'sqlite-rehearsal-among-writes',
+    hazard: 'On SQLite a rehearsal is committed with the writes of its turn, or takes them back.',
+    edits: [[queue, 'isAlone: isRehearsal,', 'isAlone: false,']],
+    suites: ['test/store/sqlite/commit.test.ts', conformance('memory: rehearsals among writes')],
+  },
+]

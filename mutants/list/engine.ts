@@ -1,0 +1,359 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import { conformance, type Mutant } from '../mutant.ts'
+
+const heartbeat = 'src/engine/heartbeat.ts'
+const recovery = 'test/engine/recovery.test.ts'
+
+/** What one worker does with its leases, its clock and its store. */
+export const engine: readonly Mutant[] = [
+  {
+    id: 'lost-lease-ignored',
+    hazard: 'A worker whose lease was taken back goes on with the run, beside its successor.',
+    edits: [[heartbeat, 'loseHolding(context, holding)', 'void holding']],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'end-in-doubt-called-lost',
+    hazard: 'An end whose commit broke off is told as a lost lease, because a renewal does not find it any more.',
+    edits: [[heartbeat, ' && !holding.isInDoubt', '']],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'lost-lease-ignored-by-output',
+    hazard: 'A run learns from its output that its lease is lost, and goes on.',
+    edits: [['src/engine/output.ts', 'loseHolding(this.#context, this.#holding)', 'return']],
+    suites: ['test/engine/output.test.ts'],
+  },
+  {
+    id: 'trust-by-the-wall-clock',
+    hazard: 'A worker measures its leases by a clock that people set.',
+    edits: [
+      [
+        'src/engine/lease.ts',
+        'const trustedUntil = startedAt + trustMs(settings)',
+        'const trustedUntil = clock.now() + trustMs(settings)',
+      ],
+      ['src/engine/lease.ts', 'while (clock.monotonic() < trustedUntil)', 'while (clock.now() < trustedUntil)'],
+      [heartbeat, 'const startedAt = clock.monotonic()', 'const startedAt = clock.now()'],
+      [heartbeat, 'const now = clock.monotonic()', 'const now = clock.now()'],
+      ['src/engine/worker.ts', 'now >= trustedUntil', 'this.#context.clock.now() >= trustedUntil'],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'trust-until-expiry',
+    hazard: 'A worker stops its run when the lease expires, which is when somebody else begins.',
+    edits: [
+      ['src/engine/settings.ts', 'return leaseMs * (1 - untrustedShare)', 'return leaseMs * (1 - 0 * untrustedShare)'],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'trust-from-the-answer',
+    hazard: 'A worker counts its trust from the answer to a renewal, while the store counts from before.',
+    edits: [
+      [
+        heartbeat,
+        'holding.trustedUntil = startedAt + trustMs(settings)',
+        'holding.trustedUntil = clock.monotonic() + 0 * startedAt + trustMs(settings)',
+      ],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'lease-trusted-from-its-answer',
+    hazard: 'A worker counts the trust in a fresh lease from the answer, while the store counts from before.',
+    edits: [
+      ['src/engine/lease.ts', 'begin(lease, trustedUntil)', 'begin(lease, clock.monotonic() + trustMs(settings))'],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'late-lease-is-begun',
+    hazard: 'A run is begun though the answer to its lease took so long that somebody else may have it.',
+    edits: [
+      ['src/engine/worker.ts', 'if (!this.#isLeasing || now >= trustedUntil)', 'if (!this.#isLeasing || now < 0)'],
+    ],
+    suites: ['test/engine/stopping.test.ts'],
+  },
+  {
+    id: 'trust-never-ends',
+    hazard: 'A worker that hears nothing of its store goes on with runs that others have begun.',
+    edits: [
+      [
+        heartbeat,
+        "else if (stopHolding(holding, 'lease-lost')) {",
+        "else if (now < 0 && stopHolding(holding, 'lease-lost')) {",
+      ],
+    ],
+    suites: [recovery],
+  },
+  {
+    id: 'finished-run-not-renewed',
+    hazard: 'A run that has ended loses its lease while its end waits to be written, and runs again.',
+    edits: [[heartbeat, 'filter(({ isLost }) => !isLost)', 'filter(({ isLost, isOver }) => !isLost && !isOver)']],
+    suites: [recovery],
+  },
+  {
+    id: 'cancel-not-heard-by-renewal',
+    hazard: 'A request to cancel whose wake-up is lost never reaches the holder.',
+    edits: [
+      [
+        heartbeat,
+        'if (renewal.cancelRequestedAt !== null) stopHolding',
+        'if (renewal.cancelRequestedAt === 0) stopHolding',
+      ],
+    ],
+    suites: ['test/choices/runs.test.ts', 'test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'cancel-not-heard-at-once',
+    hazard: 'A request to cancel waits for the next renewal.',
+    edits: [
+      [
+        heartbeat,
+        "if (holding !== undefined) stopHolding(holding, 'cancelled')",
+        "if (holding === null) stopHolding(holding, 'cancelled')",
+      ],
+    ],
+    suites: ['test/engine/cancel.test.ts'],
+  },
+  {
+    id: 'unknown-claim-taken-for-a-no',
+    hazard: 'A claim whose commit broke off is forgotten, and what it was granted waits for its lease to expire.',
+    edits: [
+      [
+        'src/engine/lease.ts',
+        "if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error",
+        "if (!(error instanceof BelfryError) || error.code !== '') throw error",
+      ],
+    ],
+    suites: [recovery],
+  },
+  {
+    id: 'commit-error-swallowed-sqlite',
+    hazard: 'On SQLite a commit that failed is answered as done.',
+    edits: [
+      [
+        'src/store/sqlite/database.ts',
+        'so this is not a "no".\n      throw new BelfryError(',
+        'so this is not a "no".\n      void new BelfryError(',
+      ],
+    ],
+    suites: ['test/store/sqlite/commit.test.ts'],
+  },
+  {
+    id: 'commit-error-swallowed-postgres',
+    hazard: 'On PostgreSQL a commit that broke off is answered as done.',
+    edits: [
+      [
+        'src/store/postgres/talk.ts',
+        "this.#send({ text: 'commit' })])\n    } catch (error) {\n      throw",
+        "this.#send({ text: 'commit' })])\n    } catch (error) {\n      if (!isRefusal(error)) return\n      throw",
+      ],
+    ],
+    suites: [conformance('PostgreSQL .*breaks off')],
+  },
+  {
+    id: 'unknown-commit-called-a-no',
+    hazard: 'On PostgreSQL a commit that may have taken effect is answered as not done.',
+    edits: [['src/store/postgres/talk.ts', "'commit-unknown',", "'unavailable',"]],
+    suites: [conformance('PostgreSQL .*breaks off')],
+  },
+  {
+    id: 'ends-dropped-on-error',
+    hazard: 'Ends that could not be written are forgotten, and their runs run again.',
+    edits: [['src/engine/settle.ts', 'this.#waiting.unshift(...held)', '']],
+    suites: [recovery, 'test/engine/settle.test.ts'],
+  },
+  {
+    id: 'refused-result-loses-the-end',
+    hazard: 'A result that cannot be kept takes the whole end of its run with it.',
+    edits: [
+      [
+        'src/engine/settle.ts',
+        "answer.answer === 'refused' && finished.isBare !== true",
+        "answer.answer === 'refused' && finished.isBare === false",
+      ],
+    ],
+    suites: ['test/engine/settle.test.ts'],
+  },
+  {
+    id: 'reclaim-after-a-jump',
+    hazard: 'After a jump of the clock leases are taken that have not expired.',
+    edits: [['src/engine/reclaim.ts', '&& watch.mayReclaim(clock.monotonic())', '']],
+    suites: ['test/choices/clocks.test.ts', 'test/engine/reclaim.test.ts'],
+  },
+  {
+    id: 'jump-unnoticed',
+    hazard: 'Nobody notices that the clock has jumped.',
+    edits: [
+      ['src/engine/clock-watch.ts', 'if (jumpedMs !== 0) this.#reclaimFrom', 'if (jumpedMs > 1e15) this.#reclaimFrom'],
+    ],
+    suites: ['test/engine/clock-watch.test.ts'],
+  },
+  {
+    id: 'jump-renews-nothing',
+    hazard: 'After a jump of the clock a worker does not renew what others may now take for expired.',
+    edits: [['src/engine/instants.ts', '    jumped()\n', '']],
+    suites: ['test/choices/clocks.test.ts'],
+  },
+  {
+    id: 'fires-while-the-clock-is-behind',
+    hazard: 'A clock that went back fires instants that have been.',
+    edits: [
+      ['src/engine/fire.ts', 'if (this.#holds(behindMs)) return', 'if (this.#holds(behindMs) && behindMs < 0) return'],
+    ],
+    suites: ['test/engine/fire.test.ts'],
+  },
+  {
+    id: 'waits-for-ever-behind-the-clock',
+    hazard: 'A clock that was set back by a year stops everything for a year.',
+    edits: [
+      [
+        'src/engine/clock-watch.ts',
+        'if (after - this.#behindSince < holdMsMax)',
+        'if (after - this.#behindSince < 1e15)',
+      ],
+    ],
+    suites: ['test/engine/clock-watch.test.ts'],
+  },
+  {
+    id: 'own-leases-taken-back',
+    hazard: 'A worker that was held up takes its own runs back instead of keeping them.',
+    edits: [['src/engine/reclaim.ts', 'await renewTick(context)\n    reclaimed', 'reclaimed']],
+    suites: [recovery, 'test/engine/reclaim.test.ts'],
+  },
+  {
+    id: 'the-dead-take-the-living-along',
+    hazard: 'Taking back from the dead also takes what seems expired after a jump of the clock.',
+    edits: [['src/engine/reclaim.ts', 'deadWorkers: ids, expired: false, limit', 'deadWorkers: ids, limit']],
+    suites: ['test/engine/reclaim.test.ts'],
+  },
+  {
+    id: 'the-dead-forgotten-too-soon',
+    hazard: 'A dead worker is crossed out while it still holds leases.',
+    edits: [['src/engine/reclaim.ts', 'ids.filter((id) => !left.has(id))', 'ids.filter((id) => !left.has(`${id} `))']],
+    suites: ['test/engine/reclaim.test.ts'],
+  },
+  {
+    id: 'leftovers-not-ended',
+    hazard: 'A run is given out again while its last attempt still acts.',
+    edits: [['src/engine/reclaim.ts', 'await coroner.endLeftovers(leases)', '']],
+    suites: ['test/engine/reclaim.test.ts'],
+  },
+  {
+    id: 'wake-up-lost-and-no-poll',
+    hazard: 'Work whose wake-up was lost is never looked for.',
+    edits: [
+      [
+        'src/engine/lease.ts',
+        '? fullPollMs : context.settings.pollMs, this.#restMs)',
+        '? fullPollMs : 86_400_000, this.#restMs)',
+      ],
+    ],
+    suites: [recovery, 'test/engine/lease.test.ts'],
+  },
+  {
+    id: 'schedules-without-poll',
+    hazard: 'A schedule whose wake-up was lost is never looked for.',
+    edits: [
+      [
+        'src/engine/fire.ts',
+        'return scheduleAt === null ? pollMs : Math.min(scheduleAt - now, pollMs)',
+        'return scheduleAt === null ? 86_400_000 : Math.max(scheduleAt - now, 0 * pollMs)',
+      ],
+    ],
+    suites: ['test/engine/fire.test.ts', recovery],
+  },
+  {
+    id: 'deaf-and-asleep',
+    hazard: 'A worker that hears nothing of other processes sleeps as if it did.',
+    edits: [
+      [
+        'src/engine/hearing.ts',
+        'store.hears() ? waitMs : Math.min(waitMs, deafPollMs)',
+        'store.hears() ? waitMs : waitMs',
+      ],
+    ],
+    suites: ['test/engine/duties.test.ts'],
+  },
+  {
+    id: 'wake-up-lost-during-a-tick',
+    hazard: 'A wake-up that comes while a loop is at work is forgotten.',
+    edits: [['src/engine/loop.ts', 'if (waitMs === 0 || this.#isWoken) await', 'if (waitMs === 0) await']],
+    suites: ['test/engine/loop.test.ts'],
+  },
+  {
+    id: 'new-work-wakes-nobody',
+    hazard: 'Whoever sleeps is not told of new work.',
+    edits: [['src/store/wake.ts', "  [insertReady, { what: 'work' }],\n", '']],
+    suites: [conformance('memory: whatever may start sooner')],
+  },
+  {
+    id: 'earlier-schedule-wakes-nobody',
+    hazard: 'Whoever sleeps is not told that a schedule is due sooner than he knows.',
+    edits: [['src/store/wake.ts', "  [saveSooner, { what: 'schedules' }],\n", '']],
+    suites: [conformance('memory: whatever may start sooner')],
+  },
+  {
+    id: 'stopping-worker-takes-more',
+    hazard: 'A worker that stops goes on leasing.',
+    edits: [['src/engine/worker.ts', 'this.#isLeasing = false', 'this.#isLeasing = true']],
+    suites: ['test/engine/worker.test.ts', 'test/engine/shutdown.test.ts'],
+  },
+  {
+    id: 'timeout-ignored',
+    hazard: 'A run that hangs holds its slot for ever.',
+    edits: [['src/engine/execute.ts', "() => stopHolding(holding, 'timeout'))", '() => undefined)']],
+    suites: ['test/engine/execute.test.ts'],
+  },
+  {
+    id: 'stubborn-run-keeps-its-slot',
+    hazard: 'A run that does not stop when it is told to holds its slot for ever.',
+    edits: [
+      [
+        'src/engine/execute.ts',
+        "clock.after(settings.leaveAfterMs, () => resolve('nothing'))",
+        'clock.after(settings.leaveAfterMs, () => undefined)',
+      ],
+    ],
+    suites: ['test/engine/execute.test.ts'],
+  },
+  {
+    id: 'stopped-run-counts-as-done',
+    hazard: 'What a cancelled run still says counts as its end.',
+    edits: [
+      [
+        'src/engine/execute.ts',
+        'if (stopped === null || (cameToItsEnd(came)',
+        "if (stopped === null || stopped === 'cancelled' || (cameToItsEnd(came)",
+      ],
+    ],
+    suites: ['test/engine/cancel.test.ts', 'test/engine/execute.test.ts'],
+  },
+  {
+    id: 'output-written-after-the-end',
+    hazard: 'The end of a run is written before its last output, which the fence then refuses.',
+    edits: [
+      [
+        'src/engine/execute.ts',
+        'return attempt.writer === null ? end : attempt.writer.close().then(() => end)',
+        'void attempt.writer?.close()\n    return end',
+      ],
+    ],
+    suites: ['test/engine/output.test.ts', 'test/engine/execute.test.ts'],
+  },
+  {
+    id: 'stopped-run-hears-nothing',
+    hazard: 'A run that is told to stop does not hear it.',
+    edits: [['src/engine/holdings.ts', 'this.#controller?.abort(reason)', '']],
+    suites: ['test/engine/cancel.test.ts', 'test/engine/execute.test.ts'],
+  },
+  {
+    id: 'late-listener-hears-nothing',
+    hazard: 'A run that asks whether it was stopped, after it was, is told that it was not.',
+    edits: [['src/engine/holdings.ts', 'if (this.stopped !== null) this.#controller.abort(this.stopped)', '']],
+    suites: ['test/engine/holdings.test.ts', 'test/engine/execute.test.ts'],
+  },
+]

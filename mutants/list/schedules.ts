@@ -1,0 +1,269 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import { conformance, type Mutant } from '../mutant.ts'
+
+const turn = 'src/store/turn.ts'
+const end = 'src/store/occurrence-end.ts'
+const missed = 'src/core/missed.ts'
+
+/** Leaves out ends of one kind where a schedule is told of them. */
+function deafTo(status: string): Mutant {
+  return {
+    id: `delay-stuck-after-${status}`,
+    hazard: `A fixed delay is never planned again once its run has ended ${status}.`,
+    edits: [
+      [
+        end,
+        'ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)',
+        `ends.some(({ runId, status }) => status !== '${status}' && (counted.has(runId) || runId === row.waitsFor))`,
+      ],
+    ],
+    suites: [conformance('memory: law 2'), 'test/choices/intervals.test.ts', 'test/store/schedule-end.test.ts'],
+  }
+}
+
+/** Each occurrence once, and the chain of them whole. */
+export const schedules: readonly Mutant[] = [
+  {
+    id: 'occurrence-not-unique',
+    hazard: 'One occurrence can become two runs.',
+    edits: [
+      ['src/store/migrations/0001-ground.ts', 'create unique index run_occurrence', 'create index run_occurrence'],
+      [
+        'src/store/run-row.ts',
+        ".join(', ')})\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id",
+        ".join(', ')}) returning id",
+      ],
+      [
+        'src/store/run-row.ts',
+        '$25::text[])\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id',
+        '$25::text[]) returning id',
+      ],
+    ],
+    suites: ['test/store/schedule-fire.test.ts', 'test/store/schedule-race.test.ts', conformance('law 1:')],
+  },
+  {
+    id: 'fire-without-lock',
+    hazard: 'On PostgreSQL two workers give one schedule its turn at the same moment.',
+    edits: [
+      ['src/store/fire.ts', '${oldestFirst} for no key update skip locked', '${oldestFirst}'],
+      ['src/store/fire.ts', '${newestFirst} for no key update skip locked', '${newestFirst}'],
+    ],
+    suites: ['test/store/schedule-race.test.ts', conformance('PostgreSQL (laws 1, 2|law 1:)')],
+  },
+  {
+    id: 'fire-waits-for-others',
+    hazard: 'On PostgreSQL somebody who edits one schedule holds up the firing of all others.',
+    edits: [['src/store/fire.ts', '${oldestFirst} for no key update skip locked', '${oldestFirst} for no key update']],
+    suites: ['test/store/interleaved.test.ts'],
+  },
+  {
+    id: 'next-computed-from-now',
+    hazard: 'A cron is asked after now and not after what it planned, so that a clock that went back fires it twice.',
+    edits: [['src/core/wishes.ts', '(state.lastPlannedAt ?? now) + 1, ', '']],
+    suites: ['test/core/governor.test.ts', 'test/choices/governor.test.ts'],
+  },
+  {
+    id: 'planned-instant-planned-again',
+    hazard: 'An instant that has become a run is planned again.',
+    edits: [['src/core/governor.ts', 'state.lastPlannedAt !== undefined && at <= state.lastPlannedAt', 'at < 0']],
+    suites: ['test/core/governor.test.ts'],
+  },
+  {
+    id: 'delay-measured-from-now',
+    hazard: 'A fixed delay is put off by every question.',
+    edits: [
+      [
+        'src/core/wishes.ts',
+        'startAt >= anchorAt ? startAt : anchorAt + waitMs',
+        'startAt >= anchorAt ? startAt : now + waitMs',
+      ],
+    ],
+    suites: ['test/core/governor.test.ts'],
+  },
+  {
+    id: 'schedule-advanced-outside-sqlite',
+    hazard: 'On SQLite a schedule is advanced in another transaction than the one that made its run.',
+    edits: [
+      [
+        'src/store/sqlite/database.ts',
+        'if (prepared === null) return []\n        const rows',
+        `if (prepared === null) return []
+        if (request.statement.name.startsWith('schedule save') && handle === this.#handle) {
+          handle.exec('commit')
+          while (!this.#begin());
+        }
+        const rows`,
+      ],
+    ],
+    suites: ['test/store/one-transaction.test.ts', conformance('SQLite file laws 2 and 14')],
+  },
+  {
+    id: 'schedule-advanced-outside-postgres',
+    hazard: 'On PostgreSQL a schedule is advanced in another transaction than the one that made its run.',
+    edits: [
+      [
+        'src/store/postgres/database.ts',
+        'if (spelled === null) return []',
+        `if (spelled === null) return []
+    if (request.statement.name.startsWith('schedule save')) {
+      await talk.ask({ text: 'commit' })
+      await talk.ask({ text: readCommitted })
+    }`,
+      ],
+    ],
+    suites: ['test/store/one-transaction.test.ts', conformance('PostgreSQL laws 2 and 14')],
+  },
+  {
+    id: 'schedule-not-advanced',
+    hazard: 'A schedule that has fired stays where it was.',
+    edits: [['src/store/fire.ts', 'yield* savePlans(after.filter(({ id }) => isPlain.has(id)))', '']],
+    suites: ['test/store/schedule-fire.test.ts'],
+  },
+  {
+    id: 'oneshot-hint-not-used-up',
+    hazard: 'A one-shot hint fires again and again.',
+    edits: [[turn, "isUsedUp(deciding) ? ['oneshot'] : []", 'isUsedUp(deciding) ? [] : []']],
+    suites: ['test/store/schedule-hint.test.ts'],
+  },
+  {
+    id: 'tied-oneshot-fires-twice',
+    hazard: 'A one-shot hint that ties with its rival makes a second run right after it.',
+    edits: [
+      [
+        turn,
+        'fires.some(({ plannedAt }) => plannedAt >= oneshot.at)',
+        'fires.some(({ plannedAt }) => plannedAt > oneshot.at)',
+      ],
+    ],
+    suites: ['test/store/schedule-hint.test.ts'],
+  },
+  {
+    id: 'interval-hint-outlives-itself',
+    hazard: 'An interval hint counts after its time is over.',
+    edits: [
+      [
+        'src/core/wishes.ts',
+        "if (hint.expiresAt > now) return wish('interval-hint'",
+        "if (hint.expiresAt > 0) return wish('interval-hint'",
+      ],
+    ],
+    suites: ['test/core/governor.test.ts'],
+  },
+  {
+    id: 'hint-expires-unnoticed',
+    hazard: 'Nobody asks again when a hint expires, and what it put off stays put off.',
+    edits: [
+      [
+        'src/core/governor.ts',
+        'firstExpiry(interval !== null, oneshot !== null, state.hints)',
+        'firstExpiry(false, false, state.hints)',
+      ],
+    ],
+    suites: ['test/core/governor.test.ts', 'test/choices/governor.test.ts'],
+  },
+  deafTo('cancelled'),
+  deafTo('parked'),
+  deafTo('skipped'),
+  deafTo('failed'),
+  deafTo('completed'),
+  {
+    id: 'repair-finds-nothing',
+    hazard: 'A broken chain stays broken.',
+    edits: [['src/store/repair.ts', 'yield* mendChains(now, limit)', 'yield* mendChains(now, 0)']],
+    suites: ['test/store/schedule-end.test.ts'],
+  },
+  {
+    id: 'repair-never-asked',
+    hazard: 'Nobody looks for broken chains.',
+    edits: [
+      [
+        'src/engine/duties.ts',
+        'if (clock.monotonic() < this.#repairAt) return',
+        'if (clock.monotonic() > this.#repairAt) return',
+      ],
+    ],
+    suites: ['test/engine/duties.test.ts'],
+  },
+  {
+    id: 'missed-skip-fires',
+    hazard: 'A schedule that wants missed occurrences left out gets them.',
+    edits: [[missed, "if (mode === 'skip') return end('skip', 'missed')", '']],
+    suites: ['test/core/missed.test.ts'],
+  },
+  {
+    id: 'missed-once-fires-all',
+    hazard: 'All missed occurrences come at once where one should stand for them.',
+    edits: [[missed, "if (mode === 'once' && !isNewest) return end('skip', 'missed')", '']],
+    suites: ['test/core/missed.test.ts'],
+  },
+  {
+    id: 'max-lateness-ignored',
+    hazard: 'An occurrence fires however late it is.',
+    edits: [
+      [
+        missed,
+        "return lateMs > maxLatenessMs({ schedule, periodMs }) ? end('skip', 'lateness') : end('fire', 'missed')",
+        "return end('fire', 'missed')",
+      ],
+    ],
+    suites: ['test/core/missed.test.ts'],
+  },
+  {
+    id: 'overlap-skip-unrecorded',
+    hazard: 'An occurrence that overlap forbids vanishes without an end in the ledger.',
+    edits: [
+      [
+        turn,
+        "else skip(deciding, alone, 'overlap', nameOf(decision.because))",
+        'else deciding.lastPlannedAt = plannedAt',
+      ],
+    ],
+    suites: ['test/store/schedule-overlap.test.ts'],
+  },
+  {
+    id: 'queue-max-ignored',
+    hazard: 'More runs of a schedule wait than it allows.',
+    edits: [['src/core/overlap.ts', 'if (waiting.length < queueMaxOf(input))', 'if (waiting.length >= 0)']],
+    suites: ['test/core/overlap.test.ts'],
+  },
+  {
+    id: 'queued-runs-go-beside-each-other',
+    hazard: 'Runs that should wait for each other run at once.',
+    edits: [
+      ['src/store/occurrence-run.ts', "return mode === 'queue' || mode === 'cancel'", "return mode === 'cancel'"],
+    ],
+    suites: ['test/store/schedule-overlap.test.ts'],
+  },
+  {
+    id: 'max-runs-plus-one',
+    hazard: 'A schedule has one run more than it should.',
+    edits: [
+      [
+        'src/core/governor.ts',
+        '(state.runsCount ?? 0) >= schedule.maxRuns',
+        '(state.runsCount ?? 0) > schedule.maxRuns',
+      ],
+    ],
+    suites: ['test/core/governor.test.ts'],
+  },
+  {
+    id: 'eventful-turn-saved-as-plain',
+    hazard: 'A hint that a turn used up is still there afterwards, because only the plan is written.',
+    edits: [
+      ['src/store/fire.ts', 'passed.length + skips.length + endedHints.length > 0', 'passed.length + skips.length > 0'],
+    ],
+    suites: ['test/store/schedule-hint.test.ts'],
+  },
+  {
+    id: 'failures-of-a-cron-uncounted',
+    hazard: 'The failure of a cron’s occurrence is taken for an end that changes nothing.',
+    edits: [
+      [
+        end,
+        "return failureCount === 0 && ends.every(({ status }) => status === 'completed')",
+        'return failureCount >= 0 || ends.length > 0',
+      ],
+    ],
+    suites: ['test/store/schedule-end.test.ts', 'test/choices/intervals.test.ts'],
+  },
+]

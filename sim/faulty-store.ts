@@ -1,0 +1,167 @@
+import { BelfryError } from '../src/core/error.ts'
+import type { Store, StoreReads, Wake } from '../src/store/port.ts'
+import type { Process } from './process.ts'
+import type { World } from './world.ts'
+
+/** What becomes of a call, drawn when it is made. */
+export interface Fate {
+  /** How long it is on its way to the store, and its answer on the way back. */
+  readonly thereMs: number
+  readonly backMs: number
+  /** The answer comes in the same step as the effect. */
+  readonly isPrompt: boolean
+  readonly isSlow: boolean
+  /**
+   * Whether it takes effect, and what the caller is told: the answer; that nothing happened; or that nobody knows, which
+   * is told with and without an effect. Or the caller dies, before or after.
+   */
+  readonly end: 'fine' | 'refused' | 'unknown-done' | 'unknown-undone' | 'dies-before' | 'dies-after'
+}
+
+/** A call of one process, from when it is made until it is answered. */
+export interface Call {
+  readonly process: Process
+  readonly verb: string
+  readonly args: readonly unknown[]
+  readonly madeAt: number
+  readonly fate: Fate
+  readonly make: () => Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+type Came = { readonly value: unknown } | { readonly error: unknown }
+
+const reads: ReadonlySet<string> = new Set(['leasesOf'])
+
+export function isRead(verb: string): boolean {
+  return verb.startsWith('read.') || reads.has(verb)
+}
+
+/** The store as one process sees it: the real one, behind whatever happens to calls on their way. */
+export function faultyStore(world: World, process: Process): Store {
+  const read = verbsOf(world, process, 'read.', (): object => world.store.read)
+  const own: Record<string, unknown> = {
+    read: read as unknown as StoreReads,
+    keepsOrder: world.scenery.keepsOrder,
+    hears: () => !(process.isDeaf && process.knowsItIsDeaf),
+    wakeOthers: () => world.wakes.toOthers(process),
+    close: async () => undefined,
+    listen: (heard: (wake: Wake) => void) => {
+      process.ears.add(heard)
+      return () => process.ears.delete(heard)
+    },
+  }
+  return verbsOf(world, process, '', (): object => world.store, own) as Store
+}
+
+/** Verbs are made when they are first asked for, and are the same from then on. */
+function verbsOf(
+  world: World,
+  process: Process,
+  prefix: string,
+  real: () => object,
+  own: Record<string, unknown> = {},
+): object {
+  return new Proxy(own, {
+    get(made, name) {
+      if (typeof name !== 'string' || Object.hasOwn(made, name)) return Reflect.get(made, name)
+      const value: unknown = Reflect.get(real(), name)
+      if (typeof value !== 'function') return value
+      made[name] = (...args: unknown[]) => {
+        return begin(world, process, `${prefix}${name}`, args, () => value.apply(real(), args))
+      }
+      return made[name]
+    },
+  })
+}
+
+function begin(
+  world: World,
+  process: Process,
+  verb: string,
+  args: readonly unknown[],
+  make: () => Promise<unknown>,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (process.isGone) return
+    const fate = world.luck.fateOf(process, verb)
+    const call: Call = { process, verb, args, madeAt: world.timeline.now, fate, make, resolve, reject }
+    process.calls.add(call)
+    if (isTrouble(world, call))
+      process.troubledAt = Math.max(process.troubledAt, call.madeAt + fate.thereMs + fate.backMs)
+    // The effect happens in the store, so it does not wait for a process that is frozen, nor end with one that dies.
+    const { now } = world.timeline
+    const afterMs = world.scenery.keepsOrder ? Math.max(fate.thereMs, process.lastEffectAt + 1 - now) : fate.thereMs
+    process.lastEffectAt = now + afterMs
+    world.timeline.add(afterMs, null, `call ${verb}`, () => takeEffect(world, call))
+  })
+}
+
+/**
+ * Whether it may cost a worker its leases: what renews them, what grants them too late, and what says which were granted.
+ * All else is asked again while the leases are renewed.
+ */
+function isTrouble({ scenery }: World, { verb, fate: { isSlow, end } }: Call): boolean {
+  // Where order is kept, whatever follows a slow call is slow.
+  if (isSlow && scenery.keepsOrder) return true
+  if (verb === 'lease') return isSlow
+  return (verb === 'renew' || verb === 'leasesOf') && (isSlow || end !== 'fine')
+}
+
+async function takeEffect(world: World, call: Call): Promise<void> {
+  const { process, verb, fate } = call
+  // Of what a dead process had asked for, some was on its way already.
+  if (process.isGone && world.random.chance(0.5)) return world.note(process, `${verb} is lost with its process`)
+  const { end } = fate
+  if (end !== 'fine') world.history.count(`fault: ${end}`)
+  if (end === 'dies-before' && !process.isGone) return world.crash(process, `before ${verb}`)
+  world.note(process, `${verb} ${end}`)
+  const isDone = end === 'fine' || end === 'unknown-done' || end === 'dies-after'
+  const came = isDone ? await made(world, call) : { error: failure(end) }
+  if (process.isGone) return
+  if (end === 'dies-after') return world.crash(process, `after ${verb}`)
+  const answer = end === 'unknown-done' ? { error: failure(end) } : came
+  const isPrompt = fate.isPrompt && process.frozenUntil <= world.timeline.now
+  const news = end === 'fine' ? world.wakes.newsOf(call) : []
+  if (isPrompt) respond(world, call, answer, news)
+  else
+    world.timeline.add(fate.backMs, process, `answer ${verb}`, () => {
+      world.note(process, `hears the answer of ${verb}`)
+      respond(world, call, answer, news)
+    })
+}
+
+async function made(world: World, call: Call): Promise<Came> {
+  world.wakes.begin(call)
+  const came = await cameOf(call)
+  world.wakes.end()
+  world.tookEffect(call, came)
+  return came
+}
+
+async function cameOf({ make }: Call): Promise<Came> {
+  try {
+    return { value: await make() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** Its own store tells a process of its own writes just before it answers. */
+function respond(world: World, call: Call, came: Came, news: readonly Wake[]): void {
+  const { process, resolve, reject } = call
+  process.calls.delete(call)
+  for (const wake of news) process.hear(wake)
+  if ('error' in came) {
+    reject(came.error)
+    return
+  }
+  world.answered(call, came.value)
+  resolve(came.value)
+}
+
+function failure(end: Fate['end']): BelfryError {
+  if (end === 'refused') return new BelfryError('unavailable', 'The simulated store is away; nothing was written.')
+  return new BelfryError('commit-unknown', 'The simulated commit broke off; it may or may not have taken effect.')
+}

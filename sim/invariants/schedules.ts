@@ -1,0 +1,225 @@
+import type { Hints } from '../../src/core/governor.ts'
+import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { Change, Rows } from '../change-log.ts'
+import { demand } from './breach.ts'
+import type { Deed } from './deed.ts'
+import type { Occurrences } from './occurrences.ts'
+import { isLive, type RunRecord } from './run-record.ts'
+import type { Runs } from './runs.ts'
+
+export interface ScheduleRecord {
+  row: Rows['schedule']
+  spec: ScheduleSpec
+  /** When an occurrence of it last ended, by the store's clock. */
+  endedAt: number | null
+  /** Something besides its own timing had a say since then. */
+  isSteered: boolean
+  /** Its overlap rule was always the same, and nobody asked for a run besides. */
+  isSerial: boolean
+}
+
+/** The chain of each schedule: it never breaks, never goes back, and what is deleted or paused starts nothing. */
+export class Schedules {
+  readonly #runs: Runs
+  readonly #occurrences: Occurrences
+  readonly records = new Map<number, ScheduleRecord>()
+  isClockSteady = true
+  #now = Number.NEGATIVE_INFINITY
+
+  constructor(runs: Runs, occurrences: Occurrences) {
+    this.#runs = runs
+    this.#occurrences = occurrences
+  }
+
+  apply(deed: Deed, touchedRuns: ReadonlySet<RunRecord>): void {
+    const touched = new Set<number>()
+    this.#now = deed.now
+    // A run that a deed makes is judged by the schedule as the deed found it.
+    for (const change of deed.changes) if (change.table === 'run') this.#made(change.after, deed)
+    for (const change of merged(deed.changes)) this.#changed(change, deed, touched)
+    for (const change of deed.changes) {
+      if (change.table === 'lease' && change.before === null) this.#started(change.after as Rows['lease'], deed)
+      if (change.table === 'ledger' && change.after !== null) this.#ended(change, deed)
+    }
+    for (const { definition } of touchedRuns) {
+      if (definition.schedule_id !== null) touched.add(definition.schedule_id)
+    }
+    for (const id of touched) this.judge(id)
+  }
+
+  #changed({ before, after }: ScheduleChange, deed: Deed, touched: Set<number>): void {
+    if (after === null) return
+    const { id } = after
+    touched.add(id)
+    const known = this.records.get(id)
+    if (known === undefined) {
+      const spec = JSON.parse(after.spec) as ScheduleSpec
+      this.records.set(id, { row: after, spec, endedAt: deed.now, isSteered: false, isSerial: isSerial(spec) })
+      this.#occurrences.timed(id, spec, after, deed.now)
+      return
+    }
+    const told = () => ({ before, after, verb: deed.verb })
+    demand(before?.deleted_at == null, 'what is deleted stays as it was', told)
+    demand((after.last_planned_at ?? 0) >= (before?.last_planned_at ?? 0), 'I11 the chain never goes back', told)
+    demand(after.runs_count >= (before?.runs_count ?? 0), 'runs are never uncounted', told)
+    known.row = after
+    if (after.spec !== before?.spec) this.#edited(known, after, deed)
+    const hints = JSON.parse(after.hints) as Hints
+    this.#demandHintUsed(known, JSON.parse(before?.hints ?? '{}') as Hints, hints, deed)
+    if (hints.interval !== undefined) this.#occurrences.moveOffGrid(id)
+    if (hints.oneshot !== undefined) this.#occurrences.putBetween(id)
+    if (hints.interval !== undefined || hints.oneshot !== undefined || after.disabled_at !== null)
+      known.isSteered = true
+    if (after.paused_until !== null) known.isSteered = true
+    if (after.failure_count > 0 && known.spec.timing.everyMs !== undefined) this.#occurrences.moveOffGrid(id)
+    const isOverAnew = before?.is_done === 0 || after.spec !== before?.spec
+    if (after.is_done === 1 && isOverAnew) this.#occurrences.over(id, after.last_planned_at)
+    if (after.deleted_at !== null) this.#deleted(known, deed)
+  }
+
+  /** A one-shot is used up by its run, or by the end of what was planned for its instant or later; else only by time. */
+  #demandHintUsed({ row, spec }: ScheduleRecord, before: Hints, after: Hints, { changes, verb, now }: Deed): void {
+    const { oneshot } = before
+    // What `max` brings forward comes before the instant that was asked for.
+    if (verb !== 'fireDue' || oneshot === undefined || spec.maxMs !== undefined) return
+    const ended = changes.flatMap((change) => {
+      return change.table === 'ledger' && change.after?.schedule_id === row.id ? [change.after] : []
+    })
+    const isGone = after.oneshot === undefined
+    const told = () => ({ schedule: row, oneshot, ended, now })
+    const isUsed = ended.some(({ to_at: to }) => to >= oneshot.at)
+    demand(!isGone || isUsed || oneshot.expiresAt <= now, 'a one-shot hint is used up by what it asked for', told)
+    // One that was overdue when this one took its place may still have its run.
+    const isOwn = ({ run_id: id, from_at: at }: Rows['ledger']) =>
+      id !== null && at >= oneshot.at && this.#runs.get(id).definition.source === 'ai-oneshot'
+    demand(isGone || !ended.some(isOwn), 'a one-shot hint makes one run', told)
+  }
+
+  #edited(known: ScheduleRecord, row: Rows['schedule'], { now }: Deed): void {
+    const spec = JSON.parse(row.spec) as ScheduleSpec
+    const isSame = (name: keyof ScheduleSpec) => JSON.stringify(spec[name]) === JSON.stringify(known.spec[name])
+    known.isSteered = true
+    known.isSerial &&= isSerial(spec) && isSame('overlap') && isSame('missed')
+    known.spec = spec
+    const windowChanged = !isSame('endAt') || !isSame('maxRuns')
+    if (windowChanged) this.#occurrences.moveOffGrid(row.id)
+    this.#occurrences.timed(row.id, spec, row, now)
+  }
+
+  #deleted({ row }: ScheduleRecord, { now }: Deed): void {
+    demand(row.wake_at === null && row.next_run_at === null, 'what is deleted plans nothing', () => ({ row }))
+    if (row.is_done === 0 && this.isClockSteady) this.#occurrences.demandCovered(row.id, now)
+  }
+
+  #made(definition: Rows['run'] | null, { now, verb }: Deed): void {
+    if (definition?.schedule_id == null) return
+    const schedule = this.records.get(definition.schedule_id)
+    if (schedule === undefined) return
+    const { row, spec } = schedule
+    const told = () => ({ run: definition, schedule, now, verb })
+    if (definition.occurrence_at === null) {
+      schedule.isSerial = false
+      const run = this.#runs.get(definition.id)
+      run.isBroughtBack = row.deleted_at !== null
+      return
+    }
+    demand(row.deleted_at === null, 'deleted schedules fire nothing', told)
+    demand(row.disabled_at === null, 'disabled schedules fire nothing', told)
+    demand(row.paused_until === null || row.paused_until <= now, 'paused schedules fire nothing', told)
+    demand(definition.due_at !== null && definition.due_at <= now, 'an occurrence is never early', told)
+    const isNew = definition.occurrence_at > (row.last_planned_at ?? Number.NEGATIVE_INFINITY)
+    demand(isNew, 'I11 nothing is planned again', told)
+    demand(spec.maxRuns === undefined || row.runs_count < spec.maxRuns, 'a schedule has no more runs than it may', told)
+    this.#demandDelay(schedule, definition)
+  }
+
+  /** A fixed delay is counted from the end of the occurrence before. */
+  #demandDelay(schedule: ScheduleRecord, { occurrence_at: at, source }: Rows['run']): void {
+    const { spec, endedAt, isSteered, row } = schedule
+    const { timing } = spec
+    const everyMs = timing.everyMs !== undefined && timing.from !== 'start' ? timing.everyMs : null
+    const isDelay = everyMs !== null && spec.startNow !== true && spec.maxMs === undefined
+    if (!isDelay || isSteered || endedAt === null || source !== 'baseline-interval' || !this.isClockSteady) return
+    const isFirst = row.last_planned_at === null && spec.startAt !== undefined
+    const leastAt = isFirst ? (spec.startAt as number) : endedAt + everyMs * 2 ** Math.min(5, row.failure_count)
+    const facts = () => ({ schedule, at, leastAt })
+    demand((at as number) >= leastAt, 'a fixed delay is counted from the end of the one before', facts)
+  }
+
+  #started({ run_id: runId, leased_at: leasedAt }: Rows['lease'], { now, verb }: Deed): void {
+    const run = this.#runs.get(runId)
+    const schedule = this.records.get(run.definition.schedule_id ?? 0)
+    if (schedule === undefined) return
+    const { row } = schedule
+    const told = () => ({ run, schedule, now, verb })
+    demand(row.deleted_at === null || run.isBroughtBack, 'nothing of a deleted schedule starts', told)
+    const isPaused = row.disabled_at !== null || (row.paused_until !== null && row.paused_until > leasedAt)
+    demand(row.deleted_at !== null || !isPaused, 'nothing of a paused schedule starts', told)
+    if (!schedule.isSerial) return
+    const other = [...this.#runs.records.values()].find((one) => {
+      return one !== run && one.definition.schedule_id === row.id && one.places[0]?.kind === 'lease'
+    })
+    demand(other === undefined, 'runs of a schedule that may not overlap do not', () => ({ ...told(), other }))
+  }
+
+  #ended({ before, after }: Extract<Change, { table: 'ledger' }>, { now }: Deed): void {
+    if (after === null || after.ended_at === null || before?.ended_at === after.ended_at) return
+    const schedule = this.records.get(after.schedule_id)
+    if (schedule === undefined) return
+    schedule.endedAt = now
+    schedule.isSteered = false
+  }
+
+  /** The expiry of a hint changes the plan, so somebody wakes for it. */
+  #demandExpirySeen(row: Rows['schedule']): void {
+    const { interval, oneshot } = JSON.parse(row.hints) as Hints
+    const ahead = [interval, oneshot].flatMap((hint) => (hint && hint.expiresAt > this.#now ? [hint.expiresAt] : []))
+    const isSeen = ahead.length === 0 || (row.wake_at !== null && row.wake_at <= Math.min(...ahead))
+    demand(isSeen, 'somebody wakes for the expiry of a hint', () => ({ row, now: this.#now }))
+  }
+
+  /** The chain holds: a schedule that can go on has an instant, or waits for a run that is live. */
+  judge(id: number): void {
+    const schedule = this.records.get(id)
+    if (schedule === undefined || schedule.row.deleted_at !== null || schedule.row.disabled_at !== null) return
+    const { row } = schedule
+    const told = () => ({ schedule, run: this.#runs.records.get(row.waits_for ?? 0) })
+    if (row.next_due_at !== null) {
+      demand(row.wake_at !== null && row.wake_at <= row.next_due_at, 'somebody wakes for what is planned', told)
+    }
+    if (row.paused_until === null && row.is_done === 0) this.#demandExpirySeen(row)
+    if (row.wake_at !== null) return
+    if (row.is_done === 1) {
+      demand(isOver(schedule), 'only what is over is done', told)
+      return
+    }
+    const run = this.#runs.records.get(row.waits_for ?? 0)
+    demand(run !== undefined && isLive(run), 'the chain cannot break', told)
+  }
+}
+
+type ScheduleChange = Extract<Change, { table: 'schedule' }>
+
+/** A deed may write a row in several steps; what counts is how it found the row and how it left it. */
+function merged(changes: readonly Change[]): ScheduleChange[] {
+  const found = new Map<number, ScheduleChange>()
+  for (const change of changes) {
+    if (change.table !== 'schedule' || change.after === null) continue
+    const { id } = change.after
+    found.set(id, { ...change, before: (found.get(id) ?? change).before })
+  }
+  return [...found.values()]
+}
+
+function isSerial({ overlap, missed }: ScheduleSpec): boolean {
+  return (overlap ?? (missed === 'all' ? 'queue' : 'skip')) !== 'allow'
+}
+
+/** Whether a schedule may have come to its end: it had all its runs, its only instant, its last instant, or never had any. */
+function isOver({ spec, row }: ScheduleRecord): boolean {
+  const { timing, maxRuns, endAt } = spec
+  if (maxRuns !== undefined && row.runs_count >= maxRuns) return true
+  if (endAt !== undefined) return true
+  if (timing.at !== undefined) return timing.at <= (row.last_planned_at ?? Number.NEGATIVE_INFINITY)
+  return timing.cron === undefined && timing.everyMs === undefined
+}

@@ -1,0 +1,51 @@
+import type { AttemptEnd, Lease, Reclaimed, Settled } from '../src/store/port.ts'
+import type { Call } from './faulty-store.ts'
+import type { History } from './history.ts'
+import type { Deed } from './invariants/deed.ts'
+
+/** Notes the rare things that the invariants are about, so that it can be told whether they ever happened. */
+export function seeDeed(history: History, { changes, verb }: Deed): void {
+  const see = (what: string) => history.count(`seen: ${what}`)
+  for (const { table, before, after } of changes) {
+    if (table === 'aside' && after !== null) see(asideSight[after.kind] ?? `run aside: ${after.kind}`)
+    if (table === 'ledger' && after !== null && after.run_id === null) see(ledgerSight[after.outcome] ?? 'ledger')
+    if (table === 'attempt' && after !== null && after.reason === 'effect-unknown') {
+      see('attempt not repeated, effect unknown')
+    }
+    if (table === 'lease' && before?.cancel_requested_at != null && after === null) see('run cancelled while leased')
+    if (table === 'run' && after === null && verb === 'prune') see('rows pruned')
+  }
+}
+
+const asideSight: Readonly<Record<string, string>> = {
+  parked: 'run parked',
+  key: 'run behind a key',
+  overlap: 'run behind another of its schedule',
+  held: 'run held',
+  waiting: 'run waits for an instant',
+}
+const ledgerSight: Readonly<Record<string, string>> = {
+  missed: 'occurrences missed',
+  overlap: 'occurrence skipped for overlap',
+  lateness: 'occurrence too late',
+  paused: 'occurrences passed in a pause',
+  edited: 'occurrences passed by an edit',
+}
+
+/** The same, of what the store answers. */
+export function seeAnswer(history: History, { verb, args }: Pick<Call, 'verb' | 'args'>, value: unknown): void {
+  const see = (what: string) => history.count(`seen: ${what}`)
+  if (verb === 'reclaim') {
+    for (const { because } of value as Reclaimed[]) {
+      see(because === 'expired' ? 'lease taken back as expired' : 'lease taken back from the dead')
+    }
+  }
+  if (verb === 'settle') {
+    for (const { answer } of value as Settled[]) {
+      if (answer === 'lease-lost') see('stale end refused')
+      if (answer === 'already-written') see('end already written')
+    }
+    for (const { outcome } of args[0] as AttemptEnd[]) see(`attempt ended ${outcome.kind}`)
+  }
+  if (verb === 'leasesOf' && (value as Lease[]).length > 0) see('claim found after an unknown commit')
+}

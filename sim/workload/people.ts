@@ -1,0 +1,139 @@
+import { pause } from '../../src/core/clock.ts'
+import { BelfryError, isPassing } from '../../src/core/error.ts'
+import type { Store } from '../../src/store/port.ts'
+import { Breach } from '../invariants/breach.ts'
+import type { World } from '../world.ts'
+import { drawQueueChange, queueNames } from './queues.ts'
+import { enqueueSome, type Keys } from './runs.ts'
+import { drawHint, drawSpec, scheduleNames } from './schedules.ts'
+
+const actor = { name: 'somebody', door: 'simulation' }
+
+/** How often people do each thing, against all others. */
+const weights = {
+  enqueue: 45,
+  put: 12,
+  pause: 4,
+  'pause for a while': 3,
+  resume: 6,
+  delete: 2,
+  hint: 6,
+  'clear hints': 2,
+  'run now': 5,
+  cancel: 6,
+  reset: 4,
+  retry: 4,
+  'set queue': 6,
+  'pause queue': 2,
+  'resume queue': 4,
+} as const
+
+type Act = keyof typeof weights
+
+const triesMax = 5
+const tryAgainMs = 30
+
+/** People who use the store while all this happens, some of whom try again what they were not answered. */
+export class People {
+  readonly #world: World
+  readonly #weights: Readonly<Record<Act, number>>
+  readonly #keys: Keys = { idempotency: new Map(), made: 0 }
+
+  constructor(world: World) {
+    this.#world = world
+    // Without work there is nothing to go wrong.
+    this.#weights = { ...world.random.swarm(weights), enqueue: weights.enqueue }
+  }
+
+  /** Somebody does something, and somebody else soon after. */
+  begin(): void {
+    const { random, scenery, timeline } = this.#world
+    timeline.add(1 + random.waitMs(scenery.actMs), null, 'act', () => {
+      if (this.#world.isCalm) return
+      this.#act()
+      this.begin()
+    })
+  }
+
+  #act(): void {
+    const act = this.#world.random.weighted(this.#weights)
+    this.#world.history.count(`act: ${act}`)
+    this.#world.note(this.#world.people, act)
+    this.#do(act).catch((error: unknown) => {
+      if (error instanceof BelfryError) return
+      this.#world.broke(new Breach('people are answered in words', { act, error: String((error as Error).stack) }))
+    })
+  }
+
+  async #do(act: Act): Promise<unknown> {
+    const { random, people, clock, scenery } = this.#world
+    const { store } = people
+    const schedule = random.pick(scheduleNames.slice(0, Math.max(1, scenery.schedulesMax)))
+    const queue = random.pick(queueNames)
+    const [run = ''] = this.#someRun()
+    switch (act) {
+      case 'enqueue':
+        return enqueueSome(this.#world, this.#keys)
+      case 'put':
+        if (scenery.schedulesMax === 0) return undefined
+        return store.putSchedule(drawSpec(this.#world, schedule), { mode: 'put', actor })
+      case 'pause':
+        return this.#insisting((again) => again.pauseSchedule(schedule, { reason: 'for a test', actor }))
+      case 'pause for a while':
+        return store.pauseSchedule(schedule, { until: clock.now() + random.between(10, 20_000), reason: 'for a while' })
+      case 'resume':
+        return this.#insisting((again) => again.resumeSchedule(schedule, { actor }))
+      case 'delete':
+        return store.deleteSchedule(schedule, { cancelLeased: random.chance(0.5), actor })
+      case 'hint':
+        return store.hint(schedule, drawHint(this.#world))
+      case 'clear hints':
+        return store.clearHints(schedule, ['interval', 'oneshot'])
+      case 'run now':
+        return store.runNow(schedule, { force: random.chance(0.3) })
+      case 'cancel':
+        return this.#insisting((again) => again.cancel(run, 'nobody wants it'))
+      case 'reset':
+        return store.reset(this.#someRun('parked')[0] ?? run)
+      case 'retry':
+        return store.retry(run, { latest: random.chance(0.2) && this.#isOfSchedule(run) })
+      case 'set queue':
+        return store.setQueue(queue, { policy: drawQueueChange(random), actor })
+      case 'pause queue':
+        return store.setQueue(queue, { paused: { reason: 'for a test' }, actor })
+      case 'resume queue':
+        return this.#insisting((again) => again.setQueue(queue, { paused: false, actor }))
+    }
+  }
+
+  /** Some run of the newest, or of those that stand so. */
+  #someRun(standing?: 'parked'): string[] {
+    const known = this.#world.knownRuns(40)
+    const wanted =
+      standing === undefined
+        ? known
+        : known.filter((id) => {
+            const place = this.#world.books.runs.byText(id)?.places[0]
+            return place?.kind === 'aside' && place.row.kind === standing
+          })
+    return wanted.length === 0 ? [] : [this.#world.random.pick(wanted)]
+  }
+
+  #isOfSchedule(runId: string): boolean {
+    return this.#world.books.runs.byText(runId)?.definition.schedule_id != null
+  }
+
+  /** What may be asked twice is asked until there is an answer. */
+  async #insisting<Answer>(ask: (store: Store) => Promise<Answer>): Promise<Answer | undefined> {
+    const { people } = this.#world
+    for (let tries = 1; tries <= triesMax; tries++) {
+      try {
+        return await ask(people.store)
+      } catch (error) {
+        if (!isPassing(error)) throw error
+        await pause(people.clock, tryAgainMs)
+      }
+    }
+    return undefined
+  }
+}
