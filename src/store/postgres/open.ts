@@ -7,6 +7,12 @@ import { Pool } from './pool.ts'
 const connectMsMax = 10_000
 /** A frozen server must not freeze us: whatever takes longer than this has failed. */
 const queryMsMax = 30_000
+/**
+ * Whoever stops in the middle of a step, as a machine that is paused does, keeps its locks, and with the lock of a queue
+ * everybody else waits. A step is a few statements, one right after the other, so the server need not be patient; what it
+ * breaks off was not written and is tried again.
+ */
+const silenceMsMax = 5_000
 
 /**
  * Every statement of the store is a handful of index probes, whatever the sizes of the tables. The planner knows those
@@ -32,7 +38,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     connectionTimeoutMillis: connectMsMax,
     query_timeout: queryMsMax,
     statement_timeout: queryMsMax,
-    idle_in_transaction_session_timeout: 2 * queryMsMax,
+    idle_in_transaction_session_timeout: silenceMsMax,
   })
   try {
     await refuseUnfitServer(pool, place, options)

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Row } from '../../../src/store/statement.ts'
 import { typeParsers } from '../../../src/store/postgres/database.ts'
 import { type Connection, Talk, type TalkOptions } from '../../../src/store/postgres/talk.ts'
+import type { Row } from '../../../src/store/statement.ts'
 
 interface Sent {
   readonly text: string
