@@ -23,19 +23,23 @@ const lockQueue = dialects('lease lock queue', {
   sqlite: null,
   postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
 })
-const surveyed = (now: string, lanes: string) => `select q.id, q.policy, q.paused_at, n.stopped_at, ${now} as now,
-    ${now === '$5' ? 0 : 1} as looked_ahead, (select ${lanes}) as lanes, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
+/** `looked_ahead` tells whether the head of the line was read before, where a line that looks empty is empty. */
+const surveyed = (texts: { now: string; lanes: string; lookedAhead: 0 | 1 }) => `select q.id, q.policy, q.paused_at,
+    n.stopped_at, ${texts.now} as now, ${texts.lookedAhead} as looked_ahead, (select ${texts.lanes}) as lanes,
+    (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
     (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
   from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
 const survey = dialects('lease survey', {
-  sqlite: surveyed(
-    '$5',
-    `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
-  ),
-  postgres: surveyed(
-    clockOr('$5'),
-    `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
-  ),
+  sqlite: surveyed({
+    now: '$5',
+    lanes: `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
+    lookedAhead: 0,
+  }),
+  postgres: surveyed({
+    now: clockOr('$5'),
+    lanes: `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
+    lookedAhead: 1,
+  }),
 })
 const findWaiting = dialects('lease find waiting', {
   sqlite: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2

@@ -211,13 +211,7 @@ export function writtenAt({ spec, createdAt, anchorAt }: ScheduleRow): number {
 
 export function lateState(row: ScheduleRow): LateState {
   return {
-    failureCount: row.failureCount,
-    hints: row.hints,
-    pausedUntil: row.pausedUntil ?? undefined,
-    anchorAt: row.anchorAt,
-    lastPlannedAt: row.lastPlannedAt ?? undefined,
-    gridAnchorAt: row.gridAnchorAt,
-    runsCount: row.runsCount,
+    ...governorState(row),
     nextRunAt: row.nextRunAt ?? undefined,
     nextDueAt: row.nextDueAt ?? undefined,
     waitsForEnd: row.nextDecision?.waitsForEnd,
