@@ -1,4 +1,4 @@
-import { isPassing } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
@@ -89,8 +89,11 @@ export class SqlStore implements Store {
   async #settleApart(ends: readonly AttemptEnd[]): Promise<Settled[]> {
     const answers = await this.#settlePlain(ends.filter(mayBePlain))
     const rest = ends.filter((end) => !answers.has(end))
-    const settled = rest.length === 0 ? [] : await this.#settleOrHalve(rest)
-    for (const [index, end] of rest.entries()) answers.set(end, settled[index] as Settled)
+    try {
+      if (rest.length > 0) await this.#settleOrHalve(rest, answers)
+    } catch (error) {
+      throw answers.size > 0 && isPassing(error) ? partlyWritten(error) : error
+    }
     return ends.map((end) => answers.get(end) as Settled)
   }
 
@@ -204,18 +207,26 @@ export class SqlStore implements Store {
   }
 
   /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */
-  async #settleOrHalve(ends: readonly AttemptEnd[]): Promise<Settled[]> {
+  async #settleOrHalve(ends: readonly AttemptEnd[], answers: Map<AttemptEnd, Settled>): Promise<void> {
     try {
-      return await this.#write(settle, ends)
+      const settled = await this.#write(settle, ends)
+      for (const [index, end] of ends.entries()) answers.set(end, settled[index] as Settled)
     } catch (error) {
       if (this.#concernsAll(error)) throw error
       const [end] = ends
       if (end === undefined) throw error
       if (ends.length === 1) {
-        return [{ runId: end.runId, fence: end.fence, answer: 'refused', error: error as Error }]
+        answers.set(end, { runId: end.runId, fence: end.fence, answer: 'refused', error: error as Error })
+        return
       }
       const half = Math.ceil(ends.length / 2)
-      return [...(await this.#settleOrHalve(ends.slice(0, half))), ...(await this.#settleOrHalve(ends.slice(half)))]
+      await this.#settleOrHalve(ends.slice(0, half), answers)
+      await this.#settleOrHalve(ends.slice(half), answers)
     }
   }
+}
+
+/** Some of it has been committed, so that it must not be told as if nothing had happened. */
+function partlyWritten(cause: BelfryError): BelfryError {
+  return new BelfryError('commit-unknown', `A part of it was written, and then: ${cause.message}`, { cause })
 }
