@@ -44,6 +44,7 @@ export function seeAnswer(history: History, { verb, args }: Pick<Call, 'verb' | 
     for (const { answer } of value as Settled[]) {
       if (answer === 'lease-lost') see('stale end refused')
       if (answer === 'already-written') see('end already written')
+      if (answer === 'gone') see('end of a run that is gone')
     }
     for (const { outcome } of args[0] as AttemptEnd[]) see(`attempt ended ${outcome.kind}`)
   }

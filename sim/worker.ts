@@ -83,6 +83,7 @@ export class Worker extends Process {
       events.on(name, (event: unknown) => world.endTold(this, name, event as EngineEvents['run.completed']))
     }
     events.on('run.lease-lost', (event) => world.lossTold(this, event))
+    events.on('run.forgotten', (event) => world.forgottenTold(this, event))
     return events
   }
 }

@@ -236,6 +236,12 @@ export class World {
     this.demand(isLost, 'what is told as lost was lost', () => ({ by: worker.name, runId, fence, outcome }))
   }
 
+  /** Nobody gives up asking how a run has ended while that can still be asked. */
+  forgottenTold(worker: Worker, { runId, fence }: EngineEvents['run.forgotten']): void {
+    const run = this.books.runs.byText(runId)
+    this.demand(run?.isPruned === true, 'what is told as forgotten is gone', () => ({ by: worker.name, fence, run }))
+  }
+
   /** What a worker tells of an end is what is recorded of it. */
   endTold(worker: Worker, name: EventName, { runId, fence }: EngineEvents['run.completed']): void {
     const run = this.books.runs.byText(runId)

@@ -94,11 +94,17 @@ export const fences: readonly Mutant[] = [
     edits: [
       [
         settle,
-        "return recorded === undefined || recorded === 'lost' ? 'lease-lost' : 'already-written'",
-        "return recorded === '' ? 'already-written' : 'lease-lost'",
+        "return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'",
+        "return outcome === '' ? 'already-written' : 'lease-lost'",
       ],
     ],
     suites: [conformance('memory: law 14: an end that is told twice')],
+  },
+  {
+    id: 'removed-run-called-lost',
+    hazard: 'An end that was written, and whose run retention has removed since, is told as a lost lease.',
+    edits: [[settle, "if (byFence === undefined) return 'gone'", "if (byFence === undefined) return 'lease-lost'"]],
+    suites: [conformance('memory: law 14: an end that is told again')],
   },
   {
     id: 'lost-lease-called-written',
@@ -106,8 +112,8 @@ export const fences: readonly Mutant[] = [
     edits: [
       [
         settle,
-        "return recorded === undefined || recorded === 'lost' ? 'lease-lost' : 'already-written'",
-        "return recorded === '' ? 'lease-lost' : 'already-written'",
+        "return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'",
+        "return outcome === '' ? 'lease-lost' : 'already-written'",
       ],
     ],
     suites: [conformance('memory: law 4: a holder')],

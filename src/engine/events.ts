@@ -41,6 +41,8 @@ export interface EngineEvents {
   'run.retrying': RunEnded
   /** This worker no longer holds the run; it stopped what it was doing. */
   'run.lease-lost': AttemptName & { readonly because: 'taken-back' | 'not-renewed' }
+  /** The commit of its end broke off, and retention removed the run before anybody could learn how it ended. */
+  'run.forgotten': AttemptName
   /** The end of an attempt could not be written, whatever was tried. */
   'run.unsettled': AttemptName & { readonly error: Error }
   /** A lease of somebody else was taken back. */

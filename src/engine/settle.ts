@@ -40,6 +40,8 @@ export class Settler {
   #underWay: Promise<unknown> = Promise.resolve()
   #wentWell = true
   #isAsked = false
+  /** Ends that are being read, to be told. */
+  readonly #reading = new Set<Promise<void>>()
 
   constructor(context: EngineContext, options: SettlerOptions) {
     this.#context = context
@@ -49,7 +51,7 @@ export class Settler {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep
+    return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep && this.#reading.size === 0
   }
 
   /** How many ends are being written, if those before them could be. */
@@ -66,8 +68,10 @@ export class Settler {
     this.#loop.start()
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  /** Answers when all that was written has been told: whoever stops closes the store next, and nothing can be read then. */
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    await Promise.all(this.#reading)
   }
 
   add(finished: Finished): void {
@@ -148,7 +152,12 @@ export class Settler {
         this.#tell(finished, answer.status, answer.reason, answer.nextEligibleAt)
         break
       case 'already-written':
-        this.#tellAsRead(finished)
+        this.#readThenTell(finished)
+        break
+      case 'gone':
+        // Whoever could not have written it before has lost it to whoever ended the run.
+        if (holding.isInDoubt) events.tell('run.forgotten', attemptName(holding.lease))
+        else events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'taken-back' })
         break
       case 'lease-lost':
         events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'taken-back' })
@@ -164,19 +173,26 @@ export class Settler {
     this.#context.events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
   }
 
+  /** Nobody waits for it but who stops: it may take long, and the next ends are not to wait for it. */
+  #readThenTell(finished: Finished): void {
+    const reading = this.#tellAsRead(finished)
+      .catch((error: Error) => this.#context.events.tell('store.unavailable', { doing: 'settle', error }))
+      .finally(() => this.#reading.delete(reading))
+    this.#reading.add(reading)
+  }
+
   /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
-  #tellAsRead(finished: Finished): void {
+  async #tellAsRead(finished: Finished): Promise<void> {
     const { events, store } = this.#context
-    const { runId, fence } = finished.holding.lease
-    Promise.all([store.read.run(runId), store.read.attempts(runId)]).then(
-      ([run, attempts]) => {
-        const attempt = attempts.find((one) => one.fence === fence)
-        if (run === null || attempt === undefined) return
-        const reason = run.end?.reason ?? run.parked?.reason ?? attempt.reason ?? attempt.outcome
-        this.#tell(finished, attempt.ends ?? run.status, reason)
-      },
-      (error: Error) => events.tell('store.unavailable', { doing: 'settle', error }),
-    )
+    const { lease } = finished.holding
+    const [run, attempts] = await Promise.all([store.read.run(lease.runId), store.read.attempts(lease.runId)])
+    const attempt = attempts.find(({ fence }) => fence === lease.fence)
+    if (run === null || attempt === undefined) {
+      events.tell('run.forgotten', attemptName(lease))
+      return
+    }
+    const reason = run.end?.reason ?? run.parked?.reason ?? attempt.reason ?? attempt.outcome
+    this.#tell(finished, attempt.ends ?? run.status, reason)
   }
 }
 

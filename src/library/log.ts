@@ -42,6 +42,10 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
         ? `${of(event)} was stopped here: its lease was taken back.`
         : `${of(event)} was stopped here: its lease could not be renewed in time.`,
   },
+  'run.forgotten': {
+    level: 'warn',
+    say: (event) => `${of(event)} came to an end that is not known: its run was removed before that could be asked.`,
+  },
   'run.unsettled': {
     level: 'error',
     say: (event) => `The end of ${of(event).replace(/,$/, '')} could not be written.`,

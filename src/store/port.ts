@@ -266,7 +266,8 @@ export type Settled = LeaseName &
       }
     /** This holder has ended this attempt before; an earlier commit that seemed to fail had succeeded. */
     | { readonly answer: 'already-written' }
-    | { readonly answer: 'lease-lost' }
+    /** `gone`: the run has ended and was removed since, and nobody can tell any more who ended it. */
+    | { readonly answer: 'lease-lost' | 'gone' }
     | { readonly answer: 'refused'; readonly error: Error }
   )
 
@@ -301,13 +302,11 @@ export interface PutOptions {
   readonly ifVersion?: number
 }
 
-export type PutAnswer =
-  | {
-      readonly answer: 'created' | 'updated' | 'unchanged'
-      readonly schedule: ScheduleView
-      readonly changed: string[]
-    }
-  | { readonly answer: 'exists' | 'version-differs'; readonly schedule: ScheduleView; readonly changed: string[] }
+export interface PutAnswer {
+  readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
+  readonly schedule: ScheduleView
+  readonly changed: string[]
+}
 
 export type HintKind = 'interval' | 'oneshot'
 

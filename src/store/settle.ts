@@ -45,9 +45,12 @@ const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
   postgres: null,
 })
-const findAttempts = dialects('settle find attempts', {
-  sqlite: `select run_id, fence, outcome from belfry.attempt where run_id ${inList.numbers('$1').sqlite}`,
-  postgres: `select run_id, fence, outcome from belfry.attempt where run_id ${inList.numbers('$1').postgres}`,
+/** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
+const recorded =
+  'select d.id, a.fence, a.outcome from belfry.run d left join belfry.attempt a on a.run_id = d.id where d.id'
+const findRecorded = dialects('settle find recorded', {
+  sqlite: `${recorded} ${inList.numbers('$1').sqlite} and d.ns = $2`,
+  postgres: `${recorded} ${inList.numbers('$1').postgres} and d.ns = $2`,
 })
 const findJudged = dialects('settle find judged', {
   sqlite: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
@@ -132,12 +135,15 @@ export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Ste
   const named = ends.map(numbered)
   const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
   const verdicts = yield* settleFully(context, named, locked)
-  const known = yield* recordedBefore(named.filter((end) => !verdicts.has(end)))
+  const records = yield* recordsOf(
+    context,
+    named.filter((end) => !verdicts.has(end)),
+  )
   return named.map((numberedEnd) => {
     const { end } = numberedEnd
     const given = verdicts.get(numberedEnd)
     if (given !== undefined) return written(end, given)
-    return { runId: end.runId, fence: end.fence, answer: notWritten(known.get(nameOf(numberedEnd))) }
+    return { runId: end.runId, fence: end.fence, answer: notWritten(numberedEnd, records) }
   })
 }
 
@@ -297,19 +303,31 @@ export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): 
   }
 }
 
-/** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
-function* recordedBefore(ends: readonly NumberedEnd[]): Step<Map<string, string>> {
-  if (ends.length === 0) return new Map()
-  const rows = yield* all(findAttempts, JSON.stringify(ends.map(({ runId }) => runId)))
-  return new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row.outcome as string]))
+/** What is recorded of each run by fence; nothing of a run that is not there any more. */
+function* recordsOf({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<Map<number, Map<number, string>>> {
+  const records = new Map<number, Map<number, string>>()
+  if (ends.length === 0) return records
+  for (const { id, fence, outcome } of yield* all(findRecorded, JSON.stringify(ends.map(({ runId }) => runId)), ns)) {
+    const byFence = records.get(id as number) ?? new Map<number, string>()
+    if (fence !== null) byFence.set(fence as number, outcome as string)
+    records.set(id as number, byFence)
+  }
+  return records
 }
 
 function written({ runId, fence }: AttemptEnd, { status, reason, nextEligibleAt }: Verdict): Settled {
   return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
 }
 
-function notWritten(recorded: string | undefined): 'already-written' | 'lease-lost' {
-  return recorded === undefined || recorded === 'lost' ? 'lease-lost' : 'already-written'
+/** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
+function notWritten(
+  { runId, end }: NumberedEnd,
+  records: ReadonlyMap<number, ReadonlyMap<number, string>>,
+): 'already-written' | 'lease-lost' | 'gone' {
+  const byFence = records.get(runId)
+  if (byFence === undefined) return 'gone'
+  const outcome = byFence.get(end.fence)
+  return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'
 }
 
 export function runIdOf({ runId }: Pick<LeaseName, 'runId'>): number {

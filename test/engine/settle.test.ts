@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
-import type { AttemptEnd, Settled } from '../../src/store/port.ts'
+import type { AttemptEnd, Settled, Store } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
-import { actor, deferred, openPlace, pass, settleDown, stage } from './stage.ts'
+import { actor, deferred, openPlace, pass, type Stage, settleDown, stage } from './stage.ts'
 
 const target = { handler: 'work' }
 const minute = 60_000
@@ -17,6 +17,15 @@ async function world() {
 
 function refused({ runId, fence }: AttemptEnd): Settled {
   return { runId, fence, answer: 'refused', error: new BelfryError('invalid', 'It cannot be written.') }
+}
+
+function keepNothing({ store }: Stage): Promise<unknown> {
+  return store.setQueue('default', { policy: { retention: { completedMs: 0 } }, actor })
+}
+
+async function removeAll(store: Store): Promise<void> {
+  let step = await store.prune({ limit: 1_000 })
+  while (step.next !== null) step = await store.prune({ limit: 1_000, from: step.next })
 }
 
 describe('ends', () => {
@@ -115,6 +124,79 @@ describe('ends', () => {
     gate.resolve()
     expect(await here.until('run.lease-lost')).toMatchObject({ runId: id, fence: 1, because: 'taken-back' })
     expect(here.of('run.completed')).toEqual([])
+  })
+
+  it('whose commit broke off are told as forgotten, not as lost, when their run was removed meanwhile', async () => {
+    const { clock, faults, here } = await world()
+    await keepNothing(here)
+    faults.fault = (verb, call) => (verb === 'settle' && call === 1 ? 'after' : undefined)
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('store.unavailable')
+    await removeAll(faults.real)
+    clock.advance(100)
+    expect(await here.until('run.forgotten')).toMatchObject({ runId: id, fence: 1, queue: 'default' })
+    expect([...here.of('run.lease-lost'), ...here.of('run.completed')]).toEqual([])
+  })
+
+  it('that are there already are told as forgotten, when their run is removed before it could be read', async () => {
+    const { clock, faults, here } = await world()
+    await keepNothing(here)
+    faults.fault = (verb, call) => {
+      if (verb === 'settle' && call === 1) return 'after'
+      return verb === 'read.run' ? (read) => removeAll(faults.real).then(read) : undefined
+    }
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('store.unavailable')
+    clock.advance(100)
+    expect(await here.until('run.forgotten')).toMatchObject({ runId: id, fence: 1 })
+  })
+
+  it('of a lease that was taken back are told as lost, also when their run has ended elsewhere and is removed', async () => {
+    const { faults, here } = await world()
+    await keepNothing(here)
+    const gate = deferred()
+    here.handle('work', () => gate.promise)
+    await here.engine.start()
+    const id = await here.enqueue({ target })
+    await here.until('run.started')
+    await faults.real.reclaim({ deadWorkers: [here.engine.workerId as string], limit: 10 })
+    await faults.real.cancel(id, 'not wanted any more')
+    await removeAll(faults.real)
+    gate.resolve()
+    expect(await here.until('run.lease-lost')).toMatchObject({ runId: id, fence: 1, because: 'taken-back' })
+    expect(here.of('run.forgotten')).toEqual([])
+  })
+
+  it('that are being read are told before a worker has stopped', async () => {
+    const { clock, faults, here } = await world()
+    const asked = deferred()
+    const gate = deferred()
+    faults.fault = (verb, call) => {
+      if (verb === 'settle' && call === 1) return 'after'
+      if (verb !== 'read.run') return undefined
+      asked.resolve()
+      return gate.promise
+    }
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    await here.enqueue({ target })
+    await here.until('store.unavailable')
+    clock.advance(100)
+    await asked.promise
+    const stopped = here.engine.stop()
+    await settleDown()
+    expect(here.of('worker.stopped')).toEqual([])
+    gate.resolve()
+    await stopped
+    const names = here.told.map(({ name }) => name)
+    expect(names.filter((name) => name === 'run.completed' || name === 'worker.stopped')).toEqual([
+      'run.completed',
+      'worker.stopped',
+    ])
   })
 
   it('that the store refuses are written with a mark in place of their result, and their schedule goes on', async () => {

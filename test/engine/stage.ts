@@ -211,6 +211,7 @@ const eventNames = Object.keys({
   'run.skipped': 0,
   'run.retrying': 0,
   'run.lease-lost': 0,
+  'run.forgotten': 0,
   'run.unsettled': 0,
   'run.reclaimed': 0,
   'schedule.fired': 0,

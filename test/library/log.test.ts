@@ -20,6 +20,7 @@ const samples: EngineEvents = {
   'run.skipped': { ...ended, status: 'skipped' },
   'run.retrying': { ...ended, status: 'ready', nextEligibleAt: 1_767_603_600_000 },
   'run.lease-lost': { ...attempt, because: 'taken-back' },
+  'run.forgotten': attempt,
   'run.unsettled': { ...attempt, error },
   'run.reclaimed': { runId: 'r-11', fence: 2, status: 'ready', reason: 'lost', because: 'holder-dead' },
   'schedule.fired': { schedule: 's', runId: 'r-11', occurrenceAt: 1_767_603_600_000 },

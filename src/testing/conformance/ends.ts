@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseId } from '../../core/id.ts'
+import { defaultPolicy } from '../../core/policy.ts'
 import type { AttemptEnd, Lease, NewRun, Settled, Store } from '../../store/port.ts'
 import { type Case, enqueueMany, noop, type Stage, seeded } from './place.ts'
 import { assertEachRunStandsOnce, shuffled, snapshot } from './record.ts'
@@ -97,6 +98,10 @@ export const ends: Case[] = [
     },
   },
   {
+    name: 'law 14: an end that is told again after its run was removed is neither written nor told as a lost lease',
+    run: tellAfterRemoval,
+  },
+  {
     name: 'law 5: enqueued work that has used its attempts is parked and not tried again until it is reset',
     async run(stage) {
       const store = await stage.open()
@@ -175,6 +180,42 @@ export const ends: Case[] = [
 ]
 
 /** Holders end their leases, some well and some badly, while somebody else cancels the same runs. */
+/** Nobody can tell any more whether its own holder ended a run that is gone, or somebody to whom its lease was lost. */
+async function tellAfterRemoval(stage: Stage): Promise<void> {
+  const store = await stage.open()
+  const retention = { ...defaultPolicy.retention, completedMs: 0 }
+  await stage.setPolicy(store, { maxConcurrent: 10, backoffBaseMs: 0, backoffCapMs: 0, retention })
+  await enqueueMany(store, 4, (index) => noop(index === 1 ? { dedupeKey: 'd' } : {}))
+  const { lease, workerId } = await stage.lessor(store)
+  const held = (await lease(4)) as [Lease, Lease, Lease, Lease]
+  const [plain, full, lost, kept] = held
+  const ending = held.map((one) => ({ ...one, outcome: success, result: one.runId }))
+  await store.reclaim({ deadWorkers: [workerId], limit: 10 })
+  assert.deepEqual(await answersOf(store, ending), Array(4).fill('lease-lost'))
+  const again = await lease(4)
+  const written = again.filter(({ runId }) => runId !== kept.runId)
+  assert.deepEqual(await answersOf(store, endedWell(written)), ['written', 'written', 'written'])
+  await removeAll(store)
+  const before = await snapshot(stage)
+  // Those of the first lease lost it, those of the second ended their runs: of a run that is gone both are told the same.
+  assert.deepEqual(await answersOf(store, ending), ['gone', 'gone', 'gone', 'lease-lost'])
+  assert.deepEqual(await answersOf(store, endedWell(written)), ['gone', 'gone', 'gone'])
+  const failed = [plain, full, lost].map((one) => ({ ...one, outcome: { kind: 'failed', reason: 'late' } as const }))
+  assert.deepEqual(await answersOf(store, failed), ['gone', 'gone', 'gone'])
+  assert.deepEqual(await snapshot(stage), before)
+  const last = again.filter(({ runId }) => runId === kept.runId)
+  assert.deepEqual(await answersOf(store, endedWell([...written, ...last])), ['gone', 'gone', 'gone', 'written'])
+}
+
+function endedWell(leases: readonly Lease[]): AttemptEnd[] {
+  return leases.map((one) => ({ ...one, outcome: success }))
+}
+
+async function removeAll(store: Store): Promise<void> {
+  let step = await store.prune({ limit: 1_000 })
+  while (step.next !== null) step = await store.prune({ limit: 1_000, from: step.next })
+}
+
 async function raceCancel(stage: Stage): Promise<void> {
   const [holder, canceller, second] = (await stage.openMany(3)) as [Store, Store, Store]
   await stage.setPolicy(holder, { maxConcurrent: 200 })

@@ -55,7 +55,7 @@ export const namespaces: Case[] = [
         assert.deepEqual(await theirs.read.attempts(id), [])
       }
       assert.equal((await theirs.renew([held], 1_000))[0]?.renewed, false)
-      assert.equal((await theirs.settle([{ ...held, outcome: { kind: 'success' } }]))[0]?.answer, 'lease-lost')
+      assert.equal((await theirs.settle([{ ...held, outcome: { kind: 'success' } }]))[0]?.answer, 'gone')
       assert.equal(await theirs.appendOutput(held, 'not yours'), 'lease-lost')
       assert.equal(await theirs.read.output(held.runId), null)
       assert.deepEqual(await theirs.leasesOf(held.claimId), [])
