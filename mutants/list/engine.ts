@@ -33,7 +33,7 @@ export const engine: readonly Mutant[] = [
         'const trustedUntil = startedAt + trustMs(settings)',
         'const trustedUntil = clock.now() + trustMs(settings)',
       ],
-      ['src/engine/lease.ts', 'while (clock.monotonic() < trustedUntil)', 'while (clock.now() < trustedUntil)'],
+      ['src/engine/lease.ts', 'while (clock.monotonic() < trustedUntil', 'while (clock.now() < trustedUntil'],
       [heartbeat, 'const startedAt = clock.monotonic()', 'const startedAt = clock.now()'],
       [heartbeat, 'const now = clock.monotonic()', 'const now = clock.now()'],
       ['src/engine/worker.ts', 'now >= trustedUntil', 'this.#context.clock.now() >= trustedUntil'],
@@ -117,6 +117,12 @@ export const engine: readonly Mutant[] = [
       ],
     ],
     suites: ['test/engine/cancel.test.ts'],
+  },
+  {
+    id: 'claim-not-asked-for-beyond-trust',
+    hazard: 'What a claim was granted, if the store cannot tell soon, is left to a clock that may have been set back.',
+    edits: [['src/engine/lease.ts', '< trustedUntil || isOpen()) {', '< trustedUntil) {']],
+    suites: [recovery],
   },
   {
     id: 'unknown-claim-taken-for-a-no',

@@ -30,9 +30,10 @@ export class Books {
     judgeWhole(this.#handle, this, now)
   }
 
-  /** The wall clock was set: what is measured by it means nothing across that instant. */
-  clockWasSet(): void {
+  /** The wall clock was set, and shows this: what is measured by it means nothing across that instant. */
+  clockWasSet(now: number): void {
     this.queues.isClockSteady = false
     this.schedules.isClockSteady = false
+    this.occurrences.clockWasSet(now)
   }
 }

@@ -59,6 +59,13 @@ export class Occurrences {
     this.#book(scheduleId).isIrregular = true
   }
 
+  /** By a clock that shows an instant before its timing began, a schedule may have occurrences that no timing is known for. */
+  clockWasSet(now: number): void {
+    for (const book of this.#books.values()) {
+      if ((book.stretches.at(-1)?.afterAt ?? now) > now) book.isIrregular = true
+    }
+  }
+
   apply(deed: Deed): void {
     const made = new Set<number>()
     for (const change of deed.changes) {

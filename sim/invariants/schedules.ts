@@ -12,6 +12,8 @@ export interface ScheduleRecord {
   spec: ScheduleSpec
   /** When an occurrence of it last ended, by the store's clock. */
   endedAt: number | null
+  /** What was planned and had come when that happened: it is fired all the same, or it would never have an end. */
+  hadComeAt: number | null
   /** Something besides its own timing had a say since then. */
   isSteered: boolean
   /** Its overlap rule was always the same, and nobody asked for a run besides. */
@@ -35,7 +37,10 @@ export class Schedules {
     const touched = new Set<number>()
     this.#now = deed.now
     // A run that a deed makes is judged by the schedule as the deed found it.
-    for (const change of deed.changes) if (change.table === 'run') this.#made(change.after, deed)
+    for (const change of deed.changes) {
+      if (change.table === 'run') this.#made(change.after, deed)
+      if (change.table === 'ledger' && change.after !== null) this.#ends(change.after, deed)
+    }
     for (const change of merged(deed.changes)) this.#changed(change, deed, touched)
     for (const change of deed.changes) {
       if (change.table === 'lease' && change.before === null) this.#started(change.after as Rows['lease'], deed)
@@ -54,7 +59,14 @@ export class Schedules {
     const known = this.records.get(id)
     if (known === undefined) {
       const spec = JSON.parse(after.spec) as ScheduleSpec
-      this.records.set(id, { row: after, spec, endedAt: deed.now, isSteered: false, isSerial: isSerial(spec) })
+      this.records.set(id, {
+        row: after,
+        spec,
+        endedAt: deed.now,
+        hadComeAt: null,
+        isSteered: false,
+        isSerial: isSerial(spec),
+      })
       this.#occurrences.timed(id, spec, after, deed.now)
       return
     }
@@ -133,13 +145,28 @@ export class Schedules {
     this.#demandDelay(schedule, definition)
   }
 
+  #ends({ schedule_id: id, ended_at: endedAt }: Rows['ledger'], { now }: Deed): void {
+    const schedule = this.records.get(id)
+    if (schedule === undefined || endedAt === null) return
+    const { next_run_at: nextRunAt } = schedule.row
+    schedule.hadComeAt = nextRunAt !== null && nextRunAt <= now ? nextRunAt : null
+  }
+
   /** A fixed delay is counted from the end of the occurrence before. */
   #demandDelay(schedule: ScheduleRecord, { occurrence_at: at, source }: Rows['run']): void {
-    const { spec, endedAt, isSteered, row } = schedule
+    const { spec, endedAt, hadComeAt, isSteered, row } = schedule
     const { timing } = spec
     const everyMs = timing.everyMs !== undefined && timing.from !== 'start' ? timing.everyMs : null
     const isDelay = everyMs !== null && spec.startNow !== true && spec.maxMs === undefined
-    if (!isDelay || isSteered || endedAt === null || source !== 'baseline-interval' || !this.isClockSteady) return
+    if (
+      !isDelay ||
+      isSteered ||
+      endedAt === null ||
+      at === hadComeAt ||
+      source !== 'baseline-interval' ||
+      !this.isClockSteady
+    )
+      return
     const isFirst = row.last_planned_at === null && spec.startAt !== undefined
     const leastAt = isFirst ? (spec.startAt as number) : endedAt + everyMs * 2 ** Math.min(5, row.failure_count)
     const facts = () => ({ schedule, at, leastAt })
@@ -153,7 +180,9 @@ export class Schedules {
     const { row } = schedule
     const told = () => ({ run, schedule, now, verb })
     demand(row.deleted_at === null || run.isBroughtBack, 'nothing of a deleted schedule starts', told)
-    const isPaused = row.disabled_at !== null || (row.paused_until !== null && row.paused_until > leasedAt)
+    // A run that somebody asked for after a pause goes, though a clock that was set back says that the pause is not over.
+    const isFree = run.definition.enqueued_at >= (row.paused_until ?? Number.NEGATIVE_INFINITY)
+    const isPaused = row.disabled_at !== null || (!isFree && (row.paused_until as number) > leasedAt)
     demand(row.deleted_at !== null || !isPaused, 'nothing of a paused schedule starts', told)
     if (!schedule.isSerial) return
     const other = [...this.#runs.records.values()].find((one) => {

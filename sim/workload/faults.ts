@@ -112,9 +112,9 @@ export class Faults {
     const { random, scenery, clock, books } = this.#world
     if (!scenery.clockJumps) return
     this.#told(fault)
-    books.clockWasSet()
     const ms = random.pick([700, 5_000, scenery.settings.leaseMs, 90_000, random.between(1, 180) * minuteMs])
     clock.jump(direction * ms)
+    books.clockWasSet(clock.now())
     for (const process of this.#world.processes) {
       if (process.unseenJumpMs !== null) process.unseenJumpMs += direction * ms
     }

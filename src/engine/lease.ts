@@ -10,6 +10,7 @@ import { trustMs } from './settings.ts'
 /** Runs that one step leases; the next step follows at once. */
 const batchMax = 500
 const askAgainMs = 200
+const askLateMs = 1_000
 /**
  * A queue at its ceiling, with work in it, is looked at this often. Whoever ends a run in it wakes the others if he knew
  * that it was full, and he may have asked before it was.
@@ -173,15 +174,19 @@ export class Lessor {
     for (const one of broken) events.tell('run.parked', { ...ended, ...one, status: 'parked' })
   }
 
-  /** After a commit that broke off only the store knows what it granted. Beyond trust, the answer is of no use any more. */
+  /**
+   * After a commit that broke off only the store knows what it granted. What comes to light when it can no longer be
+   * trusted is given back: by a clock that was set back it would not expire for as long, though its holder lives.
+   */
   async #granted({ claimId }: LeaseRequest, trustedUntil: number): Promise<Lease[]> {
-    const { store, clock } = this.#options.context
-    while (clock.monotonic() < trustedUntil) {
+    const { context, isOpen } = this.#options
+    const { store, clock } = context
+    while (clock.monotonic() < trustedUntil || isOpen()) {
       try {
         return await store.leasesOf(claimId)
       } catch (error) {
         if (!isPassing(error)) throw error
-        await pause(clock, askAgainMs)
+        await pause(clock, clock.monotonic() < trustedUntil ? askAgainMs : askLateMs)
       }
     }
     return []

@@ -236,7 +236,9 @@ export class Worker {
   }
 
   #ended(holding: Holding, end: AttemptEnd, startedAt: number): void {
-    const { clock, signal } = this.#context
+    const { clock, holdings, signal } = this.#context
+    // What was given back before it began is over as well: there is nothing of it that could be stopped.
+    if (!holding.isOver) holdings.over(holding)
     signal('run.ended', holding.lease.runId)
     this.#settler.add({ holding, end, durationMs: Math.round(clock.monotonic() - startedAt) })
   }

@@ -246,7 +246,7 @@ describe('a lease whose commit broke off', () => {
     expect([...here.of('worker.failed'), ...here.of('store.unavailable')]).toEqual([])
   })
 
-  it('is given up when it could not be trusted any more, and goes to whoever is first after it expired', async () => {
+  it('is not begun once it expired, and goes to whoever is first when the store can tell', async () => {
     const { clock, world, here } = await scene()
     here.handle('work', () => 'done')
     world.fault = (verb, call) => {
@@ -255,13 +255,33 @@ describe('a lease whose commit broke off', () => {
     }
     const id = await here.enqueue({ target })
     await here.engine.start()
-    await pass(clock, 25_000)
-    world.fault = () => undefined
-    await pass(clock, 1_000)
-    expect(here.of('run.started')).toEqual([])
-    await pass(clock, 10_000)
+    await pass(clock, 35_000)
     expect(here.of('run.reclaimed')).toMatchObject([{ runId: id, fence: 1, because: 'expired' }])
+    expect(here.of('run.started')).toEqual([])
+    world.fault = () => undefined
+    await pass(clock, 2_000)
     expect(here.of('run.completed')).toMatchObject([{ runId: id, fence: 2 }])
+    expect(here.of('run.lease-lost')).toEqual([])
+  })
+
+  it('is not asked for any more by a worker that stops', async () => {
+    const { clock, world, here } = await scene()
+    here.handle('work', () => 'done')
+    let asked = 0
+    world.fault = (verb, call) => {
+      if (verb === 'lease' && call === 1) return 'after'
+      if (verb === 'leasesOf') asked++
+      return verb === 'leasesOf' ? 'before' : undefined
+    }
+    await here.enqueue({ target })
+    await here.engine.start()
+    await pass(clock, 25_000)
+    const stopping = here.engine.stop()
+    await pass(clock, 2_000)
+    await stopping
+    const before = asked
+    await pass(clock, 10_000)
+    expect(asked).toBe(before)
   })
 })
 

@@ -187,6 +187,31 @@ describe('a store that does not answer', () => {
     expect(done).toBe(1)
   })
 
+  it('and cannot tell what it granted while that is trusted is asked on, and what it granted is given back', async () => {
+    const clock = new TestClock()
+    const world = faulty(await openPlace({ clock }))
+    const here = await stage({ clock, store: world.store })
+    let done = 0
+    here.handle('work', () => ++done)
+    let isAway = true
+    world.fault = (verb, call) => {
+      if (verb === 'lease' && call === 1) return 'after'
+      return verb === 'leasesOf' && isAway ? 'before' : undefined
+    }
+    const id = await here.enqueue({ target })
+    await here.engine.start()
+    await pass(clock, 25_000)
+    // By this clock the lease would not expire for an hour.
+    clock.set(clock.now() - 3_600_000)
+    isAway = false
+    await pass(clock, 2_000)
+    expect(await here.until('run.completed')).toMatchObject({ runId: id, fence: 2 })
+    expect(done).toBe(1)
+    const attempts = await here.store.read.attempts(id)
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['released', 'success'])
+    expect(here.of('run.lease-lost')).toEqual([])
+  })
+
   it('after it wrote an end is asked again, and the end stands once', async () => {
     const world = faulty(await openPlace())
     const here = await stage({ store: world.store })

@@ -100,6 +100,7 @@ describe('an attempt', () => {
     expect(await here.until('run.retrying')).toMatchObject({ reason: 'released', fence: 1 })
     await here.until('run.completed')
     expect(begun).toBe(1)
+    expect(here.of('run.lease-lost')).toEqual([])
   })
 
   it('that was stopped and answered leaves no timer behind', async () => {
