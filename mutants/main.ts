@@ -2,7 +2,7 @@
  * Breaks the product on purpose, one breakage at a time in a copy, and tells which the tests notice.
  *
  *   npm run mutants [-- --only id,id] [--list] [--jobs 1] [--all-suites | --named-only] [--skip-baseline]
- *                       [--json FILE] [--docs]
+ *                       [--json FILE] [--docs]   (docs: docs/mutants.md, and the figures for docs/promises.md)
  *
  * The named suites of a breakage are asked first, and all the others before it is called a survivor.
  */
@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { conditionsSince, writeFigures } from '../scripts/figures.mjs'
 import { startPostgres } from '../scripts/postgres-server.mjs'
 import { baselineOf } from './baseline.ts'
 import { Copy } from './copy.ts'
@@ -99,18 +100,21 @@ const picked = chosen()
 if (values.list) {
   for (const { id, hazard } of picked) console.log(`${id.padEnd(38)} ${hazard}`)
 } else {
-  const startedAt = performance.now()
+  const began = new Date()
   // Whoever interrupts it finds neither a server nor a copy left behind.
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   const judged = await prove(picked, stop.signal)
   const failed = judged.filter(({ fate }) => !fate.startsWith('caught'))
-  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
-  console.log(`\n${judged.length - failed.length} of ${judged.length} caught in ${minutes} minutes`)
+  const conditions = conditionsSince(began)
+  const caught = judged.length - failed.length
+  console.log(`\n${caught} of ${judged.length} caught in ${(conditions.seconds / 60).toFixed(1)} minutes`)
   for (const one of failed) console.log(lineOf(one))
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ minutes, judged }, null, 2)}\n`)
+  if (values.json !== undefined) writeFigures(values.json, { conditions, judged })
   // A page of some of them would seem to be a page of all.
-  if (values.docs && judged.length === mutants.length)
+  if (values.docs && judged.length === mutants.length) {
     writeFileSync(join(repository, 'docs/mutants.md'), pageOf(judged))
+    writeFigures(join(repository, 'docs/figures/mutants.json'), { conditions, mutants: judged.length, caught })
+  }
   process.exitCode = failed.length === 0 && judged.length === picked.length ? 0 : 1
 }

@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { conditionsSince, writeFigures } from '../scripts/figures.mjs'
 import { addCounts, coverageSeedsMin, neverHappened } from './coverage.ts'
 import { Ground } from './ground.ts'
 import type { LaneNews, LaneSeeds } from './lane.ts'
 import { live } from './life.ts'
-import { brokenText, countsText, saveBroken } from './report.ts'
+import { brokenText, countsShown, countsText, saveBroken } from './report.ts'
 
-const usage = `npm run sim -- --seeds N [--from S] [--workers 2]   live through N histories
-npm run sim -- --seed N                            live through one, and show its last steps`
+const usage = `npm run sim -- --seeds N [--from S] [--workers 2] [--json FILE]   live through N histories
+npm run sim -- --seed N                                          live through one, and show its last steps`
 
 const seedsFolder = 'sim/seeds'
 const brokenMax = 5
@@ -18,6 +19,7 @@ interface Asked {
   readonly seeds: number
   readonly from: number
   readonly workers: number
+  readonly json: string | undefined
 }
 
 function asked(): Asked {
@@ -27,6 +29,7 @@ function asked(): Asked {
       seeds: { type: 'string', default: '2000' },
       from: { type: 'string', default: '0' },
       workers: { type: 'string', default: '2' },
+      json: { type: 'string' },
     },
   })
   const number = (name: 'seed' | 'seeds' | 'from' | 'workers') => {
@@ -35,7 +38,8 @@ function asked(): Asked {
     return value
   }
   const seed = values.seed === undefined ? null : number('seed')
-  return { seed, seeds: number('seeds'), from: number('from'), workers: Math.max(1, number('workers')) }
+  const workers = Math.max(1, number('workers'))
+  return { seed, seeds: number('seeds'), from: number('from'), workers, json: values.json }
 }
 
 /** One history; answers whether it held. */
@@ -57,8 +61,9 @@ interface Sum {
 }
 
 /** Many histories, each lane its share of the seeds; answers whether all held and everything happened. */
-async function liveThrough({ seeds, from, workers }: Asked): Promise<boolean> {
+async function liveThrough({ seeds, from, workers, json }: Asked): Promise<boolean> {
   const sum: Sum = { seeds: 0, steps: 0, broken: 0, counts: new Map() }
+  const began = new Date()
   const startedAt = performance.now()
   const rate = () => Math.round(sum.seeds / ((performance.now() - startedAt) / 1_000))
   const progress = setInterval(() => {
@@ -71,6 +76,10 @@ async function liveThrough({ seeds, from, workers }: Asked): Promise<boolean> {
   console.log(countsText(sum.counts))
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
   console.log(`${sum.seeds} seeds from ${from} in ${seconds} s (${rate()}/s), ${sum.steps} steps, ${sum.broken} broken`)
+  if (json !== undefined) {
+    const counts = Object.fromEntries(countsShown(sum.counts))
+    writeFigures(json, { conditions: conditionsSince(began), from, ...sum, counts })
+  }
   const missing = seeds < coverageSeedsMin ? [] : neverHappened(sum.counts)
   if (missing.length > 0) console.log(`The workload has lost something: ${missing.join(', ')} never happened.`)
   return sum.broken === 0 && missing.length === 0

@@ -22,11 +22,14 @@ export function saveBroken(folder: string, broken: Broken): string {
   return path
 }
 
-/** How often everything happened, and what never did. */
+/** How often everything happened that means something to a reader. */
+export function countsShown(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].filter(([kind]) => /^(fault|act|seen|event):/.test(kind)).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** The same in words, and what never happened. */
 export function countsText(counts: ReadonlyMap<string, number>): string {
-  const shown = [...counts]
-    .filter(([kind]) => /^(fault|act|seen|event):/.test(kind))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const shown = countsShown(counts)
   const width = Math.max(0, ...shown.map(([kind]) => kind.length))
   return [
     ...shown.map(([kind, count]) => `  ${kind.padEnd(width)} ${count}`),

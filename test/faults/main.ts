@@ -2,9 +2,8 @@
  * Real faults on real processes: `npm run faults`. See docs/faults.md for what is injected, how it is witnessed, and
  * what counts as a breach.
  */
-import { writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { conditionsSince, writeFigures } from '../../scripts/figures.mjs'
 import type { Fault } from './fault.ts'
 import { faults } from './kinds/all.ts'
 import { type DatabaseKind, openPlace, type Place } from './place.ts'
@@ -87,7 +86,7 @@ async function play(fault: Fault, place: Place, options: Options): Promise<Fault
 
 async function main(): Promise<void> {
   const options = optionsOf(process.argv.slice(2))
-  const startedAt = Date.now()
+  const began = new Date()
   console.log(`seed ${options.seed}`)
   const results: FaultResult[] = []
   const versions: Record<string, string> = {}
@@ -104,19 +103,11 @@ async function main(): Promise<void> {
       await place.close()
     }
   }
-  const conditions = {
-    node: process.version,
-    platform: `${process.platform} ${process.arch}`,
-    cores: availableParallelism(),
-    databases: versions,
-    seed: options.seed,
-    seconds: Math.round((Date.now() - startedAt) / 1_000),
-    at: new Date(startedAt).toISOString(),
-  }
+  const conditions = { ...conditionsSince(began), databases: versions, seed: options.seed }
   console.log(`\n${shownTable(results)}\n\n${JSON.stringify(conditions)}`)
   if (options.json !== undefined) {
     const plain = results.map(({ fault: { id, title }, ...rest }) => ({ id, title, ...rest }))
-    writeFileSync(options.json, `${JSON.stringify({ conditions, faults: plain }, null, 2)}\n`)
+    writeFigures(options.json, { conditions, faults: plain })
   }
   if (results.some(({ verdict }) => verdict === 'breach')) process.exitCode = 1
 }
