@@ -7,8 +7,11 @@ import type { EngineContext } from './context.ts'
 import { turnOfTheEventLoop } from './loop.ts'
 import { trustMs } from './settings.ts'
 
-/** Runs that one step leases; the next step follows at once. */
-const batchMax = 500
+/**
+ * Runs that one step leases; the next step follows at once. A server that answers from elsewhere works while this process
+ * works, so it is asked for less at a time: the ends of one half are written while the other half is leased.
+ */
+const batchMax = { atOnce: 500, fromElsewhere: 250 }
 const askAgainMs = 200
 const askLateMs = 1_000
 /**
@@ -16,6 +19,8 @@ const askLateMs = 1_000
  * that it was full, and he may have asked before it was.
  */
 const fullPollMs = 1_000
+/** However busy it is with its own runs, it looks at all the queues this often. */
+const lookMsMax = 1_000
 
 export interface LessorOptions {
   readonly context: EngineContext
@@ -45,6 +50,10 @@ export class Lessor {
   readonly #fullUntil = new Map<string, number>()
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
   #restMs = Number.POSITIVE_INFINITY
+  /** Only runs of its own have ended since the last tick, so nothing is known to have come that it has not seen. */
+  #isForEnds = false
+  /** Until when it need not look at all the queues again, by the monotonic clock, while only its own runs end. */
+  #lookAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LessorOptions) {
     this.#options = options
@@ -52,13 +61,15 @@ export class Lessor {
 
   /** Something may be ready in these queues; or anywhere, also where there was no room. */
   ask(queues: Iterable<string> | 'any'): void {
+    this.#lookAt = Number.NEGATIVE_INFINITY
     if (queues === 'any') this.#fullUntil.clear()
-    else for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
+    else this.#add(queues)
   }
 
   /** Asks at the same time as the ends of runs in these queues are written, so that one commit does for both. */
   askAlong(queues: Iterable<string>): void {
-    this.ask(queues)
+    this.#isForEnds = true
+    this.#add(queues)
     for (const queue of queues) this.#alongside.set(queue, this.#fullUntil.has(queue))
   }
 
@@ -68,8 +79,13 @@ export class Lessor {
    */
   askAfter(queues: Iterable<string>): boolean {
     const rest = [...queues].filter((queue) => this.#asked.has(queue) || !this.#alongside.has(queue))
-    this.ask(rest)
+    this.#isForEnds = true
+    this.#add(rest)
     return rest.length > 0
+  }
+
+  #add(queues: Iterable<string>): void {
+    for (const queue of queues) if (this.#serves(queue)) this.#asked.add(queue)
   }
 
   /** Whether an end in this queue may let another worker go on. */
@@ -78,21 +94,45 @@ export class Lessor {
   }
 
   /**
-   * First the queues it was told about, because somebody waits for them; then a look at all the others. What is looked at
-   * is asked after the look, so that no run whose waiting ends meanwhile falls between the two.
+   * First the queues it was told about, because somebody waits for them; then a look at all the others, unless it is here
+   * for the ends of its own runs and has looked lately. What is looked at is asked after the look, so that no run whose
+   * waiting ends meanwhile falls between the two.
    */
   async tick(): Promise<number> {
-    const { context } = this.#options
+    const { settings } = this.#options.context
+    const isForEnds = this.#isForEnds
+    this.#isForEnds = false
     this.#restMs = Number.POSITIVE_INFINITY
     await this.#leaseAsked()
-    if (this.#room() === 0) return this.#told(context.settings.pollMs)
-    const { now, queues, nextAt } = await context.store.read.workAhead(this.#options.can())
-    const monotonic = context.clock.monotonic()
-    this.ask(queues.filter((queue) => monotonic >= (this.#fullUntil.get(queue) ?? monotonic)))
-    await this.#leaseAsked()
-    if (this.#asked.size > 0 && this.#room() > 0) return this.#told(0)
-    const pollMs = Math.min(this.#fullUntil.size > 0 ? fullPollMs : context.settings.pollMs, this.#restMs)
-    return this.#told(nextAt === null ? pollMs : Math.min(nextAt - now, pollMs))
+    if (this.#room() === 0) return this.#told(settings.pollMs)
+    const hasLooked = isForEnds && this.#msToLook() > 0
+    const waitMs = hasLooked ? this.#msToLook() : await this.#look()
+    const goesOn = this.#asked.size > 0 && this.#room() > 0
+    if (goesOn) this.#isForEnds ||= hasLooked
+    return this.#told(goesOn ? 0 : Math.min(waitMs, this.#restMs))
+  }
+
+  #msToLook(): number {
+    return this.#lookAt - this.#options.context.clock.monotonic()
+  }
+
+  /** Looks at all the queues and asks where something is; answers how long there will be nothing else to see. */
+  async #look(): Promise<number> {
+    const { store, clock, settings } = this.#options.context
+    // Whoever asks from here on wants another look.
+    this.#lookAt = Number.POSITIVE_INFINITY
+    try {
+      const { now, queues, nextAt } = await store.read.workAhead(this.#options.can())
+      const monotonic = clock.monotonic()
+      this.#add(queues.filter((queue) => monotonic >= (this.#fullUntil.get(queue) ?? monotonic)))
+      await this.#leaseAsked()
+      const nextMs = nextAt === null ? Number.POSITIVE_INFINITY : nextAt - now
+      this.#lookAt = Math.min(this.#lookAt, monotonic + Math.min(nextMs, lookMsMax))
+      return Math.min(nextMs, this.#fullUntil.size > 0 ? fullPollMs : settings.pollMs)
+    } catch (error) {
+      this.#lookAt = Number.NEGATIVE_INFINITY
+      throw error
+    }
   }
 
   #told(waitMs: number): number {
@@ -111,7 +151,7 @@ export class Lessor {
       asked.delete(queue)
       const share = Math.ceil(room / (asked.size + 1))
       try {
-        if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
+        if (await this.#leaseFrom(queue, Math.min(share, this.#batchMax))) this.#asked.add(queue)
       } catch (error) {
         failures.push(error)
         if (isPassing(error)) break
@@ -120,6 +160,10 @@ export class Lessor {
     // Those that found no room come first when there is some, before those that were served in this round.
     this.#asked = new Set([...asked, ...this.#asked])
     if (failures.length > 0) throw failures[0]
+  }
+
+  get #batchMax(): number {
+    return this.#options.context.store.keepsOrder ? batchMax.atOnce : batchMax.fromElsewhere
   }
 
   #serves(queue: string): boolean {

@@ -6,7 +6,8 @@ import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './che
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate, tryRegate } from './gate.ts'
-import { type Candidate, firstOfLanes, inOrder, lookAhead, wholeLine } from './head-of-line.ts'
+import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
+import { leaseAtOnce, rememberPolicy } from './lease-at-once.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
 import { capabilityLists, needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
@@ -23,9 +24,8 @@ const lockQueue = dialects('lease lock queue', {
   sqlite: null,
   postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
 })
-/** `looked_ahead` tells whether the head of the line was read before, where a line that looks empty is empty. */
-const surveyed = (texts: { now: string; lanes: string; lookedAhead: 0 | 1 }) => `select q.id, q.policy, q.paused_at,
-    n.stopped_at, ${texts.now} as now, ${texts.lookedAhead} as looked_ahead, (select ${texts.lanes}) as lanes,
+const surveyed = (texts: { now: string; lanes: string }) => `select q.id, q.policy, q.paused_at,
+    n.stopped_at, ${texts.now} as now, (select ${texts.lanes}) as lanes,
     (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
     (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
   from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
@@ -33,12 +33,10 @@ const survey = dialects('lease survey', {
   sqlite: surveyed({
     now: '$5',
     lanes: `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
-    lookedAhead: 0,
   }),
   postgres: surveyed({
     now: clockOr('$5'),
     lanes: `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
-    lookedAhead: 1,
   }),
 })
 const findWaiting = dialects('lease find waiting', {
@@ -130,16 +128,17 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   checkInteger(request.limit, 'limit', 0, 1_000_000)
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
-  const { kinds, handlers } = capabilityLists(request.can)
-  const asked = [context.ns, request.queue, kinds, handlers] as const
+  const lists = capabilityLists(request.can)
   yield* run(lockQueue, context.ns, request.queue)
-  const shortLine = yield* lookAhead(...asked)
-  const queue = yield* one(survey, ...asked, storeClock)
+  const atOnce = yield* leaseAtOnce(context, { ...request, workerNumber: workerId, lists })
+  if (atOnce !== null) return atOnce
+  const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
   if (queue === undefined) return nothing('no-queue')
   if (queue.stopped_at !== null) return nothing('paused')
   if (queue.paused_at !== null) return nothing('queue-paused')
   const policy = readPolicy(queue.policy as string)
   if (policy === null) return nothing('policy-unreadable')
+  rememberPolicy(context, request.queue, queue.policy as string, policy)
 
   const queueId = queue.id as number
   const [now, inFlight] = [queue.now as number, queue.in_flight as number]
@@ -147,8 +146,7 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
   const starts = yield* startsLeft(lane)
-  const known = promoted > 0 || queue.looked_ahead !== 1 ? null : yield* wholeLine(shortLine)
-  const taken = yield* take(lane, Math.min(available, starts.most), known)
+  const taken = yield* take(lane, Math.min(available, starts.most))
   const full = inFlight + taken.leases.length >= policy.maxConcurrent
   const answer = { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
   return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }
@@ -208,7 +206,7 @@ type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'broken' | 'more'>
  * anybody goes, because that may let better-ranked runs of their keys into line; so do runs of a full key, so that the
  * next look sees further. Each look is bounded, and so is their number.
  */
-function* take(lane: Lane, room: number, known: readonly Row[] | null): Step<Taken> {
+function* take(lane: Lane, room: number): Step<Taken> {
   const leases: Lease[] = []
   const skipped: LeaseAnswer['skipped'] = []
   const broken: LeaseAnswer['broken'] = []
@@ -220,7 +218,7 @@ function* take(lane: Lane, room: number, known: readonly Row[] | null): Step<Tak
     if (looks > looksMax) return { leases, skipped, broken, more: true }
     const left = room - leases.length
     const most = left + inTheWay + further
-    const head = inOrder(looks === 1 && known !== null ? known : yield* firstOfLanes(lane, most), most)
+    const head = inOrder(yield* firstOfLanes(lane, most), most)
     const unfit = head.filter((run) => whyUnfit(run, lane.now) !== null)
     const ended = yield* endUnfit(lane, unfit)
     skipped.push(...ended.skipped)

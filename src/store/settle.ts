@@ -34,12 +34,20 @@ const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and conc
 const plainAttempts = `insert into belfry.attempt
     (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
   select run_id, fence, ns, queue_id, worker_id, leased_at,`
-/** A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour. */
+const askedCount = `cardinality(translate($1, '[]', '{}')::bigint[])`
+/**
+ * A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour.
+ * PostgreSQL names those that it ended only where these are not all: reading names costs more than anything else here.
+ */
 const endPlainly = dialects('settle end plainly', {
-  sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
+  sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease
+    where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
-      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *)
-    ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id`,
+      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *),
+    ended as (
+      ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id)
+    select run_id from ended where (select count(*) from ended) < ${askedCount}
+    union all select null where (select count(*) from ended) = ${askedCount}`,
 })
 const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
@@ -97,11 +105,12 @@ export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[])
   if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
   for (const [fence, byRun] of fences) {
     const params = [listOf(byRun), fence, context.ns, storeClock] as const
-    const rows = yield* (isAlone ? allAlone : all)<{ run_id: number }>(endPlainly, ...params)
+    const rows = yield* (isAlone ? allAlone : all)<{ run_id: number | null }>(endPlainly, ...params)
     if (rows.length === 0) continue
-    yield* run(dropPlainLeases, JSON.stringify(rows.map((row) => row.run_id)))
-    for (const row of rows) {
-      const { end } = byRun.get(row.run_id) as NumberedEnd
+    const runIds = rows[0]?.run_id === null ? [...byRun.keys()] : rows.map((row) => row.run_id as number)
+    yield* run(dropPlainLeases, JSON.stringify(runIds))
+    for (const runId of runIds) {
+      const { end } = byRun.get(runId) as NumberedEnd
       settled.set(end, { runId: end.runId, fence, answer: 'written', status: 'completed', reason: 'success' })
     }
   }

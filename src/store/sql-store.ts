@@ -49,10 +49,10 @@ export class SqlStore implements Store {
   #stopListening: (() => void) | undefined
   #isClosed = false
 
-  constructor(database: Database, context: StoreContext) {
+  constructor(database: Database, context: Omit<StoreContext, 'policies'>) {
     this.#database = database
-    this.#context = context
-    this.read = storeReads(database, context)
+    this.#context = { ...context, policies: new Map() }
+    this.read = storeReads(database, this.#context)
     databases.set(this, database)
   }
 

@@ -25,11 +25,11 @@ export interface Statement {
 }
 
 /**
- * What a verb knows of a statement that spares PostgreSQL a round trip. `unread`: nobody reads its rows, so that it may be
- * on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is a transaction by
- * itself; a verb that goes on after it has written nothing by it.
+ * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: nobody reads its rows, so
+ * that it may be on its way together with what follows. `alone`: it is a transaction by itself; a verb that goes on after
+ * it has written nothing by it. `trial`: it has written nothing where it answers no rows with a `run_id`.
  */
-export type Way = 'unread' | 'ahead' | 'alone'
+export type Way = 'unread' | 'alone' | 'trial'
 
 export type Request =
   | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
@@ -42,8 +42,6 @@ export type Request =
       readonly params?: readonly Param[]
       readonly way?: Way
     }
-  /** The rows of one that was sent ahead. */
-  | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
@@ -91,6 +89,11 @@ export function* allAlone<Result = Row>(statement: Statement, ...params: Param[]
   return (yield { kind: 'all', statement, params, way: 'alone' }) as Result[]
 }
 
+/** The same for a statement that may find nothing to do. */
+export function* allTried(statement: Statement, ...params: Param[]): Step<Row[]> {
+  return yield { kind: 'all', statement, params, way: 'trial' }
+}
+
 export function* one<Result = Row>(statement: Statement, ...params: Param[]): Step<Result | undefined> {
   return ((yield { kind: 'all', statement, params }) as Result[])[0]
 }
@@ -109,17 +112,6 @@ export function* eachAlone<Result = Row>(
 ): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples, params, way: 'alone' }) as Result[]
-}
-
-/** Has a statement done whose rows are read after the next one's; the answer stands for them until then. */
-export function* ahead(statement: Statement, ...params: Param[]): Step<Request> {
-  const request: Request = { kind: 'all', statement, params, way: 'ahead' }
-  yield request
-  return request
-}
-
-export function* rowsOf(request: Request): Step<Row[]> {
-  return yield { kind: 'rows', of: request }
 }
 
 /** Has a statement done whose rows nobody reads. */

@@ -201,6 +201,49 @@ describe('a queue at its ceiling', () => {
   })
 })
 
+describe('a worker whose own runs end all the time', () => {
+  /** Each run that ends makes room for the next one; wake-ups are lost, and nobody knows it. */
+  async function busy() {
+    const made = await scene({ maxConcurrent: 1 })
+    const { world, here } = made
+    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
+    const gates: (() => void)[] = []
+    here.handle('step', () => new Promise<void>((resolve) => gates.push(resolve))).handle('work', () => 'done')
+    await here.store.enqueue(Array.from({ length: 50 }, () => ({ target: { handler: 'step' } })))
+    await here.engine.start()
+    await here.until('run.started')
+    await settleDown()
+    world.losesWakes = true
+    const endOne = async () => {
+      const { length } = here.of('run.started')
+      gates.pop()?.()
+      await here.until('run.started', length + 1)
+      await settleDown()
+    }
+    return { ...made, endOne }
+  }
+
+  it('does not look at all the queues for each of them', async () => {
+    const { endOne, count } = await busy()
+    const looks = count('read.workAhead')
+    for (let ends = 0; ends < 10; ends++) await endOne()
+    expect(count('read.workAhead')).toBe(looks)
+  })
+
+  it('looks at them once a second all the same, and finds what it was not told of', async () => {
+    const { clock, here, endOne } = await busy()
+    const unheard = await here.enqueue({ target, queue: 'other' })
+    for (let ends = 0; ends < 9; ends++) {
+      clock.advance(100)
+      await endOne()
+    }
+    expect(here.of('run.completed').map(({ runId }) => runId)).not.toContain(unheard)
+    clock.advance(100)
+    await endOne()
+    expect(here.of('run.completed').map(({ runId }) => runId)).toContain(unheard)
+  })
+})
+
 describe('a rate that was used up', () => {
   it('is forgotten when it allows again: an empty queue is looked at no oftener than any other', async () => {
     const { clock, here, count } = await scene({ maxConcurrent: 10 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { lease } from '../../src/store/lease.ts'
-import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
+import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }
 
 const claim = (scene: Scene, limit = 100) =>
   scene.write((context) => lease(context, { queue: 'default', workerId: 'w-11', claimId: `c${limit}`, can, limit }))
 
-onEachDatabase('the head of a line', (scene) => {
+onEachWay('the head of a line', (scene) => {
   test.each([
     [1, 1],
     [9, 1],

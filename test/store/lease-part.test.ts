@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { lease } from '../../src/store/lease.ts'
 import { settle } from '../../src/store/settle.ts'
-import { onEachDatabase } from './scene.ts'
+import { onEachWay } from './scene.ts'
 
 const can = { kinds: ['handler'] }
 
-onEachDatabase('lease a part of the line', (scene) => {
+onEachWay('lease a part of the line', (scene) => {
   test('a run of a full key that stands between two others that go is passed over, and goes later', async () => {
     await scene().setQueue('default', { policy: { maxConcurrent: 10, maxConcurrentPerKey: 1 } })
     const one = await scene().enqueue({ target: { handler: 'one' }, concurrencyKey: 'k' })

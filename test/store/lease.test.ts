@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { lease, leasesOf } from '../../src/store/lease.ts'
 import { runs } from '../../src/store/reads/runs.ts'
 import { reset } from '../../src/store/reset.ts'
-import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
+import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }
 let claims = 0
@@ -16,7 +16,7 @@ const leaseAll = (scene: Scene) => {
 const damage = (scene: Scene, id: string, column: string, text: string) =>
   scene.sql(`update belfry.run set ${column} = $2 where id = $1`, numberOf(id), text)
 
-onEachDatabase('lease what can be read', (scene) => {
+onEachWay('lease what can be read', (scene) => {
   test.each([
     ['payload', '{'],
     ['payload', ''],
@@ -97,7 +97,7 @@ onEachDatabase('lease what can be read', (scene) => {
   })
 })
 
-onEachDatabase('lease what may go', (scene) => {
+onEachWay('lease what may go', (scene) => {
   test('a stopped namespace leases nothing, says so, and goes on when it is no longer stopped', async () => {
     const id = await scene().enqueue()
     const { ns } = scene().context

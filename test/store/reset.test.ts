@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { reset } from '../../src/store/reset.ts'
-import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
+import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const resetRun = (scene: Scene, id: string) => scene.write((context) => reset(context, id))
 
@@ -10,7 +10,7 @@ async function parkedOccurrence(scene: Scene, scheduleId: number, at = startAt):
   return id
 }
 
-onEachDatabase('reset', (scene) => {
+onEachWay('reset', (scene) => {
   test('a parked run gets its whole budget back and goes at once, under a fence never used before', async () => {
     const id = await scene().parked()
     expect(await scene().show(id)).toMatchObject({ status: 'parked', fence: 1, attempts: 1 })

@@ -7,9 +7,11 @@ import type { StoreContext } from '../../src/store/context.ts'
 import type { Database } from '../../src/store/database.ts'
 import { enqueue } from '../../src/store/enqueue.ts'
 import { lease } from '../../src/store/lease.ts'
+import { rememberPolicy } from '../../src/store/lease-at-once.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import type { Actor, Lease, LeaseRequest, NewRun, QueueChange } from '../../src/store/port.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { readPolicy } from '../../src/store/queue-row.ts'
 import { run } from '../../src/store/reads/run.ts'
 import { reclaim } from '../../src/store/reclaim.ts'
 import { setQueue } from '../../src/store/set-queue.ts'
@@ -41,12 +43,14 @@ const insertLive = both('test live', 'insert into belfry.schedule_run (ns, sched
 export class Scene {
   readonly #database: Database
   readonly clock: { now: number }
-  context: StoreContext = { ns: 0, namespace: '', defaultMaxConcurrent: 5 }
+  context: StoreContext = { ns: 0, namespace: '', defaultMaxConcurrent: 5, policies: new Map() }
+  readonly #knowsQueues: boolean
   #claims = 0
 
-  constructor(database: Database, clock: { now: number }) {
+  constructor(database: Database, clock: { now: number }, { knowsQueues = false } = {}) {
     this.#database = database
     this.clock = clock
+    this.#knowsQueues = knowsQueues
   }
 
   get dialect() {
@@ -60,11 +64,21 @@ export class Scene {
       yield* one(insertNamespace, id, `test ${id}`, startAt)
       return id
     })
-    this.context = { ns, namespace: `test ${ns}`, defaultMaxConcurrent: 5 }
+    this.context = { ns, namespace: `test ${ns}`, defaultMaxConcurrent: 5, policies: new Map() }
   }
 
-  write<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
+  async write<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
+    if (this.#knowsQueues) await this.#learnPolicies()
     return this.#database.write(() => verb(this.context))
+  }
+
+  /** As somebody has who leased from these queues a moment ago. */
+  async #learnPolicies(): Promise<void> {
+    const text = 'select name, policy from belfry.queue where ns = $1'
+    for (const { name, policy } of await this.sql(text, this.context.ns)) {
+      const read = readPolicy(policy as string)
+      if (read !== null) rememberPolicy(this.context, name as string, policy as string, read)
+    }
   }
 
   read<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
@@ -162,21 +176,33 @@ export function numberOf(id: string): number {
   return parseId('run', id) ?? parseId('worker', id) ?? 0
 }
 
+const databases = ['memory', 'postgres'] as const
+type Kind = (typeof databases)[number] | 'postgres that is known'
+
 /** Runs the same sentences on SQLite in memory and on a real PostgreSQL. */
 export function onEachDatabase(title: string, tell: (scene: () => Scene) => void): void {
-  describe.each(['memory', 'postgres'] as const)(`${title} (%s)`, (kind) => {
+  onDatabases(databases, title, tell)
+}
+
+/** The same, and once more on a PostgreSQL whose queues are known, where `lease` takes a shorter way. */
+export function onEachWay(title: string, tell: (scene: () => Scene) => void): void {
+  onDatabases([...databases, 'postgres that is known'], title, tell)
+}
+
+function onDatabases(kinds: readonly Kind[], title: string, tell: (scene: () => Scene) => void): void {
+  describe.each(kinds)(`${title} (%s)`, (kind) => {
     const clock = { now: startAt }
     const source = { now: () => clock.now, monotonic: () => clock.now }
     let database: Database
     let scene: Scene
     beforeAll(async () => {
-      const options = { schema: `scene ${title}`, connectionsMax: 8, allowNonDurable: true, clock: source }
+      const options = { schema: `${kind} ${title}`, connectionsMax: 8, allowNonDurable: true, clock: source }
       database = kind === 'memory' ? openSqliteMemory(source) : await openPostgres(postgresUrl(), options)
       await migrate(database)
     })
     afterAll(() => database.close())
     beforeEach(async () => {
-      scene = new Scene(database, clock)
+      scene = new Scene(database, clock, { knowsQueues: kind === 'postgres that is known' })
       await scene.begin()
     })
     tell(() => scene)

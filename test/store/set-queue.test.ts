@@ -5,7 +5,7 @@ import type { QueueChange } from '../../src/store/port.ts'
 import { audit } from '../../src/store/reads/audit.ts'
 import { queue, queues } from '../../src/store/reads/queue.ts'
 import { setQueue } from '../../src/store/set-queue.ts'
-import { actor, onEachDatabase, type Scene, startAt } from './scene.ts'
+import { actor, onEachWay, type Scene, startAt } from './scene.ts'
 
 const shown = (scene: Scene, name: string) => scene.read((context) => queue(context, name))
 const versions = (scene: Scene) =>
@@ -14,7 +14,7 @@ const versions = (scene: Scene) =>
     scene.context.ns,
   )
 
-onEachDatabase('setQueue', (scene) => {
+onEachWay('setQueue', (scene) => {
   test('a new queue has the conservative policy of one named by chance, with what was asked for', async () => {
     const { answer, queue: view } = await scene().setQueue('mail', { policy: { maxAttempts: 9 } })
     expect(answer).toBe('created')

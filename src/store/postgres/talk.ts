@@ -26,11 +26,6 @@ export interface TalkOptions {
   readonly isLook?: boolean
 }
 
-/** A statement that was sent, whose rows can be waited for when they are wanted. */
-export interface Told {
-  rows(): Promise<Row[]>
-}
-
 /**
  * One transaction's talk with the server. Each answer that is waited for costs a round trip, and there are as many of
  * these in a second as there are: so the beginning travels with the first statement, a statement whose rows nobody reads
@@ -57,12 +52,19 @@ export class Talk {
   }
 
   /** Does not wait: whether it went well is told by whatever is waited for next. */
-  async tell(query: Query): Promise<Told> {
+  async tell(query: Query): Promise<void> {
     this.#begin()
     const answer = handled(this.#send(query))
     if (this.#options.begin === null) await this.#answered(answer)
     else this.#sent.push(answer)
-    return { rows: () => this.#answered(answer) }
+  }
+
+  /** Waits for the rows of a statement that has written only if one of them names a run. */
+  async tryOut(query: Query): Promise<Row[]> {
+    const hadWritten = this.#hasWritten
+    const rows = await this.ask(query)
+    if (typeof rows[0]?.run_id !== 'number') this.#hasWritten = hadWritten
+    return rows
   }
 
   /** One statement that is a transaction by itself, as long as nothing was said before. */

@@ -38,7 +38,6 @@ export class SqliteDatabase implements Database {
   readonly #beforeClose: () => void
   /** A caller's handle is forgotten with the caller. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
-  readonly #ahead = new WeakMap<Request, Row[]>()
   readonly #listening = new Set<() => void>()
   readonly #file: FileWatch
   readonly #writes: WriteQueue
@@ -215,8 +214,6 @@ export class SqliteDatabase implements Database {
     switch (request.kind) {
       case 'now':
         return [{ now: this.#clock.now() }]
-      case 'rows':
-        return this.#ahead.get(request.of) ?? []
       case 'ids':
         return countedIds(handle, request.count)
       case 'wake-others':
@@ -225,12 +222,10 @@ export class SqliteDatabase implements Database {
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
         if (prepared === null) return []
-        const found = run(
+        return run(
           prepared,
           request.params.map((param) => this.#valueOf(param)),
         )
-        if (request.way === 'ahead') this.#ahead.set(request, found)
-        return found
       }
       case 'each': {
         const prepared = this.#prepare(handle, request.statement)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import type { Step } from '../../../src/store/statement.ts'
 import { WriteQueue } from '../../../src/store/sqlite/write-queue.ts'
+import type { Step } from '../../../src/store/statement.ts'
 
 /** A connection that notes what is asked of it. What was written stands in `kept` once it is committed. */
 class Connection {

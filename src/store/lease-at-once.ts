@@ -1,0 +1,88 @@
+import type { Policy } from '../core/policy.ts'
+import type { StoreContext } from './context.ts'
+import { contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
+import { needServed } from './need-row.ts'
+import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
+import { readPolicy } from './queue-row.ts'
+import { allTried, clockOr, dialects, type Row, type Step, StepAgain, storeClock } from './statement.ts'
+
+/**
+ * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
+ * the line is too late, and no key or rate is to be watched. It answers one row at least where the queue has this policy
+ * and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because somebody is too late.
+ *
+ * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it.
+ */
+const leaseHead = dialects('lease at once', {
+  sqlite: null,
+  postgres: `with line as materialized (
+      select id, ns, now, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
+      from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
+        from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
+        where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
+          and not exists (select from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) q),
+    head as materialized (
+      select r.*, d.* from (
+        select r.* from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
+        cross join lateral (
+          select ctid as place, * from belfry.ready where queue_id = line.id and need_id = n.id
+          order by priority, enqueued_at, run_id limit line.room for update skip locked) r
+        order by r.priority, r.enqueued_at, r.run_id limit (select room from line)) r
+      cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d),
+    judged as materialized (
+      select not exists (select from head
+        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0) as is_fit),
+    gone as (delete from belfry.ready where ctid = any (array(select place from head where (select is_fit from judged)))),
+    granted as (
+      insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id, claim_id,
+        leased_at, expires_at, fence, attempts, releases, deaths)
+      select run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, $9::bigint, $10::text,
+        (select now from line), (select now + $11::bigint from line), fence + 1, attempts, releases, deaths
+      from head where (select is_fit from judged))
+    select line.now, line.in_flight, case when is_fit then 1 else 0 end as is_fit, run_id, fence, attempts, enqueued_at,
+      schedule_id, occurrence_at, due_at, source, idempotency_key, repeatable, target, payload, options
+    from line cross join judged left join head on is_fit`,
+})
+
+/** A policy is remembered as it was read, and only where its ceiling is all there is to watch. */
+export function rememberPolicy({ policies }: StoreContext, queue: string, text: string, policy: Policy): void {
+  if (policy.rateLimit !== undefined || policy.maxConcurrentPerKey !== undefined) policies.delete(queue)
+  else policies.set(queue, text)
+}
+
+/** A request whose parts were checked. */
+export interface CheckedRequest extends LeaseRequest {
+  readonly workerNumber: number
+  /** What the caller can do, as `capabilityLists` has it. */
+  readonly lists: { readonly kinds: string; readonly handlers: string }
+}
+
+/** The answer to a lease from a queue at ease; `null` where it takes the longer way, and nothing has been done yet. */
+export function* leaseAtOnce(context: StoreContext, request: CheckedRequest): Step<LeaseAnswer | null> {
+  const { queue, claimId, limit, lists, workerNumber } = request
+  const text = context.policies.get(queue)
+  const policy = text === undefined ? null : readPolicy(text)
+  if (text === undefined || policy === null) return null
+  const { maxConcurrent, leaseTtlMs } = policy
+  const leaseMs = request.leaseMs ?? leaseTtlMs
+  const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
+  const rows = yield* allTried(leaseHead, ...asked, workerNumber, claimId, leaseMs)
+  const [first] = rows
+  if (first === undefined || first.is_fit === 0) return null
+  const [now, inFlight] = [first.now as number, first.in_flight as number]
+  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs }
+  const leases = first.run_id === null ? [] : rows.map((row) => granting(context, row, granted))
+  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
+  const full = inFlight + leases.length >= maxConcurrent
+  return { leases, skipped: [], broken: [], inFlight, available, full, more: false }
+}
+
+/** Who cannot be read is set apart, which only the longer way does: the step is taken back and goes there. */
+function granting(context: StoreContext, row: Row, granted: Omit<Granted, 'fence'>): Lease {
+  const contents = contentsOf(row)
+  if ('unreadable' in contents) {
+    context.policies.delete(granted.queue)
+    throw new StepAgain(`The ${contents.unreadable} of run ${row.run_id} cannot be read.`)
+  }
+  return leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents)
+}
