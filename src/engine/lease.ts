@@ -66,6 +66,11 @@ export class Lessor {
     else this.#add(queues)
   }
 
+  /** Whether a run that comes into this queue could begin at once, and nothing else is to be asked first. */
+  isFreeFor(queue: string): boolean {
+    return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#fullUntil.has(queue)
+  }
+
   /** Asks at the same time as the ends of runs in these queues are written, so that one commit does for both. */
   askAlong(queues: Iterable<string>): void {
     this.#isForEnds = true

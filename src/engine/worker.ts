@@ -103,7 +103,10 @@ export class Worker {
     const { store, events } = this.#context
     const { start } = this.options
     await this.#register()
-    this.#unlisten = store.listen((wake) => this.#heard(wake))
+    this.#unlisten = store.listen(
+      (wake) => this.#heard(wake),
+      (queue) => this.#coming(queue),
+    )
     this.#settler.start()
     for (const loop of Object.values(this.#loops)) loop.start()
     events.tell('worker.started', { workerId: this.id, slots: start.slots ?? null })
@@ -187,6 +190,14 @@ export class Worker {
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
     this.#lessor.ask(queues ?? 'any')
+    lease.wake()
+  }
+
+  /** Who sleeps is at once there to ask; who is at something else looks when he is told that it has come. */
+  #coming(queue: string): void {
+    const { lease } = this.#loops
+    if (!lease.isAsleep || !this.#lessor.isFreeFor(queue)) return
+    this.#lessor.ask([queue])
     lease.wake()
   }
 

@@ -3,7 +3,7 @@ import type { StoreContext } from './context.ts'
 import { needName } from './need-row.ts'
 import type { NewRun } from './port.ts'
 import type { RunRow } from './run-row.ts'
-import { clockOr, dialects, eachAlone, type Step, storeClock } from './statement.ts'
+import { clockOr, dialects, eachAhead, eachAlone, type Request, type Step, storeClock } from './statement.ts'
 
 /**
  * Runs of one lane, whose queue and need are there: all of them go into line by one statement, or none of them does. It
@@ -54,12 +54,21 @@ interface PlainLane {
 }
 
 /** Answers whether they were taken in; where they were not, the queue or the need may have to be made first. */
-export function* enqueueAtOnce(
+export function* enqueueAtOnce(...plain: Parameters<typeof plainly>): Step<boolean> {
+  return (yield* eachAlone(...plainly(...plain))).length > 0
+}
+
+/** The same for whoever reads its rows later: there is one where they were taken in. */
+export function enqueueAhead(...plain: Parameters<typeof plainly>): Step<Request> {
+  return eachAhead(...plainly(...plain))
+}
+
+function plainly(
   { ns }: StoreContext,
   runs: readonly CheckedRun[],
   ids: readonly number[],
   { queue, priorityDefault }: PlainLane,
-): Step<boolean> {
+): Parameters<typeof eachAlone> {
   const [kind, name] = JSON.parse(needName(runs[0]?.need ?? null)) as [string, string]
   const tuples = runs.map(({ input, texts }, index) => [
     ids[index] as number,
@@ -71,6 +80,5 @@ export function* enqueueAtOnce(
     texts.payload,
     texts.options,
   ])
-  const taken = yield* eachAlone(enqueuePlainly, tuples, ns, queue, kind, name, storeClock)
-  return taken.length > 0
+  return [enqueuePlainly, tuples, ns, queue, kind, name, storeClock]
 }

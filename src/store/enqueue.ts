@@ -17,12 +17,24 @@ import {
   priorityMax,
 } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { arePlain, type CheckedRun, enqueueAtOnce } from './enqueue-plain.ts'
+import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
 import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
-import { all, both, clockNow, dialects, each, freshIds, inList, metOthers, one, type Step } from './statement.ts'
+import {
+  all,
+  both,
+  clockNow,
+  dialects,
+  each,
+  freshIds,
+  inList,
+  metOthers,
+  one,
+  rowsOf,
+  type Step,
+} from './statement.ts'
 
 const priorityDefault = 100
 const looksMax = 10
@@ -63,11 +75,30 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
   const checked = inputs.map(checkRun)
   if (!arePlain(checked)) return yield* enqueueFully(context, checked)
   const ids = yield* freshIds(checked.length)
-  const queue = queueName(checked[0]?.input ?? {})
-  const areTaken = yield* enqueueAtOnce(context, checked, ids, { queue, priorityDefault })
-  return areTaken
-    ? ids.map((id) => ({ created: true, id: formatId('run', id) }))
-    : yield* enqueueFully(context, checked, ids)
+  const areTaken = yield* enqueueAtOnce(context, checked, ids, laneOf(checked))
+  return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, ids)
+}
+
+/**
+ * The same for runs without keys or instants, whose answer is what the answer tells: what follows in the same step may be
+ * on its way to PostgreSQL before.
+ */
+export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[]>> {
+  const checked = inputs.map(checkRun)
+  const ids = yield* freshIds(checked.length)
+  const sent = yield* enqueueAhead(context, checked, ids, laneOf(checked))
+  return function* () {
+    const areTaken = (yield* rowsOf(sent)).length > 0
+    return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, ids)
+  }
+}
+
+function laneOf([first]: readonly CheckedRun[]): { queue: string; priorityDefault: number } {
+  return { queue: queueName(first?.input ?? {}), priorityDefault }
+}
+
+function takenIn(ids: readonly number[]): Enqueued[] {
+  return ids.map((id) => ({ created: true, id: formatId('run', id) }))
 }
 
 /** `drawn` are their ids, where they have them already. */

@@ -11,7 +11,8 @@ import { allTried, clockOr, dialects, type Row, type Step, StepAgain, storeClock
  * the line is too late, and no key or rate is to be watched. It answers one row at least where the queue has this policy
  * and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because somebody is too late.
  *
- * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it.
+ * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. Where that
+ * was only tried, `belfry.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
  */
 const leaseHead = dialects('lease at once', {
   sqlite: null,
@@ -20,6 +21,7 @@ const leaseHead = dialects('lease at once', {
       from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
         from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
+          and (not $12::boolean or current_setting('belfry.locked_queue', true) = q.id::text)
           and not exists (select from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) q),
     head as materialized (
       select r.*, d.* from (
@@ -55,18 +57,20 @@ export interface CheckedRequest extends LeaseRequest {
   readonly workerNumber: number
   /** What the caller can do, as `capabilityLists` has it. */
   readonly lists: { readonly kinds: string; readonly handlers: string }
+  /** Whether the queue's lock was only tried, so that somebody else may have it. */
+  readonly isTried: boolean
 }
 
 /** The answer to a lease from a queue at ease; `null` where it takes the longer way, and nothing has been done yet. */
 export function* leaseAtOnce(context: StoreContext, request: CheckedRequest): Step<LeaseAnswer | null> {
-  const { queue, claimId, limit, lists, workerNumber } = request
+  const { queue, claimId, limit, lists, workerNumber, isTried } = request
   const text = context.policies.get(queue)
   const policy = text === undefined ? null : readPolicy(text)
   if (text === undefined || policy === null) return null
   const { maxConcurrent, leaseTtlMs } = policy
   const leaseMs = request.leaseMs ?? leaseTtlMs
   const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
-  const rows = yield* allTried(leaseHead, ...asked, workerNumber, claimId, leaseMs)
+  const rows = yield* allTried(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried))
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]

@@ -14,7 +14,20 @@ import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { stretches, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, clockOr, dialects, inList, one, type Row, run, type Step, storeClock } from './statement.ts'
+import {
+  all,
+  both,
+  clockOr,
+  dialects,
+  inList,
+  one,
+  type Request,
+  type Row,
+  rowsOf,
+  run,
+  type Step,
+  storeClock,
+} from './statement.ts'
 
 /**
  * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
@@ -119,8 +132,11 @@ interface Lane {
   readonly now: number
 }
 
-/** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
-export function* lease(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+/**
+ * Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. A
+ * caller who has tried to lock the queue in the same step says by what; where somebody else has it, he is handed nothing.
+ */
+export function* lease(context: StoreContext, request: LeaseRequest, tried?: Request): Step<LeaseAnswer> {
   const workerId = parseId('worker', request.workerId)
   if (workerId === null)
     throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
@@ -129,9 +145,11 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
   const lists = capabilityLists(request.can)
-  yield* run(lockQueue, context.ns, request.queue)
-  const atOnce = yield* leaseAtOnce(context, { ...request, workerNumber: workerId, lists })
+  if (tried === undefined) yield* run(lockQueue, context.ns, request.queue)
+  const isTried = tried !== undefined
+  const atOnce = yield* leaseAtOnce(context, { ...request, workerNumber: workerId, lists, isTried })
   if (atOnce !== null) return atOnce
+  if (tried !== undefined && (yield* rowsOf(tried)).length === 0) return nothing('no-queue')
   const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
   if (queue === undefined) return nothing('no-queue')
   if (queue.stopped_at !== null) return nothing('paused')

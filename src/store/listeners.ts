@@ -1,26 +1,51 @@
-import type { Wake } from './port.ts'
+export interface Wake {
+  readonly from: 'here' | 'elsewhere'
+  /** What may have changed: runs in line, instants of schedules, or requests to cancel. Anything, from elsewhere. */
+  readonly what: 'work' | 'schedules' | 'cancels' | 'anything'
+  /** The queues it is about, where that is known. */
+  readonly queues?: readonly string[]
+}
+
+export interface Listener {
+  readonly heard: (wake: Wake) => void
+  /** Told of a lone run while it is on its way into a queue. */
+  readonly coming?: ((queue: string) => void) | undefined
+}
 
 /** Those in this process who want to know when something may start sooner. */
 export class Listeners {
-  readonly #all = new Set<(wake: Wake) => void>()
+  readonly #all = new Set<Listener>()
 
   get isEmpty(): boolean {
     return this.#all.size === 0
   }
 
-  add(heard: (wake: Wake) => void): void {
-    this.#all.add(heard)
+  /** Whether anybody wants to know of what is coming. */
+  get awaitArrivals(): boolean {
+    return [...this.#all].some(({ coming }) => coming !== undefined)
   }
 
-  delete(heard: (wake: Wake) => void): void {
-    this.#all.delete(heard)
+  add(listener: Listener): void {
+    this.#all.add(listener)
+  }
+
+  delete(listener: Listener): void {
+    this.#all.delete(listener)
+  }
+
+  tell(wake: Wake): void {
+    this.#each(({ heard }) => heard(wake))
+  }
+
+  tellComing(queue: string): void {
+    this.#each(({ coming }) => coming?.(queue))
   }
 
   /** What was written is written: a listener that throws neither undoes it nor keeps the others from hearing of it. */
-  tell(wake: Wake): void {
-    for (const heard of this.#all) {
+  #each(tell: (listener: Listener) => void): void {
+    for (const listener of this.#all) {
       try {
-        heard(wake)
+        tell(listener)
       } catch (error) {
         process.emitWarning(error instanceof Error ? error : String(error))
       }

@@ -5,6 +5,7 @@ import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { HealthReads } from './health.ts'
+import type { Wake } from './listeners.ts'
 import type {
   AttemptView,
   AuditView,
@@ -20,6 +21,8 @@ import type {
   VersionView,
   WorkerView,
 } from './view.ts'
+
+export type { Wake } from './listeners.ts'
 
 /**
  * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
@@ -82,8 +85,10 @@ export interface Store {
   /**
    * Calls back when something may start sooner than a sleeper knows: after own writes at once, after another process's
    * soon. A wake-up may be lost, doubled or for nothing; whoever hears it looks for himself. The answer ends it.
+   * `coming` is called while a lone run is on its way into a queue: a `lease` that is asked for before the turn of the
+   * event loop ends may be done in the same transaction.
    */
-  listen(heard: (wake: Wake) => void): () => void
+  listen(heard: (wake: Wake) => void, coming?: (queue: string) => void): () => void
   /**
    * Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. Whoever listens
    * is called when that changes.
@@ -94,14 +99,6 @@ export interface Store {
   /** The same store, on which steps that can be rehearsed answer as ever and leave nothing; others are refused. */
   rehearsal(): Store
   close(): Promise<void>
-}
-
-export interface Wake {
-  readonly from: 'here' | 'elsewhere'
-  /** What may have changed: runs in line, instants of schedules, or requests to cancel. Anything, from elsewhere. */
-  readonly what: 'work' | 'schedules' | 'cancels' | 'anything'
-  /** The queues it is about, where that is known. */
-  readonly queues?: readonly string[]
 }
 
 export interface StoreReads {

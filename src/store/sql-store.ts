@@ -9,9 +9,21 @@ import { fireDue } from './fire.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
 import { Listeners } from './listeners.ts'
+import { enqueueLone, isLone, isTaken, LoneRun } from './lone-run.ts'
 import { appendOutput } from './output.ts'
 import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
-import type { AttemptEnd, EnqueueOptions, NewRun, Settled, Store, StoreReads, Wake } from './port.ts'
+import type {
+  AttemptEnd,
+  Enqueued,
+  EnqueueOptions,
+  LeaseAnswer,
+  LeaseRequest,
+  NewRun,
+  Settled,
+  Store,
+  StoreReads,
+  Wake,
+} from './port.ts'
 import { prune } from './prune.ts'
 import { putSchedule } from './put-schedule.ts'
 import { storeReads } from './reads/all.ts'
@@ -46,6 +58,8 @@ export class SqlStore implements Store {
   readonly #database: Database
   readonly #context: StoreContext
   readonly #listeners = new Listeners()
+  /** The last one that came. */
+  #loneRun: LoneRun | null = null
   #stopListening: (() => void) | undefined
   #isClosed = false
 
@@ -70,10 +84,38 @@ export class SqlStore implements Store {
 
   enqueue(runs: readonly NewRun[], { transaction }: EnqueueOptions = {}) {
     if (transaction === undefined) {
-      return this.#written(enqueue, [runs], (answers) => ({ queues: queuesOf(runs, answers) }))
+      return isLone(runs) && this.#listeners.awaitArrivals ? this.#enqueueLone(runs) : this.#enqueue(runs)
     }
     const lent = { ...this.#context, isLent: true }
     return this.#database.within(transaction, () => wakingOthers(enqueue(lent, runs)))
+  }
+
+  #enqueue(runs: readonly NewRun[]): Promise<Enqueued[]> {
+    return this.#written(enqueue, [runs], (answers) => ({ queues: queuesOf(runs, answers) }))
+  }
+
+  async #enqueueLone(runs: readonly [NewRun]): Promise<Enqueued[]> {
+    const lone = new LoneRun(runs[0])
+    this.#loneRun = lone
+    this.#listeners.tellComing(lone.queue)
+    const alone = (request: LeaseRequest) => this.#lease(request)
+    try {
+      const { answers, leased } = await this.#written(
+        enqueueLone,
+        [runs, { lone, waitsForAnswers: !this.keepsOrder }],
+        (done) => {
+          return isTaken(done) ? aboutLease(done.leased) : { queues: queuesOf(runs, done.answers) }
+        },
+      )
+      lone.answer(leased, alone)
+      return answers
+    } catch (error) {
+      // Nobody knows what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
+      const concernsBoth = !lone.isJoined || this.#concernsAll(error)
+      lone.answer(null, concernsBoth ? () => Promise.reject(error) : alone)
+      if (concernsBoth) throw error
+      return this.#enqueue(runs)
+    }
   }
 
   async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
@@ -109,10 +151,12 @@ export class SqlStore implements Store {
     }
   }
 
-  /** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */
-  lease: Method<'lease'> = (request) => {
-    return this.#written(lease, [request], ({ skipped, broken }) => (skipped.length + broken.length > 0 ? {} : null))
+  lease: Method<'lease'> = (request) => this.#loneRun?.join(request) ?? this.#lease(request)
+
+  #lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    return this.#written(lease, [request], aboutLease)
   }
+
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
   renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
   reclaim: Method<'reclaim'> = (request) => this.#write(reclaim, request)
@@ -143,8 +187,8 @@ export class SqlStore implements Store {
     return pruned
   }
 
-  listen(heard: (wake: Wake) => void): () => void {
-    const listener = (wake: Wake) => heard(wake)
+  listen(heard: (wake: Wake) => void, coming?: (queue: string) => void): () => void {
+    const listener = { heard, coming }
     this.#listeners.add(listener)
     if (!this.#isClosed) {
       this.#stopListening ??= this.#database.listen(() => this.#listeners.tell({ from: 'elsewhere', what: 'anything' }))
@@ -229,4 +273,9 @@ export class SqlStore implements Store {
 /** Some of it has been committed, so that it must not be told as if nothing had happened. */
 function partlyWritten(cause: BelfryError): BelfryError {
   return new BelfryError('commit-unknown', `A part of it was written, and then: ${cause.message}`, { cause })
+}
+
+/** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */
+function aboutLease(leased: LeaseAnswer | null): Pick<Wake, 'queues'> | null {
+  return leased !== null && leased.skipped.length + leased.broken.length > 0 ? {} : null
 }

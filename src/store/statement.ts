@@ -26,10 +26,11 @@ export interface Statement {
 
 /**
  * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: nobody reads its rows, so
- * that it may be on its way together with what follows. `alone`: it is a transaction by itself; a verb that goes on after
- * it has written nothing by it. `trial`: it has written nothing where it answers no rows with a `run_id`.
+ * that it may be on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is
+ * a transaction by itself; a verb that goes on after it has written nothing by it. `trial`: it has written nothing where
+ * it answers no row with a `run_id`.
  */
-export type Way = 'unread' | 'alone' | 'trial'
+export type Way = 'unread' | 'ahead' | 'alone' | 'trial'
 
 export type Request =
   | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
@@ -42,6 +43,8 @@ export type Request =
       readonly params?: readonly Param[]
       readonly way?: Way
     }
+  /** The rows of one that was sent ahead. */
+  | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
   | { readonly kind: 'ids'; readonly count: number }
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
@@ -112,6 +115,28 @@ export function* eachAlone<Result = Row>(
 ): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples, params, way: 'alone' }) as Result[]
+}
+
+/** Has a statement done whose rows are read after the next one's; the answer stands for them until then. */
+export function* ahead(statement: Statement, ...params: Param[]): Step<Request> {
+  const request: Request = { kind: 'all', statement, params, way: 'ahead' }
+  yield request
+  return request
+}
+
+/** The same for several tuples, with parameters that come before those of each. */
+export function* eachAhead(
+  statement: Statement,
+  tuples: readonly (readonly Value[])[],
+  ...params: Param[]
+): Step<Request> {
+  const request: Request = { kind: 'each', statement, tuples, params, way: 'ahead' }
+  yield request
+  return request
+}
+
+export function* rowsOf(request: Request): Step<Row[]> {
+  return yield { kind: 'rows', of: request }
 }
 
 /** Has a statement done whose rows nobody reads. */

@@ -39,7 +39,8 @@ export function* noting<Result>(step: Step<Result>, news: News): Step<Result> {
   return turn.value
 }
 
-function note(request: Request, rows: readonly Row[], news: News): void {
+function note(answered: Request, rows: readonly Row[], news: News): void {
+  const request = answered.kind === 'rows' ? answered.of : answered
   if (!('statement' in request)) return
   const told = tells.get(request.statement)
   if (told !== undefined && (told.wrote !== true || rows.length > 0)) news.add(told.what)

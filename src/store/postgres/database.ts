@@ -21,7 +21,7 @@ import { arrayText } from './array.ts'
 import { condition } from './condition.ts'
 import type { Pool } from './pool.ts'
 import { codeOf, isConflict } from './refusal.ts'
-import { type Connection, type Query, Talk } from './talk.ts'
+import { type Connection, type Query, Talk, type Told } from './talk.ts'
 import { notification, Wire } from './wire.ts'
 
 interface Transaction {
@@ -50,6 +50,7 @@ export class PostgresDatabase implements Database {
   readonly #wire: Wire
   readonly #clock: Dials | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
+  readonly #ahead = new WeakMap<Request, Told>()
   /** Callers' own connections, with the last step that was asked of each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   /** Steps that have begun and not ended; none of them fails. */
@@ -216,6 +217,8 @@ export class PostgresDatabase implements Database {
       case 'now':
         if (this.#clock !== undefined) return [{ now: this.#clock.now() }]
         return talk.ask({ text: nowText })
+      case 'rows':
+        return this.#ahead.get(request.of)?.rows() ?? []
       case 'ids':
         return this.#takeIds(talk, request.count)
       case 'wake-others':
@@ -239,7 +242,8 @@ export class PostgresDatabase implements Database {
       case 'alone':
         return talk.askAlone(query)
       case 'unread':
-        await talk.tell(query)
+      case 'ahead':
+        this.#ahead.set(request, await talk.tell(query))
         return []
       case 'trial':
         return talk.tryOut(query)

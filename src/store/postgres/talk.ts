@@ -26,6 +26,11 @@ export interface TalkOptions {
   readonly isLook?: boolean
 }
 
+/** A statement that was sent, whose rows can be waited for when they are wanted. */
+export interface Told {
+  rows(): Promise<Row[]>
+}
+
 /**
  * One transaction's talk with the server. Each answer that is waited for costs a round trip, and there are as many of
  * these in a second as there are: so the beginning travels with the first statement, a statement whose rows nobody reads
@@ -52,11 +57,13 @@ export class Talk {
   }
 
   /** Does not wait: whether it went well is told by whatever is waited for next. */
-  async tell(query: Query): Promise<void> {
+  async tell(query: Query): Promise<Told> {
     this.#begin()
     const answer = handled(this.#send(query))
     if (this.#options.begin === null) await this.#answered(answer)
     else this.#sent.push(answer)
+    // What was waited for meanwhile is there, and what was sent since then is not waited for.
+    return { rows: async () => (this.#sent.includes(answer) ? this.#answered(answer) : (await answer).rows) }
   }
 
   /** Waits for the rows of a statement that has written only if one of them names a run. */

@@ -4,6 +4,7 @@ import { BelfryError } from '../../core/error.ts'
 import { closedStore, type Database } from '../database.ts'
 import type { DatabaseCondition } from '../health.ts'
 import {
+  dialects,
   metOthers,
   type Param,
   type Request,
@@ -38,6 +39,7 @@ export class SqliteDatabase implements Database {
   readonly #beforeClose: () => void
   /** A caller's handle is forgotten with the caller. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
+  readonly #ahead = new WeakMap<Request, Row[]>()
   readonly #listening = new Set<() => void>()
   readonly #file: FileWatch
   readonly #writes: WriteQueue
@@ -214,18 +216,22 @@ export class SqliteDatabase implements Database {
     switch (request.kind) {
       case 'now':
         return [{ now: this.#clock.now() }]
+      case 'rows':
+        return this.#ahead.get(request.of) ?? []
       case 'ids':
-        return countedIds(handle, request.count)
+        return this.#countIds(handle, request.count)
       case 'wake-others':
         // The change of the file tells them.
         return []
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
         if (prepared === null) return []
-        return run(
+        const found = run(
           prepared,
           request.params.map((param) => this.#valueOf(param)),
         )
+        if (request.way === 'ahead') this.#ahead.set(request, found)
+        return found
       }
       case 'each': {
         const prepared = this.#prepare(handle, request.statement)
@@ -235,9 +241,16 @@ export class SqliteDatabase implements Database {
         for (const tuple of request.tuples) {
           for (const row of run(prepared, first === undefined ? tuple : [...first, ...tuple])) rows.push(row)
         }
+        if (request.way === 'ahead') this.#ahead.set(request, rows)
         return rows
       }
     }
+  }
+
+  #countIds(handle: SqliteHandle, count: number): Row[] {
+    const [row] = run(this.#prepare(handle, countIds) as Prepared, [count])
+    const first = Number(row?.last) - count + 1
+    return Array.from({ length: count }, (_, index) => ({ id: first + index }))
   }
 
   #valueOf(param: Param): Value {
@@ -260,6 +273,12 @@ export class SqliteDatabase implements Database {
   }
 }
 
+/** PostgreSQL has a sequence for it. */
+const countIds = dialects('count ids', {
+  sqlite: 'update belfry.id_counter set last = last + $1 returning last',
+  postgres: null,
+})
+
 export function sqliteText(text: string): string {
   return text.replace(/\bbelfry\./g, '').replace(/\$(\d+)/g, '?$1')
 }
@@ -281,12 +300,6 @@ function run({ statement, columns }: Prepared, params: readonly Value[]): Row[] 
     for (let index = 0; index < columns.length; index++) row[columns[index] as string] = values[index] as Value
     return row
   })
-}
-
-function countedIds(handle: SqliteHandle, count: number): Row[] {
-  const row = handle.prepare('update id_counter set last = last + ? returning last').get(count) as Row
-  const first = Number(row.last) - count + 1
-  return Array.from({ length: count }, (_, index) => ({ id: first + index }))
 }
 
 /** Gives the errors a person can act on a sentence; what is left is a defect and stays as it is. */

@@ -1,0 +1,105 @@
+import type { StoreContext } from './context.ts'
+import { enqueue, enqueueBefore } from './enqueue.ts'
+import { lease } from './lease.ts'
+import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from './port.ts'
+import { defaultQueue } from './queue-row.ts'
+import { ahead, dialects, rowsOf, type Step } from './statement.ts'
+
+/**
+ * The lock that every lease takes, if nobody else has it. Whoever enqueues waits for no worker: one that stops in the
+ * middle of its lease would keep him waiting for seconds.
+ */
+const tryLockQueue = dialects('enqueue try lock queue', {
+  sqlite: 'select 1 from belfry.queue where ns = $1 and name = $2',
+  postgres: `select set_config('belfry.locked_queue', id::text, true) from (
+    select id from belfry.queue where ns = $1 and name = $2 for no key update skip locked) q`,
+})
+
+interface Joined {
+  readonly request: LeaseRequest
+  readonly answer: (answer: LeaseAnswer | Promise<LeaseAnswer>) => void
+}
+
+/**
+ * A lone run on its way into its queue. A worker of the same process that has nothing to do asks for its lease at the same
+ * time, and both are done in one transaction: a commit waits for the disk, which is most of the time from `enqueue` to the
+ * start of the run. It is the same lease as any other, so it takes whoever ranks first, and passes no ceiling.
+ */
+export class LoneRun {
+  readonly queue: string
+  #joined: Joined | null = null
+  #hasBegun = false
+
+  constructor({ queue = defaultQueue }: NewRun) {
+    this.queue = queue
+  }
+
+  get isJoined(): boolean {
+    return this.#joined !== null
+  }
+
+  /** Does the lease in the same transaction, or answers nothing where it has begun without. */
+  join(request: LeaseRequest): Promise<LeaseAnswer> | null {
+    if (this.#hasBegun || this.#joined !== null || request.queue !== this.queue) return null
+    return new Promise((answer) => {
+      this.#joined = { request, answer }
+    })
+  }
+
+  /** From here on nobody joins. */
+  begin(): LeaseRequest | null {
+    this.#hasBegun = true
+    return this.#joined?.request ?? null
+  }
+
+  /**
+   * Answers whoever joined: what was leased with the run, or what `otherwise` comes of the request. Whoever enqueued hears
+   * of it first, so that he knows the run before it begins.
+   */
+  answer(leased: LeaseAnswer | null, otherwise: (request: LeaseRequest) => Promise<LeaseAnswer>): void {
+    if (this.#joined === null) return
+    const { request, answer } = this.#joined
+    setImmediate(() => answer(leased ?? otherwise(request)))
+  }
+}
+
+/** Work that waits for nothing and nobody but a free slot, so that its transaction does not wait either. */
+export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
+  const [run] = runs
+  if (run === undefined || runs.length > 1) return false
+  return (run.notBefore ?? run.concurrencyKey ?? run.idempotencyKey ?? run.dedupeKey) === undefined
+}
+
+export interface LoneAnswer {
+  readonly answers: Enqueued[]
+  /** What was leased in the same transaction; `null` where nothing was asked for, or somebody else has the queue. */
+  readonly leased: LeaseAnswer | null
+}
+
+/** Where answers have to be waited for, the lease is on its way together with the run. */
+export function* enqueueLone(
+  context: StoreContext,
+  runs: readonly NewRun[],
+  { lone, waitsForAnswers }: { readonly lone: LoneRun; readonly waitsForAnswers: boolean },
+): Step<LoneAnswer> {
+  const request = lone.begin()
+  if (request === null) return { answers: yield* enqueue(context, runs), leased: null }
+  const tried = yield* ahead(tryLockQueue, context.ns, lone.queue)
+  const answersOf = waitsForAnswers ? yield* enqueueBefore(context, runs) : answered(yield* enqueue(context, runs))
+  const answer = yield* lease(context, request, tried)
+  const isLocked = (yield* rowsOf(tried)).length > 0
+  return { answers: yield* answersOf(), leased: isLocked ? answer : null }
+}
+
+function answered(answers: Enqueued[]): () => Step<Enqueued[]> {
+  // biome-ignore lint/correctness/useYield: what was answered need not be asked for.
+  return function* () {
+    return answers
+  }
+}
+
+/** Whether the run it is about is leased already, so that nobody else need look for it. */
+export function isTaken({ answers, leased }: LoneAnswer): boolean {
+  const ids = new Set(leased?.leases.map(({ runId }) => runId))
+  return answers.every(({ id }) => ids.has(id))
+}
