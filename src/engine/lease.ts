@@ -48,6 +48,8 @@ export class Lessor {
   readonly #alongside = new Map<string, boolean>()
   /** Queues at their ceiling when they were last asked, and until when they need not be asked again. */
   readonly #fullUntil = new Map<string, number>()
+  /** Where it found work last. */
+  #lastServed: string | null = null
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
   #restMs = Number.POSITIVE_INFINITY
   /** Only runs of its own have ended since the last tick, so nothing is known to have come that it has not seen. */
@@ -64,6 +66,11 @@ export class Lessor {
     this.#lookAt = Number.NEGATIVE_INFINITY
     if (queues === 'any') this.#fullUntil.clear()
     else this.#add(queues)
+  }
+
+  /** Something may be ready, and nobody says where: most likely where the last work was, so that is asked before the look. */
+  guess(): void {
+    if (this.#lastServed !== null) this.ask([this.#lastServed])
   }
 
   /** Whether a run that comes into this queue could begin at once, and nothing else is to be asked first. */
@@ -204,6 +211,7 @@ export class Lessor {
     this.#tellEnds(queue, answer)
     // Ends came before what they made room for: whoever listens hears of them first, unless their answer stays away.
     if (this.#alongside.has(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
+    if (answer.leases.length > 0) this.#lastServed = queue
     for (const lease of answer.leases) begin(lease, trustedUntil)
     return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
   }

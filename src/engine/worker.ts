@@ -190,6 +190,8 @@ export class Worker {
     if (what === 'cancels' || what === 'anything') cancel.wake()
     if (what === 'cancels') return
     this.#lessor.ask(queues ?? 'any')
+    // A guess may be wrong. Among others it would be made by all of them at once, and each would lock the queue for it.
+    if (queues === undefined && this.#isAlone) this.#lessor.guess()
     lease.wake()
   }
 

@@ -1,6 +1,7 @@
 import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import type { DatabaseCondition } from './health.ts'
+import type { NewsKind } from './listeners.ts'
 import type { Step } from './statement.ts'
 
 /** What the verbs need of a database. Each call is one transaction, whole or not at all. */
@@ -19,11 +20,11 @@ export interface Database {
   /** A number that differs whenever somebody else may have written since it was last asked for; `null` if unknown. */
   changeMark(): number | null
   /** Calls back when somebody else may have written, until the answer is called. */
-  listen(heard: () => void): () => void
+  listen(heard: (what: NewsKind | 'anything') => void): () => void
   /** Whether it is known that what somebody else writes is heard of. */
   hears(): boolean
   /** Tells whoever listens elsewhere that there may be something for him: soon, and not once for every call. */
-  wakeOthers(): void
+  wakeOthers(news: Iterable<NewsKind>): void
   /** Shortens what the database keeps beside its data when it has grown too long. */
   trimLog(): Promise<void>
   /** What it tells of itself, and whether that can be relied on. */

@@ -1,7 +1,11 @@
+/** What may have changed: runs in line, instants of schedules, or requests to cancel. */
+export const newsKinds = ['work', 'schedules', 'cancels'] as const
+export type NewsKind = (typeof newsKinds)[number]
+
 export interface Wake {
   readonly from: 'here' | 'elsewhere'
-  /** What may have changed: runs in line, instants of schedules, or requests to cancel. Anything, from elsewhere. */
-  readonly what: 'work' | 'schedules' | 'cancels' | 'anything'
+  /** Anything, where nobody knows what somebody else has done. */
+  readonly what: NewsKind | 'anything'
   /** The queues it is about, where that is known. */
   readonly queues?: readonly string[]
 }

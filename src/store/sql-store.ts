@@ -191,7 +191,7 @@ export class SqlStore implements Store {
     const listener = { heard, coming }
     this.#listeners.add(listener)
     if (!this.#isClosed) {
-      this.#stopListening ??= this.#database.listen(() => this.#listeners.tell({ from: 'elsewhere', what: 'anything' }))
+      this.#stopListening ??= this.#database.listen((what) => this.#listeners.tell({ from: 'elsewhere', what }))
     }
     return () => {
       this.#listeners.delete(listener)
@@ -209,7 +209,7 @@ export class SqlStore implements Store {
   }
 
   wakeOthers(): void {
-    this.#database.wakeOthers()
+    this.#database.wakeOthers(['work'])
   }
 
   rehearsal(): Store {
@@ -241,7 +241,7 @@ export class SqlStore implements Store {
     const told = news.size === 0 ? null : about(result)
     if (told === null) return result
     for (const what of news) this.#listeners.tell({ from: 'here', what, ...told })
-    this.#database.wakeOthers()
+    this.#database.wakeOthers(news)
     return result
   }
 

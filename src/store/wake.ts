@@ -1,7 +1,8 @@
 import { requestCancel } from './cancel.ts'
 import { requestCancels } from './cancel-runs.ts'
 import { enqueuePlainly } from './enqueue-plain.ts'
-import type { Enqueued, NewRun, Wake } from './port.ts'
+import type { NewsKind } from './listeners.ts'
+import type { Enqueued, NewRun } from './port.ts'
 import { defaultQueue } from './queue-row.ts'
 import { takeBack } from './reclaim.ts'
 import { saveSooner } from './schedule-row.ts'
@@ -10,14 +11,14 @@ import { insertReady, insertWaiting } from './standing.ts'
 import type { Request, Row, Statement, Step } from './statement.ts'
 
 /** What a step has brought about that a sleeper may not know of. */
-export type News = Set<Exclude<Wake['what'], 'anything'>>
+export type News = Set<NewsKind>
 
 /**
  * The statements after which something may start sooner than sleepers know. A run comes into line, gets an instant to
  * wait for, loses its holder or is to be cancelled by one statement each, whatever verb brings it about, so no verb has
  * to say so and none can forget to. `wrote` says that only the rows it answers tell whether it wrote anything.
  */
-const tells = new Map<Statement, { readonly what: Exclude<Wake['what'], 'anything'>; readonly wrote?: true }>([
+const tells = new Map<Statement, { readonly what: NewsKind; readonly wrote?: true }>([
   [insertReady, { what: 'work' }],
   [enqueuePlainly, { what: 'work', wrote: true }],
   [insertWaiting, { what: 'work' }],

@@ -4,6 +4,7 @@ import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
 import { closedStore, type Database } from '../database.ts'
 import type { DatabaseCondition } from '../health.ts'
+import type { NewsKind } from '../listeners.ts'
 import {
   clockOr,
   metOthers,
@@ -137,7 +138,7 @@ export class PostgresDatabase implements Database {
     return null
   }
 
-  listen(heard: () => void): () => void {
+  listen(heard: (what: NewsKind | 'anything') => void): () => void {
     return this.#clock === undefined ? this.#wire.listen(heard) : () => undefined
   }
 
@@ -145,8 +146,8 @@ export class PostgresDatabase implements Database {
     return this.#clock !== undefined || this.#wire.hears()
   }
 
-  wakeOthers(): void {
-    if (this.#clock === undefined) this.#wire.wakeOthers()
+  wakeOthers(news: Iterable<NewsKind>): void {
+    if (this.#clock === undefined) this.#wire.wakeOthers(news)
   }
 
   close(): Promise<void> {

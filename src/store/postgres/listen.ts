@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
+import { type NewsKind, newsKinds } from '../listeners.ts'
 
 const pingEveryMs = 10_000
 const pingMsMax = 5_000
@@ -18,7 +19,7 @@ export interface Line {
   readonly pingChannel: string
   /** What this process says when it tells of its own steps, which it need not hear of again. */
   readonly self: string
-  readonly heard: () => void
+  readonly heard: (what: NewsKind | 'anything') => void
   /** Sends by another connection. */
   readonly ping: (token: string) => Promise<unknown>
 }
@@ -105,13 +106,21 @@ export class Listener {
     if (channel === this.#line.pingChannel) {
       this.#heardPing = Number(payload)
       this.#interrupt()
-    } else if (payload !== this.#line.self) this.#line.heard()
+      return
+    }
+    const [sender, ...news] = (payload ?? '').split(' ')
+    if (sender === this.#line.self) return
+    // Another program's word, or no word at all, may mean anything.
+    const known = newsKinds.filter((kind) => news.includes(kind))
+    for (const what of known.length === news.length && news.length > 0 ? known : (['anything'] as const)) {
+      this.#line.heard(what)
+    }
   }
 
   #prove(isProven: boolean): void {
     const isNew = isProven !== this.#isProven
     this.#isProven = isProven
-    if (isNew && !this.#isStopped) this.#line.heard()
+    if (isNew && !this.#isStopped) this.#line.heard('anything')
   }
 
   /** Waits that long, or until something interrupts it; not at all when it is over before it begins. */

@@ -1,11 +1,12 @@
 import { type Clock, pause } from '../../core/clock.ts'
+import type { NewsKind } from '../listeners.ts'
 
 /** Shorter, and the notifications of one busy process would slow down the commits of all others. */
 const gapMs = 10
 
 export interface Sender {
   readonly clock: Pick<Clock, 'after'>
-  readonly send: () => Promise<unknown>
+  readonly send: (news: readonly NewsKind[]) => Promise<unknown>
 }
 
 /**
@@ -14,7 +15,7 @@ export interface Sender {
  */
 export class Notifier {
   readonly #sender: Sender
-  #isWanted = false
+  #wanted = new Set<NewsKind>()
   #isClosed = false
   #sending: Promise<void> | null = null
 
@@ -22,9 +23,9 @@ export class Notifier {
     this.#sender = sender
   }
 
-  ring(): void {
+  ring(news: Iterable<NewsKind>): void {
     if (this.#isClosed) return
-    this.#isWanted = true
+    for (const kind of news) this.#wanted.add(kind)
     this.#sending ??= this.#sendAll()
   }
 
@@ -35,9 +36,10 @@ export class Notifier {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#isWanted) {
-      this.#isWanted = false
-      await this.#sender.send().catch(lost)
+    while (this.#wanted.size > 0) {
+      const news = [...this.#wanted]
+      this.#wanted = new Set()
+      await this.#sender.send(news).catch(lost)
       await pause(this.#sender.clock, gapMs)
     }
     this.#sending = null

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { systemClock } from '../../core/clock.ts'
+import type { NewsKind } from '../listeners.ts'
 import { Listener } from './listen.ts'
 import { Notifier } from './notify.ts'
 
-/** Who says it matters only to the sender itself; what happened is in the store. */
+/** It says who sends it, which matters to the sender alone, and what kind of thing happened; what happened is in the store. */
 export const notification = { name: 'belfry notify', text: 'select pg_notify($1, $2)' }
 
 /** By what the processes of one store tell each other that something happened. */
@@ -21,10 +22,13 @@ export class Wire {
   constructor(pool: pg.Pool, channel: string) {
     this.#pool = pool
     this.channel = channel
-    this.#notifier = new Notifier({ clock: systemClock, send: () => this.#notify(channel, this.#self) })
+    this.#notifier = new Notifier({
+      clock: systemClock,
+      send: (news) => this.#notify(channel, [this.#self, ...news].join(' ')),
+    })
   }
 
-  listen(heard: () => void): () => void {
+  listen(heard: (what: NewsKind | 'anything') => void): () => void {
     if (this.#isClosed) return () => undefined
     const pingChannel = `belfry ping ${this.#self}`
     const listener = new Listener({
@@ -44,8 +48,8 @@ export class Wire {
     return [...this.#listeners].some(({ isProven }) => isProven)
   }
 
-  wakeOthers(): void {
-    this.#notifier.ring()
+  wakeOthers(news: Iterable<NewsKind>): void {
+    this.#notifier.ring(news)
   }
 
   /** What was to be told is told before. */

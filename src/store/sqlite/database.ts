@@ -127,11 +127,16 @@ export class SqliteDatabase implements Database {
     return Number((this.#dataVersion.get() as Row).data_version)
   }
 
-  listen(heard: () => void): () => void {
+  listen(heard: (what: 'anything') => void): () => void {
     const isAlone = this.place === 'memory:' || this.#clock !== systemClock
     if (isAlone || !this.#handle.isOpen) return () => undefined
     const watch = watchLog(this.place)
-    const stop = listen({ clock: systemClock, changeMark: () => this.changeMark(), heard, watch })
+    const stop = listen({
+      clock: systemClock,
+      changeMark: () => this.changeMark(),
+      heard: () => heard('anything'),
+      watch,
+    })
     this.#listening.add(stop)
     return () => {
       this.#listening.delete(stop)

@@ -4,9 +4,13 @@ import type { Clock } from '../../core/clock.ts'
 /** Somebody else's write is to be noticed within 250 ms, also on a machine that is busy and where no change is told. */
 const lookEveryMs = 100
 /** A change is told when it is written, and can be seen when it is committed: how long after the one to look for the other. */
-const looksAfterMs = [2, 6, 24]
-/** Whoever hears of a write looks for himself, so others who write without a pause are heard of no oftener than this. */
-const restMs = 20
+const looksAfterMs = [1, 1, 2, 4, 8, 16]
+/**
+ * Whoever hears of a write looks for himself, so others who write without a pause are heard of no oftener than this, once
+ * they have been heard of a few times in a row.
+ */
+const restMs = 10
+const hearingsInARow = 5
 
 export interface Watched {
   readonly clock: Clock
@@ -22,7 +26,8 @@ export interface Watched {
  */
 export function listen({ clock, changeMark, heard, watch }: Watched): () => void {
   let mark = markOrNull(changeMark)
-  let heardAt = Number.NEGATIVE_INFINITY
+  /** When all rests that the hearings so far have earned are over. */
+  let restedAt = Number.NEGATIVE_INFINITY
   let takeBackPoll = clock.after(lookEveryMs, poll)
   let takeBackNext: (() => void) | null = null
   let looks = 0
@@ -36,7 +41,7 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
     const before = mark
     mark = markOrNull(changeMark)
     if (mark !== null && mark === before) return false
-    heardAt = clock.monotonic()
+    restedAt = Math.max(restedAt, clock.monotonic()) + restMs
     heard()
     return true
   }
@@ -50,7 +55,8 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
   function lookNext(): void {
     const afterMs = looksAfterMs[looks++]
     if (afterMs === undefined) return
-    takeBackNext = clock.after(Math.max(afterMs, heardAt + restMs - clock.monotonic()), () => {
+    const restLeftMs = restedAt - (hearingsInARow - 1) * restMs - clock.monotonic()
+    takeBackNext = clock.after(Math.max(afterMs, restLeftMs), () => {
       takeBackNext = null
       if (!look() || looks === 0) lookNext()
     })

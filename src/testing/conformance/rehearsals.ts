@@ -68,9 +68,9 @@ export const rehearsals: Case[] = [
       const database = databaseOf(store)
       const { wakeOthers } = database
       let notifications = 0
-      database.wakeOthers = () => {
+      database.wakeOthers = (news) => {
         notifications++
-        wakeOthers.call(database)
+        wakeOthers.call(database, news)
       }
       for (const [what, write] of writes) {
         heard.length = 0

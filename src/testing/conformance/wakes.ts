@@ -309,8 +309,8 @@ function listenTo(store: Store): Ear {
   }
 }
 
-function isForeign({ from, what }: Wake): boolean {
-  return from === 'elsewhere' && what === 'anything'
+function isForeign({ from }: Wake): boolean {
+  return from === 'elsewhere'
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -31,6 +31,7 @@ function stage({ url = postgresUrl() } = {}) {
   const pings: { token: string; isLost: boolean }[] = []
   const state = { losesPings: false, cannotPing: false }
   const heard: boolean[] = []
+  const told: string[] = []
   const application_name = `listener ${names}`
   const listener = new Listener({
     clock,
@@ -38,7 +39,10 @@ function stage({ url = postgresUrl() } = {}) {
     channel,
     pingChannel,
     self: 'me',
-    heard: () => heard.push(listener.isProven),
+    heard(what) {
+      heard.push(listener.isProven)
+      told.push(what)
+    },
     async ping(token) {
       pings.push({ token, isLost: state.losesPings })
       if (state.cannotPing) throw new Error('gone')
@@ -50,7 +54,7 @@ function stage({ url = postgresUrl() } = {}) {
     const text = 'select pid from pg_stat_activity where application_name = $1'
     return (await others.query(text, [application_name])).rows.map(({ pid }) => pid as number)
   }
-  return { clock, listener, heard, pings, state, connections }
+  return { clock, listener, heard, told, pings, state, connections }
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -83,6 +87,16 @@ test('it is called for what others tell, and not for what it tells itself', asyn
   await notify(channel, 'somebody')
   await until(() => heard.length >= 4)
   expect(heard).toHaveLength(4)
+})
+
+test('it says what kind of thing happened where it is told so in words it knows, and that it may be anything where not', async () => {
+  const { listener, told } = stage()
+  await until(() => listener.isProven)
+  for (const words of ['somebody work', 'me schedules', 'somebody cancels work', 'somebody', 'somebody work weather']) {
+    await notify(channel, words)
+  }
+  await until(() => told.length >= 6)
+  expect(told).toEqual(['anything', 'work', 'work', 'cancels', 'anything', 'anything'])
 })
 
 test('a connection that is open but delivers nothing is replaced, and whoever listens is told when it goes and comes', async () => {
