@@ -103,7 +103,7 @@ export const databases: readonly Mutant[] = [
   {
     id: 'postgres-notifies-nobody',
     hazard: 'On PostgreSQL other processes are not told of new work.',
-    edits: [['src/store/postgres/wire.ts', 'this.#notifier.ring()', '']],
+    edits: [['src/store/postgres/wire.ts', 'this.#notifier.ring(news)', '']],
     suites: [conformance('PostgreSQL another store hears')],
   },
   {
