@@ -12,7 +12,7 @@ import { allTried, clockOr, dialects, type Row, type Step, StepAgain, storeClock
  * and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because somebody is too late.
  *
  * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. Where that
- * was only tried, `belfry.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
+ * was only tried, `belfry_step.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
  */
 const leaseHead = dialects('lease at once', {
   sqlite: null,
@@ -21,7 +21,7 @@ const leaseHead = dialects('lease at once', {
       from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
         from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
-          and (not $12::boolean or current_setting('belfry.locked_queue', true) = q.id::text)
+          and (not $12::boolean or current_setting('belfry_step.locked_queue', true) = q.id::text)
           and not exists (select from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) q),
     head as materialized (
       select r.*, d.* from (

@@ -11,7 +11,7 @@ import { ahead, dialects, rowsOf, type Step } from './statement.ts'
  */
 const tryLockQueue = dialects('enqueue try lock queue', {
   sqlite: 'select 1 from belfry.queue where ns = $1 and name = $2',
-  postgres: `select set_config('belfry.locked_queue', id::text, true) from (
+  postgres: `select set_config('belfry_step.locked_queue', id::text, true) from (
     select id from belfry.queue where ns = $1 and name = $2 for no key update skip locked) q`,
 })
 
