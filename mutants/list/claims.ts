@@ -3,6 +3,8 @@ import { conformance, type Mutant } from '../mutant.ts'
 
 const file = 'src/store/lease.ts'
 const head = 'src/store/head-of-line.ts'
+const atOnce = 'src/store/lease-at-once.ts'
+const known = ['test/store/lease.test.ts', 'test/store/head-of-line.test.ts', 'test/store/lease-at-once.test.ts']
 
 /** Who gets which runs, and how many at once. */
 export const claims: readonly Mutant[] = [
@@ -21,7 +23,7 @@ export const claims: readonly Mutant[] = [
       [
         file,
         'where q.ns = $1 and q.name = $2`\nconst survey =',
-        "where q.ns = $1 and q.name = $2${now === '$5' ? '' : ' for no key update of q'}`\nconst survey =",
+        "where q.ns = $1 and q.name = $2${texts.now === '$5' ? '' : ' for no key update of q'}`\nconst survey =",
       ],
     ],
     suites: [conformance('PostgreSQL law 3: the ceiling')],
@@ -64,7 +66,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL a claim waits for whoever has locked a run at the head of the line.',
     edits: [
       [head, 'limit lane.most for update skip locked) r', 'limit lane.most for update) r'],
-      [head, 'limit $5 for update skip locked) r', 'limit $5 for update) r'],
+      [atOnce, 'limit line.room for update skip locked) r', 'limit line.room for update) r'],
     ],
     suites: ['test/store/interleaved.test.ts'],
   },
@@ -75,7 +77,7 @@ export const claims: readonly Mutant[] = [
       [
         file,
         'from belfry.lease l where l.queue_id = q.id) as in_flight',
-        "from belfry.lease l where l.queue_id = q.id${now === '$5' ? ' and l.expires_at > $5' : ''}) as in_flight",
+        "from belfry.lease l where l.queue_id = q.id${texts.now === '$5' ? ' and l.expires_at > $5' : ''}) as in_flight",
       ],
     ],
     suites: [conformance('law 3: an expired lease')],
@@ -87,10 +89,71 @@ export const claims: readonly Mutant[] = [
       [
         file,
         'from belfry.lease l where l.queue_id = q.id) as in_flight',
-        "from belfry.lease l where l.queue_id = q.id${now === '$5' ? '' : ` and l.expires_at > ${now}`}) as in_flight",
+        "from belfry.lease l where l.queue_id = q.id${texts.now === '$5' ? '' : ` and l.expires_at > ${texts.now}`}) as in_flight",
       ],
     ],
     suites: [conformance('PostgreSQL law 3: an expired lease')],
+  },
+  {
+    id: 'known-policy-is-not-asked-for',
+    hazard:
+      'On PostgreSQL whoever knows a queue goes on by the policy he knew, after somebody has lowered its ceiling.',
+    edits: [[atOnce, 'and q.policy = $5 and', 'and $5::text is not null and']],
+    suites: known,
+  },
+  {
+    id: 'paused-queue-is-leased-at-once',
+    hazard: 'On PostgreSQL whoever knows a queue leases from it while it is paused.',
+    edits: [[atOnce, 'and q.paused_at is null and', 'and']],
+    suites: known,
+  },
+  {
+    id: 'stopped-fleet-leases-at-once',
+    hazard: 'On PostgreSQL whoever knows a queue leases from it while the whole fleet is stopped.',
+    edits: [[atOnce, 'and n.stopped_at is null', '']],
+    suites: known,
+  },
+  {
+    id: 'waiting-overtaken-at-once',
+    hazard: 'On PostgreSQL a run whose instant has come stays aside as long as whoever leases knows its queue.',
+    edits: [[atOnce, "a.kind = 'waiting' and", "a.kind = 'nobody' and"]],
+    suites: known,
+  },
+  {
+    id: 'lateness-ignored-at-once',
+    hazard: 'On PostgreSQL a run that comes too late is begun by whoever knows its queue.',
+    edits: [[atOnce, 'where deadline <= (select now from line) or', 'where']],
+    suites: known,
+  },
+  {
+    id: 'expired-lease-is-free-at-once',
+    hazard: 'On PostgreSQL an expired lease gives its slot away to whoever knows the queue.',
+    edits: [
+      [
+        atOnce,
+        'where l.queue_id = q.id) as in_flight',
+        'where l.queue_id = q.id and l.expires_at > c.now) as in_flight',
+      ],
+    ],
+    suites: known,
+  },
+  {
+    id: 'tried-lock-taken-for-granted',
+    hazard: 'On PostgreSQL an enqueue leases from a queue that somebody else is counting.',
+    edits: [
+      [
+        atOnce,
+        "and (not $12::boolean or current_setting('belfry_step.locked_queue', true) = q.id::text)",
+        'and $12::boolean is not null',
+      ],
+    ],
+    suites: ['test/store/lone-run.test.ts', 'test/store/lease-at-once.test.ts'],
+  },
+  {
+    id: 'unreadable-run-begun-at-once',
+    hazard: 'On PostgreSQL a run that cannot be read stops everybody who knows its queue, for ever.',
+    edits: [[atOnce, 'context.policies.delete(granted.queue)', '']],
+    suites: known,
   },
   {
     id: 'ceiling-plus-one',

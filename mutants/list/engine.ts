@@ -251,13 +251,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'wake-up-lost-and-no-poll',
     hazard: 'Work whose wake-up was lost is never looked for.',
-    edits: [
-      [
-        'src/engine/lease.ts',
-        '? fullPollMs : context.settings.pollMs, this.#restMs)',
-        '? fullPollMs : 86_400_000, this.#restMs)',
-      ],
-    ],
+    edits: [['src/engine/lease.ts', '? fullPollMs : settings.pollMs)', '? fullPollMs : 86_400_000)']],
     suites: [recovery, 'test/engine/lease.test.ts'],
   },
   {

@@ -177,17 +177,24 @@ describe.each<Kind>(['file', 'memory', 'postgres'])('a lone run (%s)', (kind) =>
   })
 })
 
-test('whoever enqueues waits for nobody who has locked the queue, and the lease that was asked for comes after him', async () => {
-  const store = await openOn('postgres')
-  await store.enqueue([report])
-  const { leased } = await sleeper(store)
-  await others.query('begin')
-  await others.query(`select 1 from ${schema}.queue for no key update`)
-  const [made] = await store.enqueue([report])
-  expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
-  await others.query('rollback')
-  expect((await leased[0])?.leases).toHaveLength(2)
-})
+test.each([
+  ['first seen', false],
+  ['known', true],
+])(
+  'whoever enqueues waits for nobody who has locked the queue (%s), and the lease that was asked for comes after him',
+  async (_, isKnown) => {
+    const store = await openOn('postgres')
+    await store.enqueue([report])
+    const { leased } = await sleeper(store)
+    if (isKnown) await store.lease({ queue: 'default', workerId: 'w-11', claimId: 'to know it', can, limit: 0 })
+    await others.query('begin')
+    await others.query(`select 1 from ${schema}.queue for no key update`)
+    const [made] = await store.enqueue([report])
+    expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
+    await others.query('rollback')
+    expect((await leased[0])?.leases).toHaveLength(2)
+  },
+)
 
 async function turnUntil(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turn()
