@@ -8,12 +8,12 @@ import { endHints, without } from './hint-row.ts'
 import { releaseRuns } from './hold.ts'
 import { type LedgerEntry, writeLedger } from './ledger.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
-import { runOf, type Work, workOf } from './occurrence-run.ts'
+import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
 import { planned, unplanned } from './plan-schedule.ts'
 import type { Fired } from './port.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 import { lockSchedules, type ScheduleRow, savePlans, saveSchedules, scheduleRowOf } from './schedule-row.ts'
-import { all, clockOr, dialects, each, freshIds, type Row, type Step, storeClock } from './statement.ts'
+import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from './statement.ts'
 import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
 
 /**
@@ -55,7 +55,7 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
   if (first === undefined) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
   const now = first.now as number
   const { due, unread } = readRows(found)
-  yield* each(
+  yield* runEach(
     postponeUnread,
     unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
   )
@@ -106,6 +106,7 @@ export interface FiredSchedules {
 
 /** Gives locked schedules their turns, all writes of one kind in one statement. */
 export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
+  const asked = yield* askForWork(rows)
   const { taken, broken } = yield* turnsOf(context, now, rows)
   const turns = bounded(taken)
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
@@ -113,6 +114,7 @@ export function* fireSchedules(context: StoreContext, now: number, rows: readonl
   const work = yield* workOf(
     context,
     firing.map(({ row }) => row),
+    asked,
   )
   const ids = yield* freshIds(firing.reduce((sum, { fires }) => sum + fires.length, 0))
   const batches = new Map<Turn, RunRow[]>()

@@ -1,6 +1,6 @@
 import type { Hints } from '../core/governor.ts'
 import type { HintKind } from './port.ts'
-import { dialects, each, type Step } from './statement.ts'
+import { dialects, runEach, type Step } from './statement.ts'
 import type { HintView } from './view.ts'
 
 /** A hint that no longer counts, and why. */
@@ -23,7 +23,7 @@ export const hintKinds = ['interval', 'oneshot'] as const satisfies readonly Hin
 
 /** Writes down that hints have ended; the rows of `schedule` no longer carry them. */
 export function* endHints(ended: readonly EndedHint[]): Step<void> {
-  yield* each(
+  yield* runEach(
     endRows,
     ended.map(({ scheduleId, kind, at, by }) => [scheduleId, kind, at, by]),
   )

@@ -1,4 +1,14 @@
-import { dialects, each, type Row, type Step, type Value } from './statement.ts'
+import {
+  dialects,
+  each,
+  eachAhead,
+  type Request,
+  type Row,
+  rowsOf,
+  runEach,
+  type Step,
+  type Value,
+} from './statement.ts'
 import type { NextDecisionView } from './view.ts'
 
 /** How nominal occurrences of a schedule end: one that became a run, or one or more that ended without. */
@@ -77,28 +87,32 @@ export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step
     )).map((row) => [row.schedule_id as number, row]),
   )
   const extending = new Set(candidates.filter((entry) => continues(newest.get(entry.scheduleId), entry)))
-  yield* each(
+  yield* runEach(
     extendEntries,
     [...extending].map(({ scheduleId, to, count, countIsAtLeast }) => {
       return [scheduleId, newest.get(scheduleId)?.from_at as number, to, count, now, countIsAtLeast ? 1 : 0]
     }),
   )
-  yield* each(
+  yield* runEach(
     insertEntries,
     merged.filter((entry) => !extending.has(entry)).map((entry) => tupleOf(now, entry)),
   )
 }
 
-/** Writes down how occurrences with a run ended; answers the runs whose occurrence had not ended before. */
-export function* finishLedger(
+/** Writes down how occurrences with a run ended; `finishedBy` tells of which of them it was the end. */
+export function finishLedger(
   now: number,
   ends: readonly { readonly scheduleId: number; readonly runId: number; readonly status: string }[],
-): Step<Set<number>> {
-  const rows = yield* each<{ run_id: number }>(
+): Step<Request> {
+  return eachAhead(
     finishEntries,
     ends.map(({ scheduleId, runId, status }) => [scheduleId, runId, status, now]),
   )
-  return new Set(rows.map((row) => row.run_id))
+}
+
+/** The runs whose occurrence had not ended before. */
+export function* finishedBy(finishing: Request): Step<Set<number>> {
+  return new Set((yield* rowsOf<{ run_id: number }>(finishing)).map((row) => row.run_id))
 }
 
 function neighboursMerged(entries: readonly LedgerEntry[]): LedgerEntry[] {

@@ -1,7 +1,7 @@
 import { admit } from './admit.ts'
 import { readPolicy } from './queue-row.ts'
 import { takeFromAside } from './standing.ts'
-import { all, dialects, each, type Step } from './statement.ts'
+import { all, dialects, each, runEach, type Step } from './statement.ts'
 
 /** A live run of a schedule, as overlap asks for it. */
 export interface LiveRunRow {
@@ -61,14 +61,14 @@ const findFirstBehind = dialects('live find first behind', {
 const liveRunsMax = 1_000
 
 export function* listLiveRuns(runs: readonly { ns: number; scheduleId: number; id: number }[]): Step<void> {
-  yield* each(
+  yield* runEach(
     insertLive,
     runs.map(({ ns, scheduleId, id }) => [ns, scheduleId, id]),
   )
 }
 
 export function* forgetLiveRuns(runs: readonly { scheduleId: number; runId: number }[]): Step<void> {
-  yield* each(
+  yield* runEach(
     deleteLive,
     runs.map(({ scheduleId, runId }) => [scheduleId, runId]),
   )

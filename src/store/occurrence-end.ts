@@ -1,6 +1,6 @@
 import type { RunStatus } from '../core/run-state.ts'
 import { holdRuns } from './hold.ts'
-import { finishLedger } from './ledger.ts'
+import { finishedBy, finishLedger } from './ledger.ts'
 import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
 import { isOfCalendarAlone, isWorkable, planned } from './plan-schedule.ts'
 import { lockSchedules, type ScheduleRow, saveAnchors, saveSchedules } from './schedule-row.ts'
@@ -26,10 +26,11 @@ export function* occurrencesEnded(
 ): Step<void> {
   if (ends.length === 0) return
   yield* forgetLiveRuns(ends)
-  const counted = yield* finishLedger(now, ends)
+  const finishing = yield* finishLedger(now, ends)
   const rows = yield* withForgotten(schedules, ends)
   const active = [...rows.values()].filter(({ deletedAt }) => deletedAt === null)
   const live = yield* liveRunsOf(active.map(({ id }) => id))
+  const counted = yield* finishedBy(finishing)
   const endsOf = bySchedule(ends)
   const anchored: number[] = []
   const moved = active.flatMap((row) => {

@@ -4,11 +4,11 @@ import type { TargetNeed } from '../core/plan.ts'
 import { priorityDefault, type ScheduleSpec } from '../core/schedule.ts'
 import { needOf } from '../core/target.ts'
 import type { StoreContext } from './context.ts'
-import { ensureNeeds, needName } from './need-row.ts'
+import { askForNeeds, ensureNeeds, needName } from './need-row.ts'
 import { type QueueRow, queueRowOf } from './queue-row.ts'
 import type { RunRow } from './run-row.ts'
 import type { ScheduleRow } from './schedule-row.ts'
-import { dialects, each, type Step } from './statement.ts'
+import { dialects, eachAhead, type Request, rowsOf, type Step } from './statement.ts'
 
 const findQueues = dialects('occurrence find queues', {
   sqlite: 'select id, name, policy, policy_version from belfry.queue where id = $1',
@@ -21,20 +21,43 @@ export interface Work {
   readonly needId: number
 }
 
-/** The queues and lanes of schedules, by the schedules' ids. */
-export function* workOf(context: StoreContext, schedules: readonly ScheduleRow[]): Step<Map<number, Work>> {
-  const queueIds = [...new Set(schedules.map(({ queueId }) => queueId))]
-  const queues = new Map(
-    (yield* each(
-      findQueues,
-      queueIds.map((id) => [id]),
-    )).map((row) => [row.id as number, queueRowOf(row)]),
+/** The queues and lanes of schedules, before it is known which of them make a run. */
+export interface AskedWork {
+  readonly queues: Request
+  readonly needs: Request
+}
+
+/** Asks where runs of these schedules go, with whatever is asked next. */
+export function* askForWork(schedules: readonly ScheduleRow[]): Step<AskedWork> {
+  const queueIds = new Set(schedules.map(({ queueId }) => queueId))
+  const queues = yield* eachAhead(
+    findQueues,
+    [...queueIds].map((id) => [id]),
   )
+  return { queues, needs: yield* askForNeeds(schedules.flatMap(laneOf)) }
+}
+
+/** A target that is none has no lane; whoever takes its schedule's turn will say what is wrong. */
+function laneOf({ ns, spec }: ScheduleRow): { ns: number; need: TargetNeed | null }[] {
+  try {
+    return [{ ns, need: needFor(spec) }]
+  } catch {
+    return []
+  }
+}
+
+/** The queues and lanes of schedules that were asked for, by the schedules' ids. */
+export function* workOf(
+  context: StoreContext,
+  schedules: readonly ScheduleRow[],
+  asked: AskedWork,
+): Step<Map<number, Work>> {
+  const queues = new Map((yield* rowsOf(asked.queues)).map((row) => [row.id as number, queueRowOf(row)]))
   const work = new Map<number, Work>()
   for (const ns of new Set(schedules.map((schedule) => schedule.ns))) {
     const ofSpace = schedules.filter((schedule) => schedule.ns === ns)
     const needs = ofSpace.map(({ spec }) => needFor(spec))
-    const needIds = yield* ensureNeeds({ ...context, ns }, needs)
+    const needIds = yield* ensureNeeds({ ...context, ns }, needs, asked.needs)
     for (const [index, { id, queueId }] of ofSpace.entries()) {
       const needId = needIds.get(needName(needs[index] ?? null)) as number
       work.set(id, { queue: queues.get(queueId) as QueueRow, needId })

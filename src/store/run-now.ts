@@ -6,7 +6,7 @@ import { jsonText, payloadBytesMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { arrivalOf } from './enqueue.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
-import { runOf, standsBehind, type Work, workOf } from './occurrence-run.ts'
+import { askForWork, runOf, standsBehind, type Work, workOf } from './occurrence-run.ts'
 import type { RunNowAnswer } from './port.ts'
 import { writeRuns } from './run-row.ts'
 import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
@@ -50,7 +50,7 @@ function* make(
   schedule: ScheduleRow,
   { now, payload, waitsFor }: { now: number; payload: unknown; waitsFor: number | null },
 ): Step<RunNowAnswer> {
-  const work = (yield* workOf(context, [schedule])).get(schedule.id) as Work
+  const work = (yield* workOf(context, [schedule], yield* askForWork([schedule]))).get(schedule.id) as Work
   const [id] = (yield* freshIds(1)) as [number]
   const row = runOf(schedule, work, now, {
     id,

@@ -5,7 +5,7 @@ import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import { canBeName } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { all, dialects, each, inList, one, type Row, type Step } from './statement.ts'
+import { all, dialects, inList, one, type Row, run, runEach, type Step } from './statement.ts'
 import type { NextDecisionView } from './view.ts'
 
 /** A schedule with all that is remembered of it. */
@@ -110,19 +110,19 @@ export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<Sch
 
 /** Writes all that is remembered of locked schedules; spec and version are written by whoever edits them. */
 export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
-  yield* each(saveSooner, rows.filter(isSooner).map(stateTuple))
-  yield* each(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
+  yield* runEach(saveSooner, rows.filter(isSooner).map(stateTuple))
+  yield* runEach(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
 }
 
 /** Writes what a plain firing changes: the plan and what was planned last. Of all else the row says what is stored. */
 export function* savePlans(rows: readonly ScheduleRow[]): Step<void> {
-  yield* each(saveSooner, rows.filter(isSooner).map(stateTuple))
-  yield* each(savePlan, rows.filter((row) => !isSooner(row)).map(planTuple))
+  yield* runEach(saveSooner, rows.filter(isSooner).map(stateTuple))
+  yield* runEach(savePlan, rows.filter((row) => !isSooner(row)).map(planTuple))
 }
 
 /** Writes down when occurrences of schedules ended, and nothing else. */
 export function* saveAnchors(ids: readonly number[], anchorAt: number): Step<void> {
-  if (ids.length > 0) yield* one(saveAnchor, JSON.stringify(ids), anchorAt)
+  if (ids.length > 0) yield* run(saveAnchor, JSON.stringify(ids), anchorAt)
 }
 
 function isSooner({ wakeAt, knownWakeAt }: ScheduleRow): boolean {

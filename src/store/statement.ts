@@ -131,12 +131,13 @@ export function* eachAhead(
   ...params: Param[]
 ): Step<Request> {
   const request: Request = { kind: 'each', statement, tuples, params, way: 'ahead' }
-  yield request
+  if (tuples.length > 0) yield request
   return request
 }
 
-export function* rowsOf(request: Request): Step<Row[]> {
-  return yield { kind: 'rows', of: request }
+/** The rows of a statement that was sent ahead; none where there was nothing to send. */
+export function* rowsOf<Result = Row>(request: Request): Step<Result[]> {
+  return (yield { kind: 'rows', of: request }) as Result[]
 }
 
 /** Has a statement done whose rows nobody reads. */

@@ -25,6 +25,7 @@ export async function startCutter(server: URL) {
     client.on('close', cut)
     upstream.on('close', cut)
     let isCommitting = false
+    let answer = Buffer.alloc(0)
     let isIdle = false
     client.on('data', (chunk) => {
       const isWhole = isIdle && !chunk.includes('begin ')
@@ -37,8 +38,13 @@ export async function startCutter(server: URL) {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (isCommitting) return cut()
-      isIdle = chunk.subarray(-readyAndIdle.length).equals(readyAndIdle)
+      if (isCommitting) {
+        // What was sent together with the commit is answered before it; only then has it been done.
+        answer = Buffer.concat([answer, chunk])
+        if (isOver(answer)) cut()
+        return
+      }
+      isIdle = isOver(chunk)
       client.write(chunk)
     })
   })
@@ -57,4 +63,8 @@ export async function startCutter(server: URL) {
       await once(listener, 'close')
     },
   }
+}
+
+function isOver(answer: Buffer): boolean {
+  return answer.subarray(-readyAndIdle.length).equals(readyAndIdle)
 }
