@@ -13,7 +13,23 @@ beforeAll(async () => {
 afterAll(() => client.end())
 
 test('texts come back as they went in, whatever a PostgreSQL array makes of their characters', async () => {
-  const texts = ['', 'NULL', null, 'a,b', '{"a":["\\"\\\\"]}', ' x ', '\\', '"', '{}', 'ü\n\t', "'", '$1']
+  const texts = [
+    '',
+    'NULL',
+    null,
+    'a,b',
+    '{"a":["\\"\\\\"]}',
+    ' x ',
+    '\\',
+    '"',
+    '{}',
+    'ü\n\t',
+    "'",
+    '$1',
+    '\u007f\u2028\\"',
+    '"🔔\\',
+    '\u0001"\\',
+  ]
   const { rows } = await client.query('select t from unnest($1::text[]) with ordinality as i (t, n) order by n', [
     arrayText(texts),
   ])
