@@ -83,13 +83,20 @@ function bySchedule(ends: readonly OccurrenceEnd[]): Map<number, OccurrenceEnd[]
 
 /**
  * Whether the governor, asked again, would answer as it did when the occurrence was fired, so that only the instant of the
- * end is to be remembered. That is nearly every end of a cron. While it is paused nothing is planned.
+ * end is to be remembered. That is nearly every end of a cron, and of what has had its last occurrence. While it is paused
+ * nothing is planned.
  */
 function isPlannedAnyhow(row: ScheduleRow, ends: readonly OccurrenceEnd[]): boolean {
   const { nextDueAt, wakeAt, hints, failureCount } = row
-  const isPlanned = nextDueAt !== null && wakeAt === nextDueAt
-  if (!isPlanned || hints.oneshot !== undefined || !isOfCalendarAlone(row)) return false
+  const isPlanned = nextDueAt !== null && wakeAt === nextDueAt && isOfCalendarAlone(row)
+  if (hints.oneshot !== undefined || !(isPlanned || isOver(row))) return false
   return failureCount === 0 && ends.every(({ status }) => status === 'completed')
+}
+
+/** Whether nothing follows, and no end could change that: only `max` and an interval hint are measured from an end. */
+function isOver({ nextDecision, waitsFor, wakeAt, spec, hints }: ScheduleRow): boolean {
+  const isAsleep = waitsFor === null && wakeAt === null
+  return isAsleep && nextDecision?.source === 'none' && spec.maxMs === undefined && hints.interval === undefined
 }
 
 interface Ended {

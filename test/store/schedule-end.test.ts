@@ -45,6 +45,23 @@ onEachStore('ends', (stage) => {
     expect(await stage().view()).toMatchObject({ nextRunAt: endedAt + 20 * minute })
   })
 
+  it('the end of the last occurrence leaves alone that nothing follows, and is remembered', async () => {
+    await stage().put({ timing: { at: startAt + hour } })
+    await stage().fireAt(startAt + hour)
+    const before = await stage().view()
+    expect(before).toMatchObject({ nextRunAt: null, wakeAt: null })
+    stage().pass(7 * minute)
+    await stage().end(await stage().leaseOne())
+    const endedAt = startAt + hour + 7 * minute
+    expect(await stage().view()).toEqual({ ...before, anchorAt: endedAt })
+  })
+
+  it('the last occurrence counts as a failure where it failed', async () => {
+    await stage().put({ timing: { everyMs: hour }, maxRuns: 1 })
+    await stage().runAt(startAt + hour, broken)
+    expect(await stage().view()).toMatchObject({ failureCount: 1, nextRunAt: null })
+  })
+
   it('the end of a cron run ends its failures in a row, and brings back a look that somebody put off', async () => {
     await stage().put({})
     await stage().runAt(startAt + hour, broken)
