@@ -22,7 +22,11 @@ export const fences: readonly Mutant[] = [
     id: 'end-without-fence-sqlite',
     hazard: 'On SQLite an end with an older fence takes the lease of the newer one away.',
     edits: [
-      [settle, '.sqlite} and fence = $2 and ns = $3 returning *`', '.sqlite} and fence >= $2 and ns = $3 returning *`'],
+      [
+        settle,
+        '.sqlite} and fence = $2 and ns = $3\n    returning',
+        '.sqlite} and fence >= $2 and ns = $3\n    returning',
+      ],
     ],
     suites: [conformance('memory: law 4: a holder')],
   },
@@ -32,8 +36,8 @@ export const fences: readonly Mutant[] = [
     edits: [
       [
         settle,
-        '.postgres} and fence = $2 and ns = $3 returning *`',
-        '.postgres} and fence >= $2 and ns = $3 returning *`',
+        '.postgres} and fence = $2 and ns = $3\n    returning',
+        '.postgres} and fence >= $2 and ns = $3\n    returning',
       ],
     ],
     suites: [conformance('PostgreSQL law 4: a holder')],

@@ -5,7 +5,19 @@ import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import { canBeName } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { all, dialects, inList, one, type Row, run, runEach, type Step } from './statement.ts'
+import {
+  ahead,
+  all,
+  dialects,
+  inList,
+  one,
+  type Request,
+  type Row,
+  rowsOf,
+  run,
+  runEach,
+  type Step,
+} from './statement.ts'
 import type { NextDecisionView } from './view.ts'
 
 /** A schedule with all that is remembered of it. */
@@ -89,6 +101,15 @@ export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean
   const rows = yield* all(wait ? lockAndWait : lockFree, JSON.stringify([...new Set(ids)]))
   const readable = wait ? rows : rows.filter(isReadable)
   return new Map(readable.map((row) => [row.id as number, scheduleRowOf(row)]))
+}
+
+/** The same with whatever is asked next, for somebody who waits for the locks anyhow; `lockedBy` tells what was locked. */
+export function lockAhead(ids: readonly number[]): Step<Request> {
+  return ahead(lockAndWait, JSON.stringify([...new Set(ids)]))
+}
+
+export function* lockedBy(locking: Request): Step<Map<number, ScheduleRow>> {
+  return new Map((yield* rowsOf(locking)).map((row) => [row.id as number, scheduleRowOf(row)]))
 }
 
 /** Whoever does not wait does not stumble either: a row that somebody has damaged must not keep all others from going on. */

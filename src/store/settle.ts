@@ -9,15 +9,15 @@ import type { StoreContext } from './context.ts'
 import type { AttemptEnd, LeaseName, Settled } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { writeResults } from './result.ts'
-import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from './schedule-row.ts'
 import {
   all,
   allAlone,
-  clockNow,
   clockOr,
   dialects,
   each,
   inList,
+  type Request,
   type Row,
   run,
   type Step,
@@ -26,8 +26,10 @@ import {
 
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
 const takeLeases = dialects('settle take leases', {
-  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3 returning *`,
-  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3 returning *`,
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3
+    returning *, $4 as now`,
+  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3
+    returning *, ${clockOr('$4')} as now`,
 })
 const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
   and cancel_requested_at is null`
@@ -142,8 +144,8 @@ export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd
  */
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
   const named = ends.map(numbered)
-  const locked = yield* lockSchedules(ends.flatMap(scheduleIdOf), { wait: true })
-  const verdicts = yield* settleFully(context, named, locked)
+  const locking = yield* lockAhead(ends.flatMap(scheduleIdOf))
+  const verdicts = yield* settleFully(context, named, locking)
   const records = yield* recordsOf(
     context,
     named.filter((end) => !verdicts.has(end)),
@@ -179,15 +181,17 @@ function listOf(byRun: ReadonlyMap<number, NumberedEnd>): string {
 function* settleFully(
   context: StoreContext,
   ends: readonly NumberedEnd[],
-  locked: Map<number, ScheduleRow>,
+  locking: Request,
 ): Step<Map<NumberedEnd, Verdict>> {
-  const now = yield* clockNow()
   const fences = byFence(ends)
   if (fences.size > 1) yield* lockLeases(ends.map(({ runId }) => runId))
   const rows: Row[] = []
   for (const [fence, byRun] of fences) {
-    rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns)))
+    rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns, storeClock)))
   }
+  // Where nothing was taken nothing follows, whatever the time.
+  const now = (rows[0]?.now ?? 0) as number
+  const locked = yield* lockedBy(locking)
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
   const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
     const lease = leases.get(nameOf(one))
