@@ -13,6 +13,8 @@ const queryMsMax = 30_000
  * breaks off was not written and is tried again.
  */
 const silenceMsMax = 5_000
+/** What happens once a minute finds its connection, with all that was prepared on it; a new one costs tens of ms. */
+const idleMsMax = 600_000
 
 /**
  * Every statement of the store is a handful of index probes, whatever the sizes of the tables. The planner knows those
@@ -41,6 +43,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: connectMsMax,
+    idleTimeoutMillis: idleMsMax,
     query_timeout: queryMsMax,
     statement_timeout: queryMsMax,
     idle_in_transaction_session_timeout: silenceMsMax,
