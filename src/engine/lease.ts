@@ -25,6 +25,8 @@ const lookMsMax = 1_000
 export interface LessorOptions {
   readonly context: EngineContext
   readonly slots: number | null
+  /** Whether no other worker is at work on this store, as far as is known. */
+  readonly isAlone: () => boolean
   /** How many of the held will have ended when what is leased now begins. */
   readonly leaving: () => number
   /** Resolves when the ends that are being written have been told of. */
@@ -48,6 +50,9 @@ export class Lessor {
   readonly #alongside = new Map<string, boolean>()
   /** Queues at their ceiling when they were last asked, and until when they need not be asked again. */
   readonly #fullUntil = new Map<string, number>()
+  /** Queues that are being asked, and those in which ends of runs matter for their keys. */
+  readonly #underWay = new Set<string>()
+  readonly #keyed = new Set<string>()
   /** Where it found work last. */
   #lastServed: string | null = null
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
@@ -78,11 +83,16 @@ export class Lessor {
     return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#fullUntil.has(queue)
   }
 
-  /** Asks at the same time as the ends of runs in these queues are written, so that one commit does for both. */
-  askAlong(queues: Iterable<string>): void {
+  /**
+   * Asks at the same time as the ends of runs in these queues are written, so that one commit does for both; answers
+   * whether there is anything to ask.
+   */
+  askAlong(queues: Iterable<string>): boolean {
+    const asked = [...queues].filter((queue) => this.#needsRoom(queue))
     this.#isForEnds = true
-    this.#add(queues)
-    for (const queue of queues) this.#alongside.set(queue, this.#fullUntil.has(queue))
+    this.#add(asked)
+    for (const queue of asked) this.#alongside.set(queue, this.#fullUntil.has(queue))
+    return asked.length > 0
   }
 
   /**
@@ -90,10 +100,21 @@ export class Lessor {
    * ends, and is under way, comes after them.
    */
   askAfter(queues: Iterable<string>): boolean {
-    const rest = [...queues].filter((queue) => this.#asked.has(queue) || !this.#alongside.has(queue))
+    const waiting = [...queues].filter((queue) => this.#needsRoom(queue))
+    const rest = waiting.filter((queue) => this.#asked.has(queue) || !this.#alongside.has(queue))
     this.#isForEnds = true
     this.#add(rest)
     return rest.length > 0
+  }
+
+  /**
+   * Whether anything may wait in this queue for the end of a run. Where it was not full when it was last asked, whoever
+   * came since then has been told of; but what other workers do with it is not, and what is asked now may come too early.
+   */
+  #needsRoom(queue: string): boolean {
+    const { slots, isAlone } = this.#options
+    if (slots !== null || !isAlone()) return true
+    return this.wasFull(queue) || this.#keyed.has(queue) || this.#underWay.has(queue) || this.#asked.has(queue)
   }
 
   #add(queues: Iterable<string>): void {
@@ -196,15 +217,19 @@ export class Lessor {
     const startedAt = clock.monotonic()
     const trustedUntil = startedAt + trustMs(settings)
     const request = { queue, workerId: workerId(), claimId, can: can(), limit, leaseMs: settings.leaseMs }
-    let answer: Omit<LeaseAnswer, 'inFlight' | 'available'>
+    let answer: Omit<LeaseAnswer, 'inFlight' | 'available' | 'keyed'> & { keyed?: boolean }
+    this.#underWay.add(queue)
     try {
       answer = await store.lease(request)
     } catch (error) {
       if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
       answer = { leases: await this.#granted(request, trustedUntil), skipped: [], broken: [], full: false, more: true }
     } finally {
+      this.#underWay.delete(queue)
       this.#answered(queue)
     }
+    if (answer.keyed === true) this.#keyed.add(queue)
+    else if (answer.keyed === false) this.#keyed.delete(queue)
     if (answer.full) this.#fullUntil.set(queue, startedAt + fullPollMs)
     else this.#fullUntil.delete(queue)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)

@@ -77,6 +77,7 @@ export class Worker {
       context: this.#context,
       slots: start.slots ?? null,
       queues: start.queues === undefined ? null : new Set(start.queues),
+      isAlone: () => this.#isAlone,
       leaving: () => (store.keepsOrder && this.#isAlone ? this.#settler.inWriting : 0),
       endsTold: () => this.#settler.underWay,
       workerId,
@@ -282,8 +283,7 @@ export class Worker {
    */
   #ending(queues: ReadonlySet<string>): void {
     if (!this.#isLeasing || !this.#isAlone || !this.#context.store.keepsOrder) return
-    this.#lessor.askAlong(queues)
-    this.#loops.lease.wake()
+    if (this.#lessor.askAlong(queues)) this.#loops.lease.wake()
   }
 
   /** There is room again: for this worker at once, and for others if they had found none. */

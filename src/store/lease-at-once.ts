@@ -78,7 +78,7 @@ export function* leaseAtOnce(context: StoreContext, request: CheckedRequest): St
   const leases = first.run_id === null ? [] : rows.map((row) => granting(context, row, granted))
   const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
   const full = inFlight + leases.length >= maxConcurrent
-  return { leases, skipped: [], broken: [], inFlight, available, full, more: false }
+  return { leases, skipped: [], broken: [], inFlight, available, full, keyed: false, more: false }
 }
 
 /** Who cannot be read is set apart, which only the longer way does: the step is taken back and goes there. */

@@ -166,7 +166,8 @@ export function* lease(context: StoreContext, request: LeaseRequest, tried?: Req
   const starts = yield* startsLeft(lane)
   const taken = yield* take(lane, Math.min(available, starts.most))
   const full = inFlight + taken.leases.length >= policy.maxConcurrent
-  const answer = { ...taken, inFlight, available, full, more: taken.more || promoted === promotedMax }
+  const keyed = policy.maxConcurrentPerKey !== undefined
+  const answer = { ...taken, inFlight, available, full, keyed, more: taken.more || promoted === promotedMax }
   return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }
 }
 
@@ -190,7 +191,17 @@ function grantedIn(row: Row): Granted {
 }
 
 function nothing(stopped: NonNullable<LeaseAnswer['stopped']>): LeaseAnswer {
-  return { leases: [], skipped: [], broken: [], inFlight: 0, available: 0, full: false, more: false, stopped }
+  return {
+    leases: [],
+    skipped: [],
+    broken: [],
+    inFlight: 0,
+    available: 0,
+    full: false,
+    keyed: false,
+    more: false,
+    stopped,
+  }
 }
 
 function isDue(at: Row[string] | undefined, now: number): boolean {

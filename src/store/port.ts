@@ -207,6 +207,8 @@ export interface LeaseAnswer {
   /** There may be more that can go now: ask again without waiting. */
   readonly more: boolean
   /** Why nothing can go, whatever is waiting. */
+  /** A run of it that ends may let another of its key go, though the queue was not full. */
+  readonly keyed: boolean
   readonly stopped?: 'queue-paused' | 'paused' | 'no-queue' | 'policy-unreadable'
 }
 

@@ -244,6 +244,44 @@ describe('a worker whose own runs end all the time', () => {
   })
 })
 
+describe('the end of a run in a queue with room to spare', () => {
+  /** A worker that knows whether it is alone, and has nothing to do. */
+  async function rested(policy = {}, others = 0) {
+    const made = await scene({ maxConcurrent: 5 })
+    const { clock, here, world } = made
+    for (let other = 0; other < others; other++) {
+      await world.real.registerWorker({ name: 'other', host: 'h', can, beatMs: 60_000 })
+    }
+    await here.store.setQueue('default', { policy: { maxConcurrent: 5, ...policy }, actor })
+    here.handle('work', () => 'done')
+    await here.engine.start()
+    await pass(clock, 10_000)
+    const leasesOf = async () => {
+      const before = made.count('lease')
+      const ended = here.of('run.completed').length
+      await here.enqueue({ target, concurrencyKey: 'k' })
+      await here.until('run.completed', ended + 1)
+      await settleDown()
+      return made.count('lease') - before
+    }
+    return { ...made, leasesOf }
+  }
+
+  it('lets nobody go, so a worker that is alone asks for nothing', async () => {
+    expect(await (await rested()).leasesOf()).toBe(1)
+  })
+
+  it('may let another of its key go, so it asks', async () => {
+    const { leasesOf } = await rested({ maxConcurrentPerKey: 1 })
+    await leasesOf()
+    expect(await leasesOf()).toBe(2)
+  })
+
+  it('may be the end that others wait for, so beside others it asks', async () => {
+    expect(await (await rested({}, 1)).leasesOf()).toBe(2)
+  })
+})
+
 describe('a rate that was used up', () => {
   it('is forgotten when it allows again: an empty queue is looked at no oftener than any other', async () => {
     const { clock, here, count } = await scene({ maxConcurrent: 10 })
