@@ -27,6 +27,8 @@ export class Schedules {
   readonly records = new Map<number, ScheduleRecord>()
   isClockSteady = true
   #now = Number.NEGATIVE_INFINITY
+  /** The latest instant that the store's clock has shown. */
+  #latestNow = Number.NEGATIVE_INFINITY
 
   constructor(runs: Runs, occurrences: Occurrences) {
     this.#runs = runs
@@ -36,6 +38,7 @@ export class Schedules {
   apply(deed: Deed, touchedRuns: ReadonlySet<RunRecord>): void {
     const touched = new Set<number>()
     this.#now = deed.now
+    this.#latestNow = Math.max(this.#latestNow, deed.now)
     // A run that a deed makes is judged by the schedule as the deed found it.
     for (const change of deed.changes) {
       if (change.table === 'run') this.#made(change.after, deed)
@@ -199,10 +202,15 @@ export class Schedules {
     schedule.isSteered = false
   }
 
-  /** The expiry of a hint changes the plan, so somebody wakes for it. */
+  /**
+   * The expiry of a hint changes the plan, so somebody wakes for it. One that was over before the clock was set back is not
+   * asked about again until something else is to be done.
+   */
   #demandExpirySeen(row: Rows['schedule']): void {
     const { interval, oneshot } = JSON.parse(row.hints) as Hints
-    const ahead = [interval, oneshot].flatMap((hint) => (hint && hint.expiresAt > this.#now ? [hint.expiresAt] : []))
+    const ahead = [interval, oneshot].flatMap((hint) =>
+      hint && hint.expiresAt > this.#latestNow ? [hint.expiresAt] : [],
+    )
     const isSeen = ahead.length === 0 || (row.wake_at !== null && row.wake_at <= Math.min(...ahead))
     demand(isSeen, 'somebody wakes for the expiry of a hint', () => ({ row, now: this.#now }))
   }
