@@ -48,6 +48,11 @@ export const mustHappen: readonly string[] = [
   'seen: run held',
   'seen: attempt not repeated, effect unknown',
   'seen: rows pruned',
+  'seen: run leased where it was enqueued',
+  'seen: lease on its way with a run, refused',
+  'seen: lease on its way with a run, unknown-done',
+  'seen: lease on its way with a run, unknown-undone',
+  'seen: lease on its way with a run, fails',
 ]
 
 /** How many histories it takes until each of them has certainly happened. */

@@ -1,5 +1,7 @@
-import { BelfryError } from '../src/core/error.ts'
-import type { Store, StoreReads, Wake } from '../src/store/port.ts'
+import { turnOfTheEventLoop } from '../src/engine/loop.ts'
+import type { LeaseRequest, NewRun, Store, StoreReads, Wake } from '../src/store/port.ts'
+import { arrive, join, leave, together } from './arrival.ts'
+import { failure } from './brittle-database.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
@@ -28,9 +30,11 @@ export interface Call {
   readonly make: () => Promise<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
+  /** The lease that is done in the same transaction, if a worker of its process asked for it in time. */
+  joined: Call | null
 }
 
-type Came = { readonly value: unknown } | { readonly error: unknown }
+export type Came = { readonly value: unknown } | { readonly error: unknown }
 
 const reads: ReadonlySet<string> = new Set(['leasesOf'])
 
@@ -47,9 +51,18 @@ export function faultyStore(world: World, process: Process): Store {
     hears: () => !(process.isDeaf && process.knowsItIsDeaf),
     wakeOthers: () => world.wakes.toOthers(process),
     close: async () => undefined,
-    listen: (heard: (wake: Wake) => void) => {
-      process.ears.add(heard)
-      return () => process.ears.delete(heard)
+    enqueue: (runs: readonly NewRun[]) => {
+      const make = () => world.store.enqueue(runs)
+      return begin(world, process, { verb: 'enqueue', args: [runs], make, begun: (call) => arrive(call, runs) })
+    },
+    lease: (request: LeaseRequest) => {
+      const make = () => world.store.lease(request)
+      return join(world, process, request) ?? begin(world, process, { verb: 'lease', args: [request], make })
+    },
+    listen: (heard: (wake: Wake) => void, coming?: (queue: string) => void) => {
+      const listener = { heard, coming }
+      process.ears.add(listener)
+      return () => process.ears.delete(listener)
     },
   }
   return verbsOf(world, process, '', (): object => world.store, own) as Store
@@ -69,33 +82,37 @@ function verbsOf(
       const value: unknown = Reflect.get(real(), name)
       if (typeof value !== 'function') return value
       made[name] = (...args: unknown[]) => {
-        return begin(world, process, `${prefix}${name}`, args, () => value.apply(real(), args))
+        return begin(world, process, { verb: `${prefix}${name}`, args, make: () => value.apply(real(), args) })
       }
       return made[name]
     },
   })
 }
 
-function begin(
-  world: World,
-  process: Process,
-  verb: string,
-  args: readonly unknown[],
-  make: () => Promise<unknown>,
-): Promise<unknown> {
+interface Asked extends Pick<Call, 'verb' | 'args' | 'make'> {
+  /** Told when it is on its way. */
+  readonly begun?: (call: Call) => void
+}
+
+function begin(world: World, process: Process, { begun, ...asked }: Asked): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (process.isGone) return
-    const fate = world.luck.fateOf(process, verb)
-    const call: Call = { process, verb, args, madeAt: world.timeline.now, fate, make, resolve, reject }
-    process.calls.add(call)
-    if (isTrouble(world, call))
-      process.troubledAt = Math.max(process.troubledAt, call.madeAt + fate.thereMs + fate.backMs)
+    const fate = world.luck.fateOf(process, asked.verb)
+    const call: Call = { ...asked, process, madeAt: world.timeline.now, fate, resolve, reject, joined: null }
+    beginCall(world, call)
     // The effect happens in the store, so it does not wait for a process that is frozen, nor end with one that dies.
     const { now } = world.timeline
     const afterMs = world.scenery.keepsOrder ? Math.max(fate.thereMs, process.lastEffectAt + 1 - now) : fate.thereMs
     process.lastEffectAt = now + afterMs
-    world.timeline.add(afterMs, null, `call ${verb}`, () => takeEffect(world, call))
+    world.timeline.add(afterMs, null, `call ${call.verb}`, () => takeEffect(world, call))
+    begun?.(call)
   })
+}
+
+export function beginCall(world: World, call: Call): void {
+  const { process, madeAt, fate } = call
+  process.calls.add(call)
+  if (isTrouble(world, call)) process.troubledAt = Math.max(process.troubledAt, madeAt + fate.thereMs + fate.backMs)
 }
 
 /**
@@ -111,36 +128,48 @@ function isTrouble({ scenery }: World, { verb, fate: { isSlow, end } }: Call): b
 
 async function takeEffect(world: World, call: Call): Promise<void> {
   const { process, verb, fate } = call
+  leave(call)
   // Of what a dead process had asked for, some was on its way already.
   if (process.isGone && world.random.chance(0.5)) return world.note(process, `${verb} is lost with its process`)
   const { end } = fate
   if (end !== 'fine') world.history.count(`fault: ${end}`)
+  if (call.joined !== null) world.history.count(`seen: lease on its way with a run, ${end}`)
   if (end === 'dies-before' && !process.isGone) return world.crash(process, `before ${verb}`)
   world.note(process, `${verb} ${end}`)
-  const isDone = end === 'fine' || end === 'unknown-done' || end === 'dies-after'
-  const came = isDone ? await made(world, call) : { error: failure(end) }
+  const answers = await (call.joined === null ? alone(world, call) : together(world, call, call.joined))
   if (process.isGone) return
   if (end === 'dies-after') return world.crash(process, `after ${verb}`)
-  const answer = end === 'unknown-done' ? { error: failure(end) } : came
   const isPrompt = fate.isPrompt && process.frozenUntil <= world.timeline.now
   const news = end === 'fine' ? world.wakes.newsOf(call) : []
-  if (isPrompt) respond(world, call, answer, news)
-  else
-    world.timeline.add(fate.backMs, process, `answer ${verb}`, () => {
-      world.note(process, `hears the answer of ${verb}`)
-      respond(world, call, answer, news)
-    })
+  if (isPrompt) return respondAll(world, answers, news)
+  world.timeline.add(fate.backMs, process, `answer ${verb}`, () => {
+    world.note(process, `hears the answer of ${verb}`)
+    return respondAll(world, answers, news)
+  })
+}
+
+/** What a call is going to be told. */
+export interface Answer {
+  readonly call: Call
+  readonly came: Came
+}
+
+async function alone(world: World, call: Call): Promise<Answer[]> {
+  const { end } = call.fate
+  if (end === 'refused' || end === 'unknown-undone') return [{ call, came: { error: failure(end) } }]
+  const came = await made(world, call)
+  return [{ call, came: end === 'unknown-done' ? { error: failure(end) } : came }]
 }
 
 async function made(world: World, call: Call): Promise<Came> {
   world.wakes.begin(call)
-  const came = await cameOf(call)
+  const came = await cameOf(call.make)
   world.wakes.end()
   world.tookEffect(call, came)
   return came
 }
 
-async function cameOf({ make }: Call): Promise<Came> {
+export async function cameOf(make: () => Promise<unknown>): Promise<Came> {
   try {
     return { value: await make() }
   } catch (error) {
@@ -148,8 +177,16 @@ async function cameOf({ make }: Call): Promise<Came> {
   }
 }
 
+/** Whoever enqueued hears of it a turn before whoever leased with him, as from the store. */
+async function respondAll(world: World, [first, second]: readonly Answer[], news: readonly Wake[]): Promise<void> {
+  if (first !== undefined) respond(world, first, news)
+  if (second === undefined) return
+  await turnOfTheEventLoop()
+  if (!second.call.process.isGone) respond(world, second, [])
+}
+
 /** Its own store tells a process of its own writes just before it answers. */
-function respond(world: World, call: Call, came: Came, news: readonly Wake[]): void {
+function respond(world: World, { call, came }: Answer, news: readonly Wake[]): void {
   const { process, resolve, reject } = call
   process.calls.delete(call)
   for (const wake of news) process.hear(wake)
@@ -159,9 +196,4 @@ function respond(world: World, call: Call, came: Came, news: readonly Wake[]): v
   }
   world.answered(call, came.value)
   resolve(came.value)
-}
-
-function failure(end: Fate['end']): BelfryError {
-  if (end === 'refused') return new BelfryError('unavailable', 'The simulated store is away; nothing was written.')
-  return new BelfryError('commit-unknown', 'The simulated commit broke off; it may or may not have taken effect.')
 }

@@ -5,6 +5,7 @@ import { SqlStore } from '../src/store/sql-store.ts'
 import { configure } from '../src/store/sqlite/boot.ts'
 import { SqliteDatabase } from '../src/store/sqlite/database.ts'
 import { openHandle, type SqliteHandle, type SqliteStatement } from '../src/store/sqlite/driver.ts'
+import { BrittleDatabase } from './brittle-database.ts'
 import { ChangeLog } from './change-log.ts'
 
 const namespaceId = 1
@@ -16,14 +17,14 @@ const namespaceId = 1
 export class Ground {
   readonly handle: SqliteHandle
   readonly changes: ChangeLog
-  readonly #database: SqliteDatabase
+  readonly database: BrittleDatabase
   readonly #clearings: readonly SqliteStatement[]
   #clock: Dials = { now: () => 0, monotonic: () => 0 }
 
-  private constructor(handle: SqliteHandle, database: (clock: Dials) => SqliteDatabase) {
+  private constructor(handle: SqliteHandle, database: (clock: Dials) => BrittleDatabase) {
     this.handle = handle
     const clock: Dials = { now: () => this.#clock.now(), monotonic: () => this.#clock.monotonic() }
-    this.#database = database(clock)
+    this.database = database(clock)
     this.changes = new ChangeLog(handle)
     this.#clearings = clearings(handle)
   }
@@ -32,7 +33,7 @@ export class Ground {
     const handle = openHandle(':memory:')
     configure(handle, 'memory:')
     await migrate(new SqliteDatabase(handle, 'memory:', { now: () => 0, monotonic: () => 0 }))
-    return new Ground(handle, (clock) => new SqliteDatabase(handle, 'memory:', clock))
+    return new Ground(handle, (clock) => new BrittleDatabase(handle, 'memory:', clock))
   }
 
   /** An empty store that lives by this clock. Whoever had the ground before has it no longer. */
@@ -42,7 +43,8 @@ export class Ground {
     for (const clearing of this.#clearings) clearing.run()
     this.handle.exec('commit')
     this.changes.forget()
-    return new SqlStore(this.#database, { ns: namespaceId, namespace: 'default', defaultMaxConcurrent: 3 })
+    this.database.breakNext(null)
+    return new SqlStore(this.database, { ns: namespaceId, namespace: 'default', defaultMaxConcurrent: 3 })
   }
 
   close(): void {

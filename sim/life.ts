@@ -1,9 +1,11 @@
+import { turnOfTheEventLoop } from '../src/engine/loop.ts'
 import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
 import { stuck } from './invariants/liveness.ts'
 import { Faults } from './workload/faults.ts'
 import { People } from './workload/people.ts'
 import { drawQueueChange, queueNames } from './workload/queues.ts'
+import { enqueuer } from './workload/runs.ts'
 import { World } from './world.ts'
 
 /** What became of one history. */
@@ -119,14 +121,19 @@ async function rest(world: World): Promise<void> {
 
 /** Where no wake-up is lost, work that comes is begun at once, however seldom anybody looks by himself. */
 async function startAtOnce(world: World): Promise<void> {
-  const { timeline, scenery, people, books } = world
+  const { timeline, scenery, books } = world
   if (scenery.wakeLoss > 0) return
-  const answer = people.store.enqueue([{ queue: 'quick', target: { handler: 'first' }, payload: null }])
+  const by = enqueuer(world)
+  const answer = by.store.enqueue([{ queue: 'quick', target: { handler: 'first' }, payload: null }])
   let id = ''
   answer.then(([enqueued]) => {
     id = enqueued?.id ?? ''
   })
-  await settled(world, answer)
+  // A worker in the same program may ask for it before it is on its way.
+  await turnOfTheEventLoop()
+  while (id === '' && !by.isGone) await world.step()
+  // Its worker was told to stop, and the program has ended before it heard.
+  if (id === '') return
   const untilAt = timeline.now + startMsMax
   const hasBegun = () => (books.runs.byText(id)?.fence ?? 0) > 0
   while (!hasBegun() && timeline.now <= untilAt) await world.step()

@@ -3,6 +3,9 @@ import { isRead } from './faulty-store.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
+/** A program enqueues seldom while its worker sleeps, so what it enqueues is hit more often. */
+const enqueuedByWorkerTimes = 6
+
 /** Draws what becomes of each call. */
 export class Luck {
   readonly #world: World
@@ -34,13 +37,17 @@ export class Luck {
 
   #endOf(process: Process, verb: string): Fate['end'] {
     const { random, scenery } = this.#world
-    const { refused, unknown, dies } = scenery.callFaults
+    const isWorker = this.#world.isWorker(process)
+    const times = isWorker && verb === 'enqueue' ? enqueuedByWorkerTimes : 1
+    const { refused } = scenery.callFaults
+    const unknown = scenery.callFaults.unknown * times
+    const dies = scenery.callFaults.dies * times
     const drawn = random.next() * 1_000
     if (drawn < refused) return 'refused'
     // A read has nothing to commit: it answers, or it does not.
     if (drawn < refused + unknown)
       return isRead(verb) ? 'refused' : random.chance(0.6) ? 'unknown-done' : 'unknown-undone'
-    if (drawn >= refused + unknown + dies || !this.#world.isWorker(process)) return 'fine'
+    if (drawn >= refused + unknown + dies || !isWorker) return 'fine'
     return random.chance(0.5) ? 'dies-before' : 'dies-after'
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../src/core/clock.ts'
+import type { Listener } from '../src/store/listeners.ts'
 import type { Store, Wake } from '../src/store/port.ts'
 import { ProcessClock } from './clock.ts'
 import { type Call, faultyStore } from './faulty-store.ts'
@@ -17,7 +18,9 @@ export class Process implements Owner {
   readonly workerIds = new Set<number>()
   /** Calls that were made and not answered. */
   readonly calls = new Set<Call>()
-  readonly ears = new Set<(wake: Wake) => void>()
+  readonly ears = new Set<Listener>()
+  /** A lone run that it asked for in this turn of the event loop. */
+  arrival: Call | null = null
   isGone = false
   frozenUntil = 0
   /** Wake-ups do not reach it; whether it knows that is another matter. */
@@ -41,7 +44,15 @@ export class Process implements Owner {
   }
 
   hear(wake: Wake): void {
-    for (const heard of [...this.ears]) heard(wake)
+    for (const { heard } of [...this.ears]) heard(wake)
+  }
+
+  get awaitsArrivals(): boolean {
+    return [...this.ears].some(({ coming }) => coming !== undefined)
+  }
+
+  hearComing(queue: string): void {
+    for (const { coming } of [...this.ears]) coming?.(queue)
   }
 
   /** From here on nothing answers it. What it asked of the store may still take effect there. */
@@ -49,5 +60,6 @@ export class Process implements Owner {
     this.isGone = true
     this.ears.clear()
     this.calls.clear()
+    this.arrival = null
   }
 }

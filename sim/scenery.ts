@@ -15,6 +15,8 @@ export interface Scenery {
     readonly dies: number
     readonly slow: number
   }
+  /** The share of what is enqueued that comes from a program with a worker in it. */
+  readonly enqueuedByWorkers: number
   readonly wakeLoss: number
   readonly wakeDoubling: number
   /** Others see writes as on a SQLite file, rather than being told as on PostgreSQL. */
@@ -50,6 +52,7 @@ export function sceneryOf(random: Random): Scenery {
       dies: perThousand(12),
       slow: perThousand(90),
     },
+    enqueuedByWorkers: random.pick([0, 0.5, 1]),
     wakeLoss: random.pick([0, 0, 0.1, 0.5, 1]),
     wakeDoubling: random.pick([0, 0.1, 0.5]),
     isFileWatched: random.chance(0.5),

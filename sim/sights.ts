@@ -13,6 +13,10 @@ export function seeDeed(history: History, { changes, verb }: Deed): void {
       see('attempt not repeated, effect unknown')
     }
     if (table === 'lease' && before?.cancel_requested_at != null && after === null) see('run cancelled while leased')
+    if (verb === 'enqueue' && table === 'lease' && before === null && after !== null) {
+      const isNew = changes.some((change) => change.table === 'run' && change.after?.id === after.run_id)
+      see(isNew ? 'run leased where it was enqueued' : 'run leased where another was enqueued')
+    }
     if (table === 'run' && after === null && verb === 'prune') see('rows pruned')
   }
 }

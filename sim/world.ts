@@ -4,6 +4,7 @@ import type { EngineEvents, EventName } from '../src/engine/events.ts'
 import { turnOfTheEventLoop } from '../src/engine/loop.ts'
 import type { Lease, LeaseAnswer, LeaseRequest, ReclaimRequest, Renewal, Store } from '../src/store/port.ts'
 import type { WorkerView } from '../src/store/view.ts'
+import type { Break } from './brittle-database.ts'
 import { StoreClock } from './clock.ts'
 import { type Call, isRead } from './faulty-store.ts'
 import type { Ground } from './ground.ts'
@@ -132,7 +133,8 @@ export class World {
   #demandNothingLeft(worker: Worker): void {
     const left = this.timeline.of(worker).filter(({ what }) => what === 'alarm')
     // An end that was written before it was known to be is read, to be told, beside everything else.
-    const aside = ['read.run', 'read.attempts']
+    // What the program around it takes in is no concern of the worker.
+    const aside = ['read.run', 'read.attempts', 'enqueue']
     const calls = [...worker.calls].map(({ verb }) => verb).filter((verb) => !aside.includes(verb))
     const facts = () => ({ worker: worker.name, alarmsInMs: left.map(({ at }) => at - this.timeline.now), calls })
     const held = [...this.books.runs.records.values()].filter(({ places: [place] }) => {
@@ -167,6 +169,11 @@ export class World {
       if (!(error instanceof Breach)) throw error
       this.broke(error)
     }
+  }
+
+  /** Breaks the transaction that the next call writes in. */
+  breakNext(how: Break | null): void {
+    this.#ground.database.breakNext(how)
   }
 
   /** A call has taken effect in the store, whatever its caller will hear of it. */

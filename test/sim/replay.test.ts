@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'vite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Ground } from '../../sim/ground.ts'
 import { type Broken, live } from '../../sim/life.ts'
 import { brokenText } from '../../sim/report.ts'
+import { LoneRun } from '../../src/store/lone-run.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,7 +17,10 @@ beforeEach(async () => {
   ground = await Ground.lay()
 })
 
-afterEach(() => ground.close())
+afterEach(() => {
+  vi.restoreAllMocks()
+  ground.close()
+})
 
 describe('a seed is a history', () => {
   it('lives the same life again on the same ground, on a new one, and in another process', async () => {
@@ -56,6 +60,15 @@ describe('a store that cheats is caught:', () => {
   ])('%s', async (_, after, when, does, says) => {
     sabotage(ground, { after, when, does })
     expect((await firstBroken(300)).invariant).toMatch(says)
+  })
+
+  it('who leased with a run is told of nothing when their commit broke off', async () => {
+    const answer = LoneRun.prototype.answer
+    vi.spyOn(LoneRun.prototype, 'answer').mockImplementation(function (this: LoneRun, leased) {
+      const nothing = { leases: [], skipped: [], broken: [], more: false, inFlight: 0, available: 0, full: false }
+      answer.call(this, leased, async () => nothing)
+    })
+    expect((await firstBroken(300)).invariant).toMatch(/hears the same/)
   })
 })
 
