@@ -65,7 +65,16 @@ describe('a store that cheats is caught:', () => {
   it('who leased with a run is told of nothing when their commit broke off', async () => {
     const answer = LoneRun.prototype.answer
     vi.spyOn(LoneRun.prototype, 'answer').mockImplementation(function (this: LoneRun, leased) {
-      const nothing = { leases: [], skipped: [], broken: [], more: false, inFlight: 0, available: 0, full: false }
+      const nothing = {
+        leases: [],
+        skipped: [],
+        broken: [],
+        more: false,
+        inFlight: 0,
+        available: 0,
+        full: false,
+        keyed: false,
+      }
       answer.call(this, leased, async () => nothing)
     })
     expect((await firstBroken(300)).invariant).toMatch(/hears the same/)
