@@ -15,6 +15,7 @@ import { readPolicy } from './queue-row.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { stretches, takeFromAside, takeFromLine } from './standing.ts'
 import {
+  ahead,
   all,
   both,
   clockOr,
@@ -34,7 +35,7 @@ import {
  * the lock would count with a snapshot from before its wait, and pass the ceiling.
  */
 const lockQueue = dialects('lease lock queue', {
-  sqlite: null,
+  sqlite: 'select 1 from belfry.queue where ns = $1 and name = $2',
   postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
 })
 const surveyed = (texts: { now: string; lanes: string }) => `select q.id, q.policy, q.paused_at,
@@ -145,13 +146,13 @@ export function* lease(context: StoreContext, request: LeaseRequest, tried?: Req
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
   if (!canBeName(request.queue)) return nothing('no-queue')
   const lists = capabilityLists(request.can)
-  if (tried === undefined) yield* run(lockQueue, context.ns, request.queue)
+  const locking = tried ?? (yield* ahead(lockQueue, context.ns, request.queue))
   const isTried = tried !== undefined
   const atOnce = yield* leaseAtOnce(context, { ...request, workerNumber: workerId, lists, isTried })
   if (atOnce !== null) return atOnce
-  if (tried !== undefined && (yield* rowsOf(tried)).length === 0) return nothing('no-queue')
   const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
-  if (queue === undefined) return nothing('no-queue')
+  // A queue that was made after the lock was asked for is not locked: others may be counting in it at this moment.
+  if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')
   if (queue.stopped_at !== null) return nothing('paused')
   if (queue.paused_at !== null) return nothing('queue-paused')
   const policy = readPolicy(queue.policy as string)

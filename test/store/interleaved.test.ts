@@ -95,6 +95,22 @@ test('a run that is leased while it is being cancelled is asked for from its hol
   expect(answer).toBe('cancel-requested')
 })
 
+test('law 3: two who ask for a queue while it is being made do not both take from it', async () => {
+  const stopSurveys = both('test stop surveys', 'lock table belfry.namespace in access exclusive mode')
+  const claim = (claimId: string) =>
+    scene.write((context) => lease(context, { ...request, queue: 'new', claimId, limit: 1 }))
+  const { answer } = await meet(
+    () => one(stopSurveys),
+    () => Promise.all([claim(`a ${scene.context.ns}`), claim(`b ${scene.context.ns}`)]),
+    async () => {
+      while ((await first.query(waiting)).rows.length < 2) await Promise.resolve()
+      await database.within(first, () => enqueue(scene.context, [{ queue: 'new' }, { queue: 'new' }]))
+    },
+  )
+  expect(answer.flatMap(({ leases }) => leases).length).toBeLessThanOrEqual(1)
+  expect((await claim(`c ${scene.context.ns}`)).inFlight).toBeLessThanOrEqual(1)
+})
+
 test('output that arrives while its lease is being taken back is not written', async () => {
   const id = await scene.enqueue()
   const held = await scene.leaseOf(id)
