@@ -81,15 +81,15 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
 
 /**
  * The same for runs without keys or instants, whose answer is what the answer tells: what follows in the same step may be
- * on its way to PostgreSQL before.
+ * on its way to PostgreSQL before. It tells `null` where nothing was taken in, because their queue or lane has to be made.
  */
-export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[]>> {
+export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[] | null>> {
   const checked = inputs.map(checkRun)
   const ids = yield* freshIds(checked.length)
   const sent = yield* enqueueAhead(context, checked, ids, laneOf(checked))
   return function* () {
     const areTaken = (yield* rowsOf(sent)).length > 0
-    return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, ids)
+    return areTaken ? takenIn(ids) : null
   }
 }
 

@@ -3,7 +3,7 @@ import { enqueue, enqueueBefore } from './enqueue.ts'
 import { lease } from './lease.ts'
 import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from './port.ts'
 import { defaultQueue } from './queue-row.ts'
-import { ahead, dialects, rowsOf, type Step } from './statement.ts'
+import { ahead, dialects, rowsOf, type Step, StepAgain } from './statement.ts'
 
 /**
  * The lock that every lease takes, if nobody else has it. Whoever enqueues waits for no worker: one that stops in the
@@ -29,6 +29,7 @@ export class LoneRun {
   readonly queue: string
   #joined: Joined | null = null
   #hasBegun = false
+  #isApart = false
 
   constructor({ queue = defaultQueue }: NewRun) {
     this.queue = queue
@@ -46,10 +47,15 @@ export class LoneRun {
     })
   }
 
-  /** From here on nobody joins. */
+  /** From here on nobody joins; answers what is to be done with it. */
   begin(): LeaseRequest | null {
     this.#hasBegun = true
-    return this.#joined?.request ?? null
+    return this.#isApart ? null : (this.#joined?.request ?? null)
+  }
+
+  /** When it begins again it goes in by itself, and whoever joined comes after it. */
+  part(): void {
+    this.#isApart = true
   }
 
   /**
@@ -88,7 +94,14 @@ export function* enqueueLone(
   const answersOf = waitsForAnswers ? yield* enqueueBefore(context, runs) : answered(yield* enqueue(context, runs))
   const answer = yield* lease(context, request, tried)
   const isLocked = (yield* rowsOf(tried)).length > 0
-  return { answers: yield* answersOf(), leased: isLocked ? answer : null }
+  const answers = yield* answersOf()
+  if (answers === null) {
+    // Whoever makes the same lane at the same moment is waited for, and may be in a transaction of a caller's own, which
+    // takes as long as it likes. Nobody waits for that with the queue in his hands.
+    lone.part()
+    throw new StepAgain('The lone run has no lane yet.')
+  }
+  return { answers, leased: isLocked ? answer : null }
 }
 
 function answered(answers: Enqueued[]): () => Step<Enqueued[]> {

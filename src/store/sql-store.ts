@@ -110,6 +110,8 @@ export class SqlStore implements Store {
       lone.answer(leased, alone)
       return answers
     } catch (error) {
+      // It may have failed before it began, and whoever joined it from here on would never be answered.
+      lone.begin()
       // Nobody knows what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
       const concernsBoth = !lone.isJoined || this.#concernsAll(error)
       lone.answer(null, concernsBoth ? () => Promise.reject(error) : alone)

@@ -165,6 +165,24 @@ describe.each<Kind>(['file', 'memory', 'postgres'])('a lone run (%s)', (kind) =>
     expect((await store.read.runs({ limit: 10 })).runs).toHaveLength(2)
   })
 
+  test('that failed before it began keeps no lease waiting for it', async () => {
+    const store = await open()
+    const [waiting] = await store.enqueue([report])
+    const { leased, ask, stop } = await sleeper(store)
+    stop()
+    store.listen(
+      () => undefined,
+      () => undefined,
+    )
+    const database = databaseOf(store)
+    const { write } = database
+    database.write = () => Promise.reject(new BelfryError('unavailable', 'No connection.'))
+    await expect(store.enqueue([report])).rejects.toThrow('No connection')
+    database.write = write
+    ask('default')
+    expect((await leased[0])?.leases.map(({ runId }) => runId)).toEqual([waiting?.id])
+  })
+
   test.each<[string, readonly NewRun[]]>([
     ['several', [report, report]],
     ['one that waits for an instant', [{ ...report, notBefore: 9e12 }]],
@@ -195,6 +213,28 @@ test.each([
     expect((await leased[0])?.leases).toHaveLength(2)
   },
 )
+
+test('whoever waits for a lane that a caller’s own transaction is making does not keep others from the queue', async () => {
+  const store = await openOn('postgres')
+  const [waiting] = await store.enqueue([report])
+  const { leased, ask } = await sleeper(store)
+  const fresh = { target: { handler: 'fresh' } } as const
+  await others.query('begin')
+  await store.enqueue([fresh], { transaction: others })
+  const enqueued = store.enqueue([fresh])
+  // What a transaction once saw of the others it sees until its end, so somebody else looks.
+  const onlooker = new pg.Client(postgresUrl())
+  await onlooker.connect()
+  const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${schema}%need%'`
+  while ((await onlooker.query(blocked)).rows.length === 0) await turn()
+  await onlooker.end()
+  ask('default')
+  expect((await leased[1])?.leases.map(({ runId }) => runId)).toEqual([waiting?.id])
+  await others.query('rollback')
+  const [made] = await enqueued
+  expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
+  await leased[0]
+})
 
 async function turnUntil(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turn()
