@@ -19,7 +19,11 @@ const findRequest = both(
   'cancel find request',
   'select run_id from belfry.lease where run_id = $1 and cancel_requested_at is not null',
 )
-const findEnd = both('cancel find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
+/** Found by its run; see `findEnds` in `reads/run.ts`. */
+const findEnd = both(
+  'cancel find end',
+  `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
+)
 
 export const reasonLengthMax = 2_000
 

@@ -22,7 +22,7 @@ const leaseHead = dialects('lease at once', {
         from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
           and (not $12::boolean or current_setting('belfry_step.locked_queue', true) = q.id::text)
-          and not exists (select from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) q),
+          and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
     head as materialized (
       select r.*, d.* from (
         select r.* from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}

@@ -28,6 +28,10 @@ const findBusy = dialects('live find busy', {
   postgres: `select i.id from (select json_array_elements_text($1::json)::bigint as id) i
     where exists (select 1 from belfry.schedule_run s where s.schedule_id = i.id)`,
 })
+/**
+ * PostgreSQL is to look each of them up, which the `offset` sees to: planned while there were few runs, a join would read
+ * all of them from then on.
+ */
 const findLive = dialects('live find', {
   sqlite: `select s.schedule_id, s.run_id, d.occurrence_at, l.run_id as leased
     from belfry.schedule_run s join belfry.run d on d.id = s.run_id left join belfry.lease l on l.run_id = s.run_id
@@ -36,7 +40,8 @@ const findLive = dialects('live find', {
     from unnest($1::bigint[], $2::int[]) as i (schedule_id, most)
     cross join lateral (select * from belfry.schedule_run r where r.schedule_id = i.schedule_id
       order by r.run_id desc limit i.most) s
-    join belfry.run d on d.id = s.run_id left join belfry.lease l on l.run_id = s.run_id`,
+    cross join lateral (select occurrence_at from belfry.run where id = s.run_id offset 0) d
+    left join lateral (select run_id from belfry.lease where run_id = s.run_id offset 0) l on true`,
 })
 /** Whoever is at work or in line keeps the others of its schedule waiting; one such run is enough to know. */
 const findAtWork = dialects('live find at work', {

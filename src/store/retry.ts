@@ -16,7 +16,8 @@ import { runIdOf } from './settle.ts'
 import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from './statement.ts'
 
 const findDefinition = both('retry find definition', 'select * from belfry.run where id = $1')
-const findEnd = both('retry find end', 'select ends from belfry.attempt where run_id = $1 and ends is not null')
+/** Found by its run; see `findEnds` in `reads/run.ts`. */
+const findEnd = both('retry find end', `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`)
 const findQueue = both('retry find queue', 'select policy, policy_version from belfry.queue where id = $1')
 const claimDedupeKey = both(
   'retry claim dedupe',

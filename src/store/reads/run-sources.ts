@@ -99,7 +99,7 @@ export const headOfLanes = dialects('list head of lanes', {
       select run_id, fence from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
         and (priority, enqueued_at, run_id) > (lane.priority, lane.enqueued_at, lane.run_id)
       order by priority, enqueued_at, run_id limit lane.most) r
-    join belfry.run d on d.id = r.run_id`,
+    cross join lateral (select * from belfry.run where id = r.run_id offset 0) d`,
 })
 /** Before every place in a lane. */
 export const laneStart = [-(2 ** 31), 0, 0] as const

@@ -39,9 +39,11 @@ const endColumns = `e.run_id, e.ends, e.ended_at, e.reason,
   (select max(a.fence) from belfry.attempt a where a.run_id = e.run_id) as fence,
   (select count(*) from belfry.attempt a where a.run_id = e.run_id
     and (a.outcome in ('failed', 'lost', 'unknown') or a.reason like 'bounced%')) as attempts`
+/** PostgreSQL is to find them by their runs: planned while there are few, it would go through the ends of all. */
 const findEnds = dialects('read ends', {
   sqlite: `select ${endColumns} from belfry.attempt e where e.run_id = $1 and e.ends is not null`,
-  postgres: `select ${endColumns} from belfry.attempt e where e.run_id = any ($1::bigint[]) and e.ends is not null`,
+  postgres: `select ${endColumns} from belfry.attempt e
+    where e.run_id = any ($1::bigint[]) and coalesce(e.ends, '') <> ''`,
 })
 const findLarge = both(
   'read large',
