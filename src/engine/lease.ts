@@ -128,7 +128,8 @@ export class Lessor {
 
   /**
    * First the queues it was told about, because somebody waits for them; then a look at all the others, unless it is here
-   * for the ends of its own runs and has looked lately. What is looked at is asked after the look, so that no run whose
+   * for the ends of its own runs and has looked lately. Where slots are few the ones it was told about would take them all,
+   * time and again, so that a look which is overdue comes first. What is looked at is asked after the look, so that no run whose
    * waiting ends meanwhile falls between the two.
    */
   async tick(): Promise<number> {
@@ -136,7 +137,8 @@ export class Lessor {
     const isForEnds = this.#isForEnds
     this.#isForEnds = false
     this.#restMs = Number.POSITIVE_INFINITY
-    await this.#leaseAsked()
+    const isOverdue = isForEnds && this.#options.slots !== null && this.#msToLook() <= 0 && this.#room() > 0
+    if (!isOverdue) await this.#leaseAsked()
     if (this.#room() === 0) return this.#told(settings.pollMs)
     const hasLooked = isForEnds && this.#msToLook() > 0
     const waitMs = hasLooked ? this.#msToLook() : await this.#look()

@@ -15,19 +15,22 @@ describe.each(['memory:', 'sqlite', 'postgres'] as const)(
       await here.engine.start()
       await here.enqueue({ target })
       await here.until('run.completed')
+      // Until its wake-ups are known to arrive it may be looking around at any moment.
+      while (!here.store.hears()) await settleDown()
       await here.engine.drain()
       order.length = 0
       const database = databaseOf(here.store)
       const { write } = database
-      database.write = (verb) => {
-        order.push('transaction')
-        return write.call(database, verb) as never
+      database.write = async (verb) => {
+        const answer = (await write.call(database, verb)) as { leased?: unknown }
+        if (answer?.leased !== undefined && answer.leased !== null) order.push('taken in and leased')
+        return answer as never
       }
       await here.enqueue({ target })
       order.push('enqueued')
       await here.until('run.started', 2)
       database.write = write
-      expect(order).toEqual(['transaction', 'enqueued', 'began'])
+      expect(order).toEqual(['taken in and leased', 'enqueued', 'began'])
     })
   },
 )

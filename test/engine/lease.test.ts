@@ -1,23 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseAnswer, LeaseRequest } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
-import { faulty } from './faulty-store.ts'
-import { actor, deferred, openPlace, pass, type Stage, settleDown, stage, stopped } from './stage.ts'
-
-const target = { handler: 'work' }
-const can = { kinds: ['handler'] }
-
-async function scene({ maxConcurrent }: { maxConcurrent?: number } = {}) {
-  const clock = new TestClock()
-  const world = faulty(await openPlace({ clock }))
-  const here = await stage({ clock, store: world.store, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) })
-  const calls: string[] = []
-  world.fault = (verb) => {
-    calls.push(verb)
-    return undefined
-  }
-  return { clock, world, here, count: (verb: string) => calls.filter((one) => one === verb).length }
-}
+import { can, scene, target } from './lease-scene.ts'
+import { actor, deferred, pass, type Stage, settleDown, stage, stopped } from './stage.ts'
 
 const many = (count: number, queue = 'default') => Array.from({ length: count }, () => ({ target, queue }))
 
@@ -198,87 +183,6 @@ describe('a queue at its ceiling', () => {
     await here.until('run.completed', 2)
     await settleDown()
     expect(count('wakeOthers')).toBe(1)
-  })
-})
-
-describe('a worker whose own runs end all the time', () => {
-  /** Each run that ends makes room for the next one; wake-ups are lost, and nobody knows it. */
-  async function busy() {
-    const made = await scene({ maxConcurrent: 1 })
-    const { world, here } = made
-    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
-    const gates: (() => void)[] = []
-    here.handle('step', () => new Promise<void>((resolve) => gates.push(resolve))).handle('work', () => 'done')
-    await here.store.enqueue(Array.from({ length: 50 }, () => ({ target: { handler: 'step' } })))
-    await here.engine.start()
-    await here.until('run.started')
-    await settleDown()
-    world.losesWakes = true
-    const endOne = async () => {
-      const { length } = here.of('run.started')
-      gates.pop()?.()
-      await here.until('run.started', length + 1)
-      await settleDown()
-    }
-    return { ...made, endOne }
-  }
-
-  it('does not look at all the queues for each of them', async () => {
-    const { endOne, count } = await busy()
-    const looks = count('read.workAhead')
-    for (let ends = 0; ends < 10; ends++) await endOne()
-    expect(count('read.workAhead')).toBe(looks)
-  })
-
-  it('looks at them once a second all the same, and finds what it was not told of', async () => {
-    const { clock, here, endOne } = await busy()
-    const unheard = await here.enqueue({ target, queue: 'other' })
-    for (let ends = 0; ends < 9; ends++) {
-      clock.advance(100)
-      await endOne()
-    }
-    expect(here.of('run.completed').map(({ runId }) => runId)).not.toContain(unheard)
-    clock.advance(100)
-    await endOne()
-    expect(here.of('run.completed').map(({ runId }) => runId)).toContain(unheard)
-  })
-})
-
-describe('the end of a run in a queue with room to spare', () => {
-  /** A worker that knows whether it is alone, and has nothing to do. */
-  async function rested(policy = {}, others = 0) {
-    const made = await scene({ maxConcurrent: 5 })
-    const { clock, here, world } = made
-    for (let other = 0; other < others; other++) {
-      await world.real.registerWorker({ name: 'other', host: 'h', can, beatMs: 60_000 })
-    }
-    await here.store.setQueue('default', { policy: { maxConcurrent: 5, ...policy }, actor })
-    here.handle('work', () => 'done')
-    await here.engine.start()
-    await pass(clock, 10_000)
-    const leasesOf = async () => {
-      const before = made.count('lease')
-      const ended = here.of('run.completed').length
-      await here.enqueue({ target, concurrencyKey: 'k' })
-      await here.until('run.completed', ended + 1)
-      await settleDown()
-      return made.count('lease') - before
-    }
-    return { ...made, leasesOf }
-  }
-
-  it('lets nobody go, so a worker that is alone asks for nothing', async () => {
-    expect(await (await rested()).leasesOf()).toBe(1)
-  })
-
-  it('may let another of its key go, so it asks', async () => {
-    const { leasesOf } = await rested({ maxConcurrentPerKey: 1 })
-    await leasesOf()
-    expect(await leasesOf()).toBe(2)
-  })
-
-  it('may be the end that others wait for, so beside others it asks', async () => {
-    expect(await (await rested({}, 1)).leasesOf()).toBe(2)
   })
 })
 
