@@ -21,7 +21,7 @@ function targets(results) {
   return {
     name: 'targets',
     title: 'What we set out to reach',
-    text: 'Every figure is judged by this one run.',
+    text: 'Every figure is judged by this one run. What the missed ones are made of: [where the time goes](profile.md).',
     columns: ['what', 'figure', 'wanted', ''],
     rows: targetsOf(results).map(({ what, value, unit, wanted, verdict }) => [
       what,
