@@ -4,6 +4,7 @@ import { conformance, type Mutant } from '../mutant.ts'
 const file = 'src/store/lease.ts'
 const head = 'src/store/head-of-line.ts'
 const atOnce = 'src/store/lease-at-once.ts'
+const unfit = 'src/store/lease-unfit.ts'
 const known = ['test/store/lease.test.ts', 'test/store/head-of-line.test.ts', 'test/store/lease-at-once.test.ts']
 
 /** Who gets which runs, and how many at once. */
@@ -227,21 +228,21 @@ export const claims: readonly Mutant[] = [
   {
     id: 'deadline-ignored',
     hazard: 'A run starts after its deadline.',
-    edits: [[file, "if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'", '']],
+    edits: [[unfit, "if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'", '']],
     suites: [conformance('memory: law 13'), 'test/store/lease.test.ts'],
   },
   {
     id: 'lateness-ignored-at-lease',
     hazard: 'An occurrence that waited beyond its maxLateness in the queue starts all the same.',
     edits: [
-      [file, 'if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0)', 'if (now < 0)'],
+      [unfit, 'if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0)', 'if (now < 0)'],
     ],
     suites: ['test/choices/late-and-missed.test.ts'],
   },
   {
     id: 'lateness-held-against-retries',
     hazard: 'A retry ends as too late, although only the first attempt is judged by lateness.',
-    edits: [[file, '(row.late_after as number) < now && row.fence === 0', '(row.late_after as number) < now']],
+    edits: [[unfit, '(row.late_after as number) < now && row.fence === 0', '(row.late_after as number) < now']],
     suites: ['test/choices/late-and-missed.test.ts'],
   },
   {

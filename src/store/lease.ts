@@ -1,19 +1,18 @@
 import { durationMsMax } from '../core/duration.ts'
-import { formatId, parseId } from '../core/id.ts'
+import { parseId } from '../core/id.ts'
 import type { Policy } from '../core/policy.ts'
 import { admit } from './admit.ts'
 import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './check.ts'
-import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
-import { tryLockGate, tryRegate } from './gate.ts'
+import { tryRegate } from './gate.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
 import { leaseAtOnce, rememberPolicy } from './lease-at-once.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
+import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 import { capabilityLists, needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
-import { lockSchedules } from './schedule-row.ts'
-import { stretches, takeFromAside, takeFromLine } from './standing.ts'
+import { stretches, takeFromAside } from './standing.ts'
 import {
   ahead,
   all,
@@ -292,18 +291,6 @@ function sorted(
   return found
 }
 
-/** Why it cannot go and never will, as it stands. What is too late is not even read. */
-function whyUnfit({ row, contents }: Candidate, now: number): string | null {
-  return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
-}
-
-/** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
-function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
-  if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
-  if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0) return 'lateness'
-  return null
-}
-
 function* countKeys({ queueId, policy }: Lane): Step<Map<string, number>> {
   if (policy.maxConcurrentPerKey === undefined) return new Map()
   const rows = yield* all<{ key: string; in_flight: number }>(keysInFlight, queueId)
@@ -331,68 +318,4 @@ function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: bool
   return going.map(({ row, standing, contents }) =>
     leaseOf(row, { fence: standing.fence + 1, queue, claimId, leasedAt: now, expiresAt }, contents),
   )
-}
-
-/**
- * Ends runs that came too late, and parks those that cannot be read. One whose schedule or gate somebody else is at stays
- * in line until the next look.
- */
-function* endUnfit(lane: Lane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
-  if (unfit.length === 0) return { skipped: [], broken: [] }
-  const scheduleIds = unfit.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
-  const schedules = yield* lockSchedules(scheduleIds, { wait: false })
-  const endable: Candidate[] = []
-  for (const run of unfit) {
-    const { key } = run.standing
-    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
-    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
-  }
-  yield* takeFromLine(endable.map(({ standing }) => standing))
-  const endings = endable.map((run) => unfitEnding(lane, run))
-  yield* conclude(lane.now, endings, schedules)
-  return {
-    skipped: endings.flatMap(skippedOf),
-    broken: endings.flatMap(brokenOf),
-  }
-}
-
-/**
- * What came too late was never leased. What cannot be read is parked, which only a leased run can be: its lease ends in
- * the step that would have granted it, as an attempt that used the budget.
- */
-function unfitEnding({ context: { ns }, workerId, now }: Lane, run: Candidate): Ending {
-  const { row, standing } = run
-  const late = tooLateReason(row, now)
-  const { runId, queueId, key, attempts, releases, deaths, fence } = standing
-  const ofRun = {
-    runId,
-    ns,
-    queueId,
-    scheduleId: row.schedule_id as number | null,
-    key,
-    dedupeKey: row.dedupe_key as string | null,
-  }
-  if (late !== null) {
-    const verdict = { status: 'skipped', attempts, releases, deaths, reason: late } as const
-    return { ...ofRun, workerId: null, fence: 0, lastFence: fence, startedAt: null, outcome: 'skipped', verdict }
-  }
-  const reason = whyUnfit(run, now) as string
-  const verdict = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason } as const
-  return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
-}
-
-function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
-  if (status !== 'skipped') return []
-  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
-}
-
-function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
-  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
-}
-
-function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {
-  return {
-    runId: formatId('run', runId),
-    scheduleId: scheduleId === null ? null : formatId('schedule', scheduleId),
-  }
 }

@@ -1,0 +1,93 @@
+import { formatId } from '../core/id.ts'
+import { conclude, type Ending } from './conclude.ts'
+import type { StoreContext } from './context.ts'
+import { tryLockGate } from './gate.ts'
+import type { Candidate } from './head-of-line.ts'
+import type { LeaseAnswer } from './port.ts'
+import { lockSchedules } from './schedule-row.ts'
+import { takeFromLine } from './standing.ts'
+import type { Row, Step } from './statement.ts'
+
+/** Who meets them at the head of which line, and when. */
+interface UnfitLane {
+  readonly context: StoreContext
+  readonly workerId: number
+  readonly queueId: number
+  readonly now: number
+}
+
+/** Why it cannot go and never will, as it stands. What is too late is not even read. */
+export function whyUnfit({ row, contents }: Candidate, now: number): string | null {
+  return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
+}
+
+/** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
+export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
+  if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
+  if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0) return 'lateness'
+  return null
+}
+
+/**
+ * Ends runs that came too late, and parks those that cannot be read. One whose schedule or gate somebody else is at stays
+ * in line until the next look.
+ */
+export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
+  if (unfit.length === 0) return { skipped: [], broken: [] }
+  const scheduleIds = unfit.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
+  const schedules = yield* lockSchedules(scheduleIds, { wait: false })
+  const endable: Candidate[] = []
+  for (const run of unfit) {
+    const { key } = run.standing
+    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
+    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
+  }
+  yield* takeFromLine(endable.map(({ standing }) => standing))
+  const endings = endable.map((run) => unfitEnding(lane, run))
+  yield* conclude(lane.now, endings, schedules)
+  return {
+    skipped: endings.flatMap(skippedOf),
+    broken: endings.flatMap(brokenOf),
+  }
+}
+
+/**
+ * What came too late was never leased. What cannot be read is parked, which only a leased run can be: its lease ends in
+ * the step that would have granted it, as an attempt that used the budget.
+ */
+function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candidate): Ending {
+  const { row, standing } = run
+  const late = tooLateReason(row, now)
+  const { runId, queueId, key, attempts, releases, deaths, fence } = standing
+  const ofRun = {
+    runId,
+    ns,
+    queueId,
+    scheduleId: row.schedule_id as number | null,
+    key,
+    dedupeKey: row.dedupe_key as string | null,
+  }
+  if (late !== null) {
+    const verdict = { status: 'skipped', attempts, releases, deaths, reason: late } as const
+    return { ...ofRun, workerId: null, fence: 0, lastFence: fence, startedAt: null, outcome: 'skipped', verdict }
+  }
+  const reason = whyUnfit(run, now) as string
+  const verdict = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason } as const
+  return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
+}
+
+function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
+  if (status !== 'skipped') return []
+  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
+}
+
+function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
+  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
+}
+
+function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {
+  return {
+    runId: formatId('run', runId),
+    scheduleId: scheduleId === null ? null : formatId('schedule', scheduleId),
+  }
+}
