@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../src/store/process-identity.ts'
 
@@ -41,11 +42,14 @@ describe.runIf(own !== null)('a process', () => {
   })
 
   it('is dead once it has ended, also while nobody has asked how', async () => {
-    // The shell becomes a program that never asks how its child ended.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'])
+    // The shell becomes a program that never asks how its child ended. The child ends after that, or the shell would ask.
+    const stdio = ['ignore', 'pipe', 'inherit', 'pipe'] as const
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 1000'], { stdio: [...stdio] })
     try {
-      const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+      const [line] = (await once(parent.stdout as Readable, 'data')) as [Buffer]
       const pid = Number(line.toString())
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
+      ;(parent.stdio[3] as Writable).end()
       const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       await expect.poll(() => stat()[0]).toBe('Z')
       expect(isProvenDead({ ...mine, pid, startedAt: stat()[19] ?? '' })).toBe(true)
