@@ -153,8 +153,26 @@ export const claims: readonly Mutant[] = [
   {
     id: 'unreadable-run-begun-at-once',
     hazard: 'On PostgreSQL a run that cannot be read stops everybody who knows its queue, for ever.',
-    edits: [[atOnce, 'context.policies.delete(granted.queue)', '']],
+    edits: [[atOnce, 'setApart(context, claimId, unread)', 'setApart(context, claimId, [])']],
     suites: known,
+  },
+  {
+    id: 'claim-committed-by-and-by',
+    hazard: 'On PostgreSQL a worker that is stopped in the middle of a lease closes its queue to all others.',
+    edits: [['src/store/postgres/database.ts', 'return talk.askLast(query)', 'return talk.ask(query)']],
+    suites: ['test/store/postgres/deaf.test.ts'],
+  },
+  {
+    id: 'committed-part-called-a-no',
+    hazard: 'On PostgreSQL a lease that was granted is answered as not granted, because what came after it failed.',
+    edits: [['src/store/postgres/database.ts', 'talk.hasCommitted ? partlyWritten(error) : error', 'error']],
+    suites: ['test/store/postgres/lease-at-once.test.ts'],
+  },
+  {
+    id: 'leased-run-committed-without-the-disk',
+    hazard: 'On PostgreSQL a run that was enqueued and answered for is lost when the power goes.',
+    edits: [[atOnce, 'case when run_id is null and not $12::boolean then', 'case when run_id is null then']],
+    suites: ['test/store/postgres/lease-at-once.test.ts'],
   },
   {
     id: 'ceiling-plus-one',

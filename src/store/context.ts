@@ -4,8 +4,11 @@ export interface StoreContext {
   readonly namespace: string
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent: number
-  /** The policies of queues as they were last read, by name: whoever goes by one asks whether it is still the same. */
-  readonly policies: Map<string, string>
+  /**
+   * The policies of queues as they were last read, by name: whoever goes by one asks whether it is still the same. `null`
+   * where there is nobody to be asked: reading them again costs as little.
+   */
+  readonly policies: Map<string, string> | null
   /** The step takes part in a caller's own transaction, which may stay open for long and must hold nobody up. */
   readonly isLent?: boolean
 }

@@ -1,10 +1,11 @@
 import type { Policy } from '../core/policy.ts'
 import type { StoreContext } from './context.ts'
-import { contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
+import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
+import { setApart, type Unread } from './lease-unfit.ts'
 import { needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
-import { allTried, clockOr, dialects, type Row, type Step, StepAgain, storeClock } from './statement.ts'
+import { allLast, clockOr, dialects, type Step, storeClock } from './statement.ts'
 
 /**
  * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
@@ -13,6 +14,8 @@ import { allTried, clockOr, dialects, type Row, type Step, StepAgain, storeClock
  *
  * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. Where that
  * was only tried, `belfry_step.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
+ * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
+ * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
  */
 const leaseHead = dialects('lease at once', {
   sqlite: null,
@@ -42,14 +45,19 @@ const leaseHead = dialects('lease at once', {
         (select now from line), (select now + $11::bigint from line), fence + 1, attempts, releases, deaths
       from head where (select is_fit from judged))
     select line.now, line.in_flight, case when is_fit then 1 else 0 end as is_fit, run_id, fence, attempts, enqueued_at,
-      schedule_id, occurrence_at, due_at, source, idempotency_key, repeatable, target, payload, options
+      schedule_id, occurrence_at, due_at, source, idempotency_key, repeatable, target, payload, options,
+      case when run_id is null and not $12::boolean then set_config('synchronous_commit', 'off', true) end
     from line cross join judged left join head on is_fit`,
 })
 
 /** A policy is remembered as it was read, and only where its ceiling is all there is to watch. */
 export function rememberPolicy({ policies }: StoreContext, queue: string, text: string, policy: Policy): void {
-  if (policy.rateLimit !== undefined || policy.maxConcurrentPerKey !== undefined) policies.delete(queue)
-  else policies.set(queue, text)
+  if (policy.rateLimit !== undefined || policy.maxConcurrentPerKey !== undefined) policies?.delete(queue)
+  else policies?.set(queue, text)
+}
+
+export function remembersPolicy({ policies }: StoreContext, queue: string): boolean {
+  return policies?.has(queue) === true
 }
 
 /** A request whose parts were checked. */
@@ -57,36 +65,39 @@ export interface CheckedRequest extends LeaseRequest {
   readonly workerNumber: number
   /** What the caller can do, as `capabilityLists` has it. */
   readonly lists: { readonly kinds: string; readonly handlers: string }
-  /** Whether the queue's lock was only tried, so that somebody else may have it. */
-  readonly isTried: boolean
 }
 
-/** The answer to a lease from a queue at ease; `null` where it takes the longer way, and nothing has been done yet. */
-export function* leaseAtOnce(context: StoreContext, request: CheckedRequest): Step<LeaseAnswer | null> {
-  const { queue, claimId, limit, lists, workerNumber, isTried } = request
-  const text = context.policies.get(queue)
+/**
+ * The answer to a lease from a queue at ease, or `null` where nothing was handed out because it takes the longer way. In
+ * both cases the transaction is over, and the queue is locked no longer. `isTried` says that its lock was only tried, so that
+ * somebody else may have it.
+ */
+export function* leaseAtOnce(
+  context: StoreContext,
+  request: CheckedRequest,
+  { isTried }: { readonly isTried: boolean },
+): Step<LeaseAnswer | null> {
+  const { queue, claimId, limit, lists, workerNumber } = request
+  const text = context.policies?.get(queue)
   const policy = text === undefined ? null : readPolicy(text)
   if (text === undefined || policy === null) return null
   const { maxConcurrent, leaseTtlMs } = policy
   const leaseMs = request.leaseMs ?? leaseTtlMs
   const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
-  const rows = yield* allTried(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried))
+  const rows = yield* allLast(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried))
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]
   const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs }
-  const leases = first.run_id === null ? [] : rows.map((row) => granting(context, row, granted))
-  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
-  const full = inFlight + leases.length >= maxConcurrent
-  return { leases, skipped: [], broken: [], inFlight, available, full, keyed: false, more: false }
-}
-
-/** Who cannot be read is set apart, which only the longer way does: the step is taken back and goes there. */
-function granting(context: StoreContext, row: Row, granted: Omit<Granted, 'fence'>): Lease {
-  const contents = contentsOf(row)
-  if ('unreadable' in contents) {
-    context.policies.delete(granted.queue)
-    throw new StepAgain(`The ${contents.unreadable} of run ${row.run_id} cannot be read.`)
+  const leases: Lease[] = []
+  const unread: Unread[] = []
+  for (const row of first.run_id === null ? [] : rows) {
+    const contents = contentsOf(row)
+    if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
+    else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
   }
-  return leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents)
+  const broken = yield* setApart(context, claimId, unread)
+  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
+  const full = inFlight + leases.length + unread.length - broken.length >= maxConcurrent
+  return { leases, skipped: [], broken, inFlight, available, full, keyed: false, more: broken.length > 0 }
 }

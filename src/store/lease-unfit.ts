@@ -4,9 +4,10 @@ import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
 import type { Candidate } from './head-of-line.ts'
 import type { LeaseAnswer } from './port.ts'
-import { lockSchedules } from './schedule-row.ts'
+import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { endingOf } from './settle.ts'
 import { takeFromLine } from './standing.ts'
-import type { Row, Step } from './statement.ts'
+import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from './statement.ts'
 
 /** Who meets them at the head of which line, and when. */
 interface UnfitLane {
@@ -14,6 +15,19 @@ interface UnfitLane {
   readonly workerId: number
   readonly queueId: number
   readonly now: number
+}
+
+/** By the claim, so that it is this very lease; one whose cancellation was asked for meanwhile is left to its end. */
+const takeUnread = dialects('lease take unread', {
+  sqlite: null,
+  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
+    and cancel_requested_at is null returning *, ${clockOr('$4')} as now`,
+})
+
+/** A run that was leased before anybody read it, and what of it cannot be read. */
+export interface Unread {
+  readonly row: Row
+  readonly unreadable: string
 }
 
 /** Why it cannot go and never will, as it stands. What is too late is not even read. */
@@ -34,13 +48,12 @@ export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | 
  */
 export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
   if (unfit.length === 0) return { skipped: [], broken: [] }
-  const scheduleIds = unfit.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
-  const schedules = yield* lockSchedules(scheduleIds, { wait: false })
+  const schedules = yield* lockFreeSchedules(unfit)
   const endable: Candidate[] = []
   for (const run of unfit) {
     const { key } = run.standing
-    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
-    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
+    if (isFree(run, schedules) && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key }))))
+      endable.push(run)
   }
   yield* takeFromLine(endable.map(({ standing }) => standing))
   const endings = endable.map((run) => unfitEnding(lane, run))
@@ -74,6 +87,41 @@ function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candida
   const reason = whyUnfit(run, now) as string
   const verdict = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason } as const
   return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
+}
+
+/**
+ * Parks runs that are leased and cannot be read, each under its lease. One whose schedule somebody else is at keeps its lease until it
+ * expires, and is met again.
+ */
+export function* setApart(
+  { ns }: StoreContext,
+  claimId: string,
+  unread: readonly Unread[],
+): Step<LeaseAnswer['broken']> {
+  if (unread.length === 0) return []
+  const schedules = yield* lockFreeSchedules(unread)
+  const free = new Map(
+    unread.flatMap((run) => (isFree(run, schedules) ? [[run.row.run_id as number, run.unreadable]] : [])),
+  )
+  const leases = yield* all(takeUnread, JSON.stringify([...free.keys()]), claimId, ns, storeClock)
+  const endings = leases.map((lease) => {
+    const [attempts, deaths] = [(lease.attempts as number) + 1, lease.deaths as number]
+    const reason = `unreadable: ${free.get(lease.run_id as number)}`
+    return endingOf(lease, 'failed', { status: 'parked', attempts, releases: 0, deaths, reason })
+  })
+  yield* conclude((leases[0]?.now ?? 0) as number, endings, schedules)
+  return endings.flatMap(brokenOf)
+}
+
+type Met = Pick<Candidate, 'row'>
+
+function lockFreeSchedules(runs: readonly Met[]): Step<Map<number, ScheduleRow>> {
+  const ids = runs.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
+  return lockSchedules(ids, { wait: false })
+}
+
+function isFree({ row }: Met, locked: ReadonlyMap<number, ScheduleRow>): boolean {
+  return row.schedule_id === null || locked.has(row.schedule_id as number)
 }
 
 function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {

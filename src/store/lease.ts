@@ -6,7 +6,7 @@ import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './che
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
-import { leaseAtOnce, rememberPolicy } from './lease-at-once.ts'
+import { type CheckedRequest, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
 import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 import { capabilityLists, needServed } from './need-row.ts'
@@ -132,23 +132,50 @@ interface Lane {
   readonly now: number
 }
 
+/** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
+export function* lease(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+  const checked = checkRequest(request)
+  if (!canBeName(request.queue)) return nothing('no-queue')
+  if (remembersPolicy(context, request.queue)) {
+    yield* run(lockQueue, context.ns, request.queue)
+    const answer = yield* leaseAtOnce(context, checked, { isTried: false })
+    if (answer !== null) return answer.more ? yield* leaseRest(context, checked, answer) : answer
+  }
+  return yield* leaseAtLength(context, checked, yield* ahead(lockQueue, context.ns, request.queue))
+}
+
+/** Goes on after those that could not be read, so that nobody behind them has to wait until he is asked for again. */
+function* leaseRest(context: StoreContext, request: CheckedRequest, first: LeaseAnswer): Step<LeaseAnswer> {
+  const limit = request.limit - first.leases.length
+  const locking = yield* ahead(lockQueue, context.ns, request.queue)
+  const rest = yield* leaseAtLength(context, { ...request, limit }, locking)
+  return { ...rest, leases: [...first.leases, ...rest.leases], broken: [...first.broken, ...rest.broken] }
+}
+
 /**
- * Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. A
- * caller who has tried to lock the queue in the same step says by what; where somebody else has it, he is handed nothing.
+ * The same in a step that has tried to lock the queue by `tried` and does something else besides; `null` where nothing was
+ * handed out because somebody else has it, or because that needs a step of its own.
  */
-export function* lease(context: StoreContext, request: LeaseRequest, tried?: Request): Step<LeaseAnswer> {
-  const workerId = parseId('worker', request.workerId)
-  if (workerId === null)
+export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<LeaseAnswer | null> {
+  const checked = checkRequest(request)
+  if (remembersPolicy(context, request.queue)) return yield* leaseAtOnce(context, checked, { isTried: true })
+  const answer = yield* leaseAtLength(context, checked, tried)
+  return (yield* rowsOf(tried)).length > 0 ? answer : null
+}
+
+function checkRequest(request: LeaseRequest): CheckedRequest {
+  const workerNumber = parseId('worker', request.workerId)
+  if (workerNumber === null)
     throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
   checkText(request.claimId, 'claimId', keyLengthMax)
   checkInteger(request.limit, 'limit', 0, 1_000_000)
   if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
-  if (!canBeName(request.queue)) return nothing('no-queue')
-  const lists = capabilityLists(request.can)
-  const locking = tried ?? (yield* ahead(lockQueue, context.ns, request.queue))
-  const isTried = tried !== undefined
-  const atOnce = yield* leaseAtOnce(context, { ...request, workerNumber: workerId, lists, isTried })
-  if (atOnce !== null) return atOnce
+  return { ...request, workerNumber, lists: capabilityLists(request.can) }
+}
+
+/** `locking` is what locks the queue. */
+function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking: Request): Step<LeaseAnswer> {
+  const { lists, workerNumber: workerId } = request
   const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
   // A queue that was made after the lock was asked for is not locked: others may be counting in it at this moment.
   if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')

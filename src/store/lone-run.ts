@@ -1,9 +1,9 @@
 import type { StoreContext } from './context.ts'
 import { enqueue, enqueueBefore } from './enqueue.ts'
-import { lease } from './lease.ts'
+import { leaseTried } from './lease.ts'
 import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from './port.ts'
 import { defaultQueue } from './queue-row.ts'
-import { ahead, dialects, rowsOf, type Step, StepAgain } from './statement.ts'
+import { ahead, dialects, type Step } from './statement.ts'
 
 /**
  * The lock that every lease takes, if nobody else has it. Whoever enqueues waits for no worker: one that stops in the
@@ -29,7 +29,6 @@ export class LoneRun {
   readonly queue: string
   #joined: Joined | null = null
   #hasBegun = false
-  #isApart = false
 
   constructor({ queue = defaultQueue }: NewRun) {
     this.queue = queue
@@ -50,12 +49,7 @@ export class LoneRun {
   /** From here on nobody joins; answers what is to be done with it. */
   begin(): LeaseRequest | null {
     this.#hasBegun = true
-    return this.#isApart ? null : (this.#joined?.request ?? null)
-  }
-
-  /** When it begins again it goes in by itself, and whoever joined comes after it. */
-  part(): void {
-    this.#isApart = true
+    return this.#joined?.request ?? null
   }
 
   /**
@@ -77,8 +71,13 @@ export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
 }
 
 export interface LoneAnswer {
-  readonly answers: Enqueued[]
-  /** What was leased in the same transaction; `null` where nothing was asked for, or somebody else has the queue. */
+  /**
+   * `null` where nothing was taken in, because its lane has to be made first. Whoever makes the same one at that moment is
+   * waited for, and may be in a transaction of a caller's own, which takes as long as it likes: nobody waits for that with
+   * the queue in his hands.
+   */
+  readonly answers: Enqueued[] | null
+  /** What was leased in the same transaction; `null` where nothing was, and the lease is to be asked for by itself. */
   readonly leased: LeaseAnswer | null
 }
 
@@ -92,16 +91,8 @@ export function* enqueueLone(
   if (request === null) return { answers: yield* enqueue(context, runs), leased: null }
   const tried = yield* ahead(tryLockQueue, context.ns, lone.queue)
   const answersOf = waitsForAnswers ? yield* enqueueBefore(context, runs) : answered(yield* enqueue(context, runs))
-  const answer = yield* lease(context, request, tried)
-  const isLocked = (yield* rowsOf(tried)).length > 0
-  const answers = yield* answersOf()
-  if (answers === null) {
-    // Whoever makes the same lane at the same moment is waited for, and may be in a transaction of a caller's own, which
-    // takes as long as it likes. Nobody waits for that with the queue in his hands.
-    lone.part()
-    throw new StepAgain('The lone run has no lane yet.')
-  }
-  return { answers, leased: isLocked ? answer : null }
+  const leased = yield* leaseTried(context, request, tried)
+  return { answers: yield* answersOf(), leased }
 }
 
 function answered(answers: Enqueued[]): () => Step<Enqueued[]> {
@@ -114,5 +105,5 @@ function answered(answers: Enqueued[]): () => Step<Enqueued[]> {
 /** Whether the run it is about is leased already, so that nobody else need look for it. */
 export function isTaken({ answers, leased }: LoneAnswer): boolean {
   const ids = new Set(leased?.leases.map(({ runId }) => runId))
-  return answers.every(({ id }) => ids.has(id))
+  return answers?.every(({ id }) => ids.has(id)) === true
 }

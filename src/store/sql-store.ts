@@ -1,4 +1,4 @@
-import { BelfryError, isPassing } from '../core/error.ts'
+import { isPassing } from '../core/error.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
@@ -9,7 +9,7 @@ import { fireDue } from './fire.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
 import { Listeners } from './listeners.ts'
-import { enqueueLone, isLone, isTaken, LoneRun } from './lone-run.ts'
+import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './lone-run.ts'
 import { appendOutput } from './output.ts'
 import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
 import type {
@@ -36,7 +36,7 @@ import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
-import type { Step } from './statement.ts'
+import { partlyWritten, type Step } from './statement.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
 
@@ -65,7 +65,7 @@ export class SqlStore implements Store {
 
   constructor(database: Database, context: Omit<StoreContext, 'policies'>) {
     this.#database = database
-    this.#context = { ...context, policies: new Map() }
+    this.#context = { ...context, policies: database.keepsOrder === true ? null : new Map() }
     this.read = storeReads(database, this.#context)
     databases.set(this, database)
   }
@@ -99,16 +99,11 @@ export class SqlStore implements Store {
     this.#loneRun = lone
     this.#listeners.tellComing(lone.queue)
     const alone = (request: LeaseRequest) => this.#lease(request)
+    let done: LoneAnswer
     try {
-      const { answers, leased } = await this.#written(
-        enqueueLone,
-        [runs, { lone, waitsForAnswers: !this.keepsOrder }],
-        (done) => {
-          return isTaken(done) ? aboutLease(done.leased) : { queues: queuesOf(runs, done.answers) }
-        },
-      )
-      lone.answer(leased, alone)
-      return answers
+      done = await this.#written(enqueueLone, [runs, { lone, waitsForAnswers: !this.keepsOrder }], (tried) => {
+        return isTaken(tried) ? aboutLease(tried.leased) : { queues: queuesOf(runs, tried.answers ?? []) }
+      })
     } catch (error) {
       // It may have failed before it began, and whoever joined it from here on would never be answered.
       lone.begin()
@@ -118,6 +113,8 @@ export class SqlStore implements Store {
       if (concernsBoth) throw error
       return this.#enqueue(runs)
     }
+    lone.answer(done.leased, alone)
+    return done.answers ?? this.#enqueue(runs)
   }
 
   async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
@@ -270,11 +267,6 @@ export class SqlStore implements Store {
       await this.#settleOrHalve(ends.slice(half), answers)
     }
   }
-}
-
-/** Some of it has been committed, so that it must not be told as if nothing had happened. */
-function partlyWritten(cause: BelfryError): BelfryError {
-  return new BelfryError('commit-unknown', `A part of it was written, and then: ${cause.message}`, { cause })
 }
 
 /** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */

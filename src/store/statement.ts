@@ -27,10 +27,11 @@ export interface Statement {
 /**
  * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: nobody reads its rows, so
  * that it may be on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is
- * a transaction by itself; a verb that goes on after it has written nothing by it. `trial`: it has written nothing where
- * it answers no row with a `run_id`.
+ * a transaction by itself; a verb that goes on after it has written nothing by it. `last`: the transaction ends with it, so
+ * that nobody waits for this process to go on before its locks are free; a verb that goes on begins another one, and what
+ * has been committed stays when that fails.
  */
-export type Way = 'unread' | 'ahead' | 'alone' | 'trial'
+export type Way = 'unread' | 'ahead' | 'alone' | 'last'
 
 export type Request =
   | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
@@ -92,9 +93,9 @@ export function* allAlone<Result = Row>(statement: Statement, ...params: Param[]
   return (yield { kind: 'all', statement, params, way: 'alone' }) as Result[]
 }
 
-/** The same for a statement that may find nothing to do. */
-export function* allTried(statement: Statement, ...params: Param[]): Step<Row[]> {
-  return yield { kind: 'all', statement, params, way: 'trial' }
+/** The same for a statement that ends the transaction. */
+export function* allLast(statement: Statement, ...params: Param[]): Step<Row[]> {
+  return yield { kind: 'all', statement, params, way: 'last' }
 }
 
 export function* one<Result = Row>(statement: Statement, ...params: Param[]): Step<Result | undefined> {
@@ -173,3 +174,9 @@ export function metOthers(message: string, cause?: unknown): BelfryError {
 }
 
 export const stepTriesMax = 10
+
+/** Some of a step has been committed, so that what failed after it must not be told as if nothing had happened. */
+export function partlyWritten(cause: unknown): BelfryError {
+  const { message } = cause as Error
+  return new BelfryError('commit-unknown', `A part of it was written, and then: ${message}`, { cause })
+}

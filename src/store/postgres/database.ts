@@ -9,6 +9,7 @@ import {
   clockOr,
   metOthers,
   type Param,
+  partlyWritten,
   type Request,
   type Row,
   type Statement,
@@ -192,7 +193,7 @@ export class PostgresDatabase implements Database {
       return result
     } catch (error) {
       release(await rolledBack(client, error))
-      throw error
+      throw talk.hasCommitted ? partlyWritten(error) : error
     }
   }
 
@@ -246,8 +247,8 @@ export class PostgresDatabase implements Database {
       case 'ahead':
         this.#ahead.set(request, await talk.tell(query))
         return []
-      case 'trial':
-        return talk.tryOut(query)
+      case 'last':
+        return talk.askLast(query)
       default:
         return talk.ask(query)
     }

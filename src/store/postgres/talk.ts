@@ -42,12 +42,18 @@ export class Talk {
   readonly #options: TalkOptions
   #hasBegun = false
   #hasWritten = false
+  #hasCommitted = false
   /** What was sent and not yet answered. */
   #sent: Promise<unknown>[] = []
 
   constructor(connection: Connection, options: TalkOptions) {
     this.#connection = connection
     this.#options = options
+  }
+
+  /** Whether something stays of what was said, whatever happens to the rest of it. */
+  get hasCommitted(): boolean {
+    return this.#hasCommitted
   }
 
   /** Waits for the rows. */
@@ -66,12 +72,18 @@ export class Talk {
     return { rows: async () => (this.#sent.includes(answer) ? this.#answered(answer) : (await answer).rows) }
   }
 
-  /** Waits for the rows of a statement that has written only if one of them names a run. */
-  async tryOut(query: Query): Promise<Row[]> {
-    const hadWritten = this.#hasWritten
-    const rows = await this.ask(query)
-    if (typeof rows[0]?.run_id !== 'number') this.#hasWritten = hadWritten
-    return rows
+  /**
+   * The last statement of a transaction, sent together with its commit: a process that is stopped while it waits for the
+   * answer keeps no lock. What is asked after it begins another transaction.
+   */
+  async askLast(query: Query): Promise<Row[]> {
+    const { begin, isRehearsal = false } = this.#options
+    if (begin === null || isRehearsal) return this.ask(query)
+    this.#begin()
+    const answer = handled(this.#send(query))
+    this.#sent.push(answer)
+    await this.#committed()
+    return (await answer).rows
   }
 
   /** One statement that is a transaction by itself, as long as nothing was said before. */
@@ -91,8 +103,17 @@ export class Talk {
     if (!this.#hasBegun) return
     // What only read and locked has nothing to commit, and need not wait for the disk to be let go.
     if (!this.#hasWritten) return this.rollBack()
+    await this.#committed()
+  }
+
+  async #committed(): Promise<void> {
+    const sent = [...this.#sent, this.#send({ text: 'commit' })]
+    this.#sent = []
+    this.#hasBegun = false
+    this.#hasWritten = false
     try {
-      await Promise.all([...this.#sent, this.#send({ text: 'commit' })])
+      await Promise.all(sent)
+      this.#hasCommitted = true
     } catch (error) {
       throw this.#afterCommit(error)
     }

@@ -190,3 +190,56 @@ describe('a statement that could be a transaction by itself', () => {
     await asked
   })
 })
+
+describe('the last statement of a transaction', () => {
+  test('is sent with the commit, and what follows it begins another one', async () => {
+    const talk = talkWith()
+    await talk.tell(look)
+    const last = talk.askLast(insert)
+    expect(server.texts).toEqual(['begin', look.text, insert.text, 'commit'])
+    server.sent[2]?.answer([{ id: 1 }])
+    server.answerAll()
+    expect(await last).toEqual([{ id: 1 }])
+    await talk.commit()
+    const next = talk.ask(look)
+    expect(server.texts.slice(4)).toEqual(['begin', look.text])
+    server.answerAll()
+    await next
+  })
+
+  test('is answered when it is committed, and only then stays whatever follows', async () => {
+    const talk = talkWith()
+    const last = talk.askLast(insert)
+    for (const { answer } of server.sent.slice(0, 2)) answer()
+    await settled()
+    expect(talk.hasCommitted).toBe(false)
+    server.answerAll()
+    await last
+    expect(talk.hasCommitted).toBe(true)
+  })
+
+  test('that breaks off may have been committed', async () => {
+    const last = talkWith().askLast(insert)
+    for (const { fail } of server.sent) fail(lostConnection)
+    await expect(last).rejects.toMatchObject({ code: 'commit-unknown' })
+  })
+
+  test('that is refused was not', async () => {
+    const talk = talkWith()
+    const last = talk.askLast(insert)
+    server.sent[1]?.fail(refusal)
+    server.answerAll()
+    await expect(last).rejects.toBe(refusal)
+    expect(talk.hasCommitted).toBe(false)
+  })
+
+  test.each([
+    ['a rehearsal', { isRehearsal: true }, ['begin', insert.text]],
+    ["the caller's transaction", { begin: null }, [insert.text]],
+  ])('commits nothing of %s', async (_of, options, texts) => {
+    const asked = talkWith(options).askLast(insert)
+    expect(server.texts).toEqual(texts)
+    server.answerAll()
+    await asked
+  })
+})
