@@ -100,7 +100,7 @@ function faultsLine(faults, database, { breaches, recovery, refusals }) {
     `${number(injected(played, others))} other faults`,
   ]
   const what = `${listed(found)}${refused} in ${number(total(played, ({ runs }) => runs))} runs, under ${listed(under)}.`
-  const back = recovery ? ` Recovery: ${recoveryOf(played)}.` : ''
+  const back = recovery ? ` Recovery: ${recoveryOf(played)}.${closedOf(played)}` : ''
   return `- Faults, ${databaseNames[database]}: ${what}${back}${isLong.faults(faults, database) ? '' : ' A short run.'}`
 }
 
@@ -109,6 +109,13 @@ function recoveryOf(played) {
   const measured = played.filter(({ recoveryMs }) => recoveryMs !== null)
   if (measured.length === 0) return 'not measured'
   return measured.map(({ id, recoveryMs }) => `${id} p99 ${number(recoveryMs.p99)} ms`).join(', ')
+}
+
+/** What recovery leaves out, because nobody could have gone on. */
+function closedOf(played) {
+  const [closed] = played.flatMap(({ closedMs }) => (closedMs ? [closedMs] : []))
+  if (closed === undefined) return ''
+  return ` ${number(closed.count)} pauses struck a worker inside a write and kept everybody out until it went on, at most ${number(closed.max)} ms; recovery leaves that out.`
 }
 
 const kills = ['F1', 'F1r']

@@ -187,6 +187,18 @@ export const claims: readonly Mutant[] = [
     suites: [conformance('law 13'), 'test/store/lease.test.ts'],
   },
   {
+    id: 'key-ceiling-ignored-at-once',
+    hazard: 'On PostgreSQL more runs of one key are leased than the queue allows at once, by whoever knows the queue.',
+    edits: [[atOnce, '> $13::int)) as is_fit', '> 1000000)) as is_fit']],
+    suites: known,
+  },
+  {
+    id: 'key-in-flight-forgotten-at-once',
+    hazard: 'On PostgreSQL whoever knows the queue forgets the runs of a key that are under way already.',
+    edits: [[atOnce, 'having count(*) + (select count(*) from', 'having count(*) + 0 * (select count(*) from']],
+    suites: known,
+  },
+  {
     id: 'key-gate-never-opened',
     hazard: 'Runs behind a full key wait for ever, because the end of one lets nobody through.',
     edits: [['src/store/conclude.ts', 'yield* regateAll(gates)', '']],

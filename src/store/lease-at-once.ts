@@ -9,8 +9,9 @@ import { allLast, clockOr, dialects, type Step, storeClock } from './statement.t
 
 /**
  * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
- * the line is too late, and no key or rate is to be watched. It answers one row at least where the queue has this policy
- * and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because somebody is too late.
+ * the line is too late or has no room left for its key, and no rate is to be watched. It answers one row at least where the
+ * queue has this policy and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because
+ * somebody cannot go.
  *
  * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. Where that
  * was only tried, `belfry_step.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
@@ -36,7 +37,10 @@ const leaseHead = dialects('lease at once', {
       cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d),
     judged as materialized (
       select not exists (select from head
-        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0) as is_fit),
+        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0)
+      and ($13::int is null or not exists (select from head where concurrency_key is not null group by concurrency_key
+        having count(*) + (select count(*) from belfry.lease l
+          where l.queue_id = (select id from line) and l.concurrency_key = head.concurrency_key) > $13::int)) as is_fit),
     gone as (delete from belfry.ready where ctid = any (array(select place from head where (select is_fit from judged)))),
     granted as (
       insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id, claim_id,
@@ -50,9 +54,9 @@ const leaseHead = dialects('lease at once', {
     from line cross join judged left join head on is_fit`,
 })
 
-/** A policy is remembered as it was read, and only where its ceiling is all there is to watch. */
+/** A policy is remembered as it was read, and only where its ceilings are all there is to watch. */
 export function rememberPolicy({ policies }: StoreContext, queue: string, text: string, policy: Policy): void {
-  if (policy.rateLimit !== undefined || policy.maxConcurrentPerKey !== undefined) policies?.delete(queue)
+  if (policy.rateLimit !== undefined) policies?.delete(queue)
   else policies?.set(queue, text)
 }
 
@@ -81,10 +85,10 @@ export function* leaseAtOnce(
   const text = context.policies?.get(queue)
   const policy = text === undefined ? null : readPolicy(text)
   if (text === undefined || policy === null) return null
-  const { maxConcurrent, leaseTtlMs } = policy
+  const { maxConcurrent, maxConcurrentPerKey = null, leaseTtlMs } = policy
   const leaseMs = request.leaseMs ?? leaseTtlMs
   const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
-  const rows = yield* allLast(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried))
+  const rows = yield* allLast(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried), maxConcurrentPerKey)
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]
@@ -99,5 +103,6 @@ export function* leaseAtOnce(
   const broken = yield* setApart(context, claimId, unread)
   const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
   const full = inFlight + leases.length + unread.length - broken.length >= maxConcurrent
-  return { leases, skipped: [], broken, inFlight, available, full, keyed: false, more: broken.length > 0 }
+  const keyed = maxConcurrentPerKey !== null
+  return { leases, skipped: [], broken, inFlight, available, full, keyed, more: broken.length > 0 }
 }

@@ -11,6 +11,7 @@ export interface History {
   /** How long every lease lasted at the least. */
   readonly leaseMs: number
   readonly interruptions: readonly Interruption[]
+  readonly closures: readonly Closure[]
   /** What the harness itself saw go wrong: a worker that ended by itself, a store that did not come to rest. */
   readonly troubles: readonly string[]
 }
@@ -69,6 +70,12 @@ export interface Interruption {
   /** Whom it struck; nobody in particular when the store itself was away. */
   readonly workerId: string | null
   readonly held: readonly HeldThen[]
+}
+
+/** A time in which a process that was stopped inside a write kept everybody else from writing: SQLite has one writer. */
+export interface Closure {
+  readonly from: number
+  readonly to: number
 }
 
 /** A lease as the store had it right after the interruption. */

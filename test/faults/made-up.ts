@@ -1,5 +1,5 @@
 import type { AttemptView, LedgerView } from '../../src/store/view.ts'
-import type { History, Interruption, RecordedRun, RecordedSchedule } from './history.ts'
+import type { Closure, History, Interruption, RecordedRun, RecordedSchedule } from './history.ts'
 import type { Witnessed } from './witness.ts'
 
 /** Histories that never happened, one run at a time, to see whether the checks tell a sound one from a broken one. */
@@ -7,6 +7,7 @@ export class MadeUp {
   readonly #runs: RecordedRun[] = []
   readonly #schedules: RecordedSchedule[] = []
   readonly #interruptions: Interruption[] = []
+  readonly #closures: Closure[] = []
   readonly #samples: History['samples'][number][] = []
   readonly #troubles: string[] = []
   readonly #witnessed = { starts: [], ends: [], refusals: [], acks: [], defects: [] } as {
@@ -65,6 +66,11 @@ export class MadeUp {
     return this
   }
 
+  closed(from: number, to: number): this {
+    this.#closures.push({ from, to })
+    return this
+  }
+
   defect(what: string): this {
     this.#witnessed.defects.push(what)
     return this
@@ -79,6 +85,7 @@ export class MadeUp {
       samples: this.#samples,
       leaseMs: 1_000,
       interruptions: this.#interruptions,
+      closures: this.#closures,
       troubles: this.#troubles,
     }
   }

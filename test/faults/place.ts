@@ -9,6 +9,8 @@ export type DatabaseKind = 'sqlite' | 'postgres'
 /** Where the store of one round is, and the folder of its witness, which is always another place. */
 export interface House {
   readonly store: string
+  /** Where the store is one file. */
+  readonly file?: string
   readonly schema: string
   readonly folder: string
   close(): Promise<void>
@@ -42,6 +44,7 @@ function sqlitePlace(): Place {
       return {
         folder,
         store: `sqlite:${join(folder, 'belfry.db')}`,
+        file: join(folder, 'belfry.db'),
         schema: 'belfry',
         close: async () => rmSync(folder, { recursive: true, force: true }),
       }

@@ -10,7 +10,7 @@ const readsAtOnce = 20
 
 /** Reads all that is known of a round that is over. */
 export async function historyOf(world: World): Promise<History> {
-  const { store, interruptions, samples, troubles, promises } = world
+  const { store, interruptions, closures, samples, troubles, promises } = world
   const schedules: RecordedSchedule[] = []
   for (const [name, promise] of promises) {
     schedules.push({ name, promise, ledger: await wholeLedger(store, name) })
@@ -23,6 +23,7 @@ export async function historyOf(world: World): Promise<History> {
     samples,
     leaseMs,
     interruptions,
+    closures,
     troubles,
   }
 }

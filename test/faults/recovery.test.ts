@@ -31,6 +31,16 @@ describe('recovery', () => {
     expect(recoveries(proven.history, 'kill')).toEqual([{ ms: 0, wholeMs: 200 }])
   })
 
+  it('leaves out the time in which somebody who was stopped inside a write kept everybody out', () => {
+    const { history } = killed(1_500, 'r-1')
+      .run('r-1', { attempts: [lost(3_010), attempt(2)] })
+      .seen('r-1', { fence: 2, at: 3_100 })
+      .closed(1_000, 1_600)
+      .closed(1_700, 3_000)
+      .closed(3_050, 9_000)
+    expect(recoveries(history, 'kill')).toEqual([{ ms: 150, wholeMs: 2_100 }])
+  })
+
   it('is not that of a run that must not repeat, was settled after all, or was struck down again before it began', () => {
     const { history } = killed(1_800, 'r-1', 'r-2', 'r-3')
       .run('r-1', { repeatable: false, status: 'parked', attempts: [lost(1_810)] })

@@ -24,6 +24,8 @@ export interface FaultResult {
   readonly recoveryMs?: Spread | null
   /** From the kill itself, the rest of the lease included. */
   readonly wholeRecoveryMs?: Spread | null
+  /** Of the times in which a process that was stopped inside a write kept everybody out, which recovery leaves out. */
+  readonly closedMs?: Spread | null
   readonly verdict?: 'kept' | 'breach'
 }
 
@@ -58,6 +60,7 @@ export function judged({ fault, database, rounds, seconds }: Played): FaultResul
     latenessMs: spreadOf(rounds.flatMap(({ latenessMs }) => latenessMs)),
     recoveryMs,
     wholeRecoveryMs: spreadOf(rounds.flatMap(({ recoveries }) => recoveries.map(({ wholeMs }) => wholeMs))),
+    closedMs: spreadOf(rounds.flatMap(({ closedMs }) => closedMs)),
     verdict: all.length > 0 || isSlow ? 'breach' : 'kept',
   }
 }
@@ -76,6 +79,7 @@ const columns: readonly (readonly [string, (result: FaultResult) => string])[] =
   ['ceiling', ({ breaches }) => count(breaches, 'ceiling')],
   ['other', ({ breaches }) => count(breaches, 'early', 'late', 'left-leased', 'trouble')],
   ['recovery p50/p99/max', ({ recoveryMs }) => shownSpread(recoveryMs)],
+  ['closed', ({ closedMs }) => (closedMs ? `${closedMs.count}, max ${closedMs.max} ms` : '')],
   ['verdict', ({ verdict, skipped }) => (skipped === undefined ? (verdict ?? '') : `not measured: ${skipped}`)],
 ]
 

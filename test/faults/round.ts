@@ -19,6 +19,8 @@ export interface RoundResult {
   readonly breaches: readonly Breach[]
   readonly latenessMs: readonly number[]
   readonly recoveries: readonly Recovery[]
+  /** How long each process that was stopped inside a write kept everybody out. */
+  readonly closedMs: readonly number[]
 }
 
 export interface RoundOptions {
@@ -53,7 +55,7 @@ interface Played {
   readonly history: History
 }
 
-const nothing = { injected: 0, runs: 0, effects: 0, refusals: 0, acks: 0, latenessMs: [], recoveries: [] }
+const nothing = { injected: 0, runs: 0, effects: 0, refusals: 0, acks: 0, latenessMs: [], recoveries: [], closedMs: [] }
 
 function judged(fault: Fault, { injected, epsilonMs, history }: Played): RoundResult {
   const checks = [...fault.expect, everyTargetMatched({ epsilonMs })]
@@ -67,6 +69,7 @@ function judged(fault: Fault, { injected, epsilonMs, history }: Played): RoundRe
     acks: history.witnessed.acks.length,
     latenessMs: latenessOf(history),
     recoveries: fault.recovery === undefined ? [] : recoveries(history, fault.recovery),
+    closedMs: history.closures.map(({ from, to }) => to - from),
   }
 }
 

@@ -5,7 +5,7 @@ import { isPassing } from '../../src/core/error.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
 import { groupedBy } from './check.ts'
-import type { HeldThen, Interruption, Sample, SchedulePromise } from './history.ts'
+import type { Closure, HeldThen, Interruption, Sample, SchedulePromise } from './history.ts'
 import type { House, Place } from './place.ts'
 import type { Random } from './random.mjs'
 import { type WorkerOptions, WorkerProcess } from './worker-process.ts'
@@ -39,6 +39,7 @@ export class World {
   readonly witness: string
   readonly workers = new Set<WorkerProcess>()
   readonly interruptions: Interruption[] = []
+  readonly closures: Closure[] = []
   readonly samples: Sample[] = []
   readonly troubles: string[] = []
   promises = new Map<string, SchedulePromise>()

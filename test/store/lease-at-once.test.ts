@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { enqueue } from '../../src/store/enqueue.ts'
 import { setQueue } from '../../src/store/set-queue.ts'
 import { actor, onEachDatabase, startAt } from './scene.ts'
 
@@ -50,6 +51,18 @@ onEachDatabase('a queue that was leased from before', (scene) => {
     const last = await scene().enqueue({ target: { handler: 'a' } })
     scene().clock.now += 1_000
     expect(await leased()).toEqual([first, last])
+  })
+
+  test('counts the runs of a key that are under way, also for one that nobody has kept from the line', async () => {
+    await begin(9, 0)
+    const policy = { maxConcurrent: 9, maxConcurrentPerKey: 1 }
+    await scene().setQueue('default', { policy })
+    const keyed = { target: { handler: 'a' }, concurrencyKey: 'k' }
+    const first = await scene().enqueue(keyed)
+    expect(await leased()).toEqual([first])
+    // In a caller's own transaction no gate is locked, so that it stands in line.
+    await scene().write((context) => enqueue({ ...context, isLent: true }, [keyed]))
+    expect(await leased()).toEqual([])
   })
 
   test('keeps the rate and the ceiling of keys that it was given later', async () => {

@@ -10,9 +10,9 @@ const queryMsMax = 30_000
 /**
  * Whoever stops in the middle of a step, as a machine that is paused does, keeps its locks, and with the lock of a queue
  * everybody else waits. A step is a few statements, one right after the other, so the server need not be patient; what it
- * breaks off was not written and is tried again.
+ * breaks off was not written and is tried again. The same happens to a process whose event loop somebody blocks for as long.
  */
-const silenceMsMax = 5_000
+const silenceMsMax = 1_000
 /** What happens once a minute finds its connection, with all that was prepared on it; a new one costs tens of ms. */
 const idleMsMax = 600_000
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { always, comeToRest, type Fault } from '../fault.ts'
+import { holdsWriteLock } from '../file-lock.ts'
 import { leaseMs, type World } from '../world.ts'
 
 const workers = 6
@@ -14,15 +15,19 @@ async function pauseOnce(world: World): Promise<boolean> {
     return false
   }
   const at = Date.now()
+  let isClosed = false
   worker.pause()
   try {
     const { workerId } = worker
     const held = await world.heldBy(workerId)
+    // By now it has really stopped, wherever it was.
+    isClosed = world.house.file !== undefined && holdsWriteLock(worker.pid, world.house.file)
     world.interruptions.push({ kind: 'pause', at, workerId, held })
     await sleep(at + pauseMs - Date.now())
     return held.length > 0 && held.every(({ expiresAt }) => expiresAt < Date.now())
   } finally {
     worker.goOn()
+    if (isClosed) world.closures.push({ from: at, to: Date.now() })
   }
 }
 
