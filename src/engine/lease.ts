@@ -4,6 +4,7 @@ import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
 import type { EngineContext } from './context.ts'
+import { fullPollMs, KnownQueues } from './known-queues.ts'
 import { turnOfTheEventLoop } from './loop.ts'
 import { trustMs } from './settings.ts'
 
@@ -14,11 +15,6 @@ import { trustMs } from './settings.ts'
 const batchMax = { atOnce: 500, fromElsewhere: 250 }
 const askAgainMs = 200
 const askLateMs = 1_000
-/**
- * A queue at its ceiling, with work in it, is looked at this often. Whoever ends a run in it wakes the others if he knew
- * that it was full, and he may have asked before it was.
- */
-const fullPollMs = 1_000
 /** However busy it is with its own runs, it looks at all the queues this often. */
 const lookMsMax = 1_000
 
@@ -40,19 +36,17 @@ export interface LessorOptions {
   readonly begin: (lease: Lease, trustedUntil: number) => void
 }
 
+/** What is known of a lease, also when only what it granted is. */
+type Answer = Omit<LeaseAnswer, 'inFlight' | 'available' | 'keyed'> & { readonly keyed?: boolean }
+
 /**
  * Leases what this worker can start at once, never more: what it holds, it executes.
  */
 export class Lessor {
   readonly #options: LessorOptions
+  readonly #known = new KnownQueues()
+  /** Queues to be asked, in this order. */
   #asked = new Set<string>()
-  /** Queues that were asked along with ends of their runs and have not answered since, and whether they were full before. */
-  readonly #alongside = new Map<string, boolean>()
-  /** Queues at their ceiling when they were last asked, and until when they need not be asked again. */
-  readonly #fullUntil = new Map<string, number>()
-  /** Queues that are being asked, and those in which ends of runs matter for their keys. */
-  readonly #underWay = new Set<string>()
-  readonly #keyed = new Set<string>()
   /** Where it found work last. */
   #lastServed: string | null = null
   /** Of the queues whose rate is used up: how soon one of them may be asked again. */
@@ -69,7 +63,7 @@ export class Lessor {
   /** Something may be ready in these queues; or anywhere, also where there was no room. */
   ask(queues: Iterable<string> | 'any'): void {
     this.#lookAt = Number.NEGATIVE_INFINITY
-    if (queues === 'any') this.#fullUntil.clear()
+    if (queues === 'any') this.#known.forgetFull()
     else this.#add(queues)
   }
 
@@ -80,7 +74,7 @@ export class Lessor {
 
   /** Whether a run that comes into this queue could begin at once, and nothing else is to be asked first. */
   isFreeFor(queue: string): boolean {
-    return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#fullUntil.has(queue)
+    return this.#asked.size === 0 && this.#room() > 0 && this.#serves(queue) && !this.#known.isFull(queue)
   }
 
   /**
@@ -91,7 +85,7 @@ export class Lessor {
     const asked = [...queues].filter((queue) => this.#needsRoom(queue))
     this.#isForEnds = true
     this.#add(asked)
-    for (const queue of asked) this.#alongside.set(queue, this.#fullUntil.has(queue))
+    for (const queue of asked) this.#known.askedAlong(queue)
     return asked.length > 0
   }
 
@@ -101,20 +95,17 @@ export class Lessor {
    */
   askAfter(queues: Iterable<string>): boolean {
     const waiting = [...queues].filter((queue) => this.#needsRoom(queue))
-    const rest = waiting.filter((queue) => this.#asked.has(queue) || !this.#alongside.has(queue))
+    const rest = waiting.filter((queue) => this.#asked.has(queue) || !this.#known.isAskedAlong(queue))
     this.#isForEnds = true
     this.#add(rest)
     return rest.length > 0
   }
 
-  /**
-   * Whether anything may wait in this queue for the end of a run. Where it was not full when it was last asked, whoever
-   * came since then has been told of; but what other workers do with it is not, and what is asked now may come too early.
-   */
+  /** Whether anything may wait in this queue for the end of a run: what other workers do with it nobody tells. */
   #needsRoom(queue: string): boolean {
     const { slots, isAlone } = this.#options
     if (slots !== null || !isAlone()) return true
-    return this.wasFull(queue) || this.#keyed.has(queue) || this.#underWay.has(queue) || this.#asked.has(queue)
+    return this.#known.mayWaitForEnds(queue) || this.#asked.has(queue)
   }
 
   #add(queues: Iterable<string>): void {
@@ -123,7 +114,7 @@ export class Lessor {
 
   /** Whether an end in this queue may let another worker go on. */
   wasFull(queue: string): boolean {
-    return this.#fullUntil.has(queue) || this.#alongside.get(queue) === true
+    return this.#known.wasFull(queue)
   }
 
   /**
@@ -159,11 +150,11 @@ export class Lessor {
     try {
       const { now, queues, nextAt } = await store.read.workAhead(this.#options.can())
       const monotonic = clock.monotonic()
-      this.#add(queues.filter((queue) => monotonic >= (this.#fullUntil.get(queue) ?? monotonic)))
+      this.#add(queues.filter((queue) => this.#known.mayHaveRoom(queue, monotonic)))
       await this.#leaseAsked()
       const nextMs = nextAt === null ? Number.POSITIVE_INFINITY : nextAt - now
       this.#lookAt = Math.min(this.#lookAt, monotonic + Math.min(nextMs, lookMsMax))
-      return Math.min(nextMs, this.#fullUntil.size > 0 ? fullPollMs : settings.pollMs)
+      return Math.min(nextMs, this.#known.anyIsFull ? fullPollMs : settings.pollMs)
     } catch (error) {
       this.#lookAt = Number.NEGATIVE_INFINITY
       throw error
@@ -214,38 +205,30 @@ export class Lessor {
   /** Whether there may be more to get from this queue at once. */
   async #leaseFrom(queue: string, limit: number): Promise<boolean> {
     const { context, workerId, can, begin } = this.#options
-    const { store, clock, settings } = context
+    const { clock, settings } = context
     const claimId = randomUUID()
     const startedAt = clock.monotonic()
     const trustedUntil = startedAt + trustMs(settings)
     const request = { queue, workerId: workerId(), claimId, can: can(), limit, leaseMs: settings.leaseMs }
-    let answer: Omit<LeaseAnswer, 'inFlight' | 'available' | 'keyed'> & { keyed?: boolean }
-    this.#underWay.add(queue)
-    try {
-      answer = await store.lease(request)
-    } catch (error) {
-      if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
-      answer = { leases: await this.#granted(request, trustedUntil), skipped: [], broken: [], full: false, more: true }
-    } finally {
-      this.#underWay.delete(queue)
-      this.#answered(queue)
-    }
-    if (answer.keyed === true) this.#keyed.add(queue)
-    else if (answer.keyed === false) this.#keyed.delete(queue)
-    if (answer.full) this.#fullUntil.set(queue, startedAt + fullPollMs)
-    else this.#fullUntil.delete(queue)
+    const answer = await this.#known.whileAsked(queue, this.#answerTo(request, trustedUntil))
+    this.#known.answered(queue, answer, startedAt)
     if (answer.restMs !== undefined) this.#restMs = Math.min(this.#restMs, answer.restMs)
     this.#tellEnds(queue, answer)
     // Ends came before what they made room for: whoever listens hears of them first, unless their answer stays away.
-    if (this.#alongside.has(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
+    if (this.#known.isAskedAlong(queue)) await Promise.race([this.#options.endsTold(), turnOfTheEventLoop()])
     if (answer.leases.length > 0) this.#lastServed = queue
     for (const lease of answer.leases) begin(lease, trustedUntil)
     return answer.more || (answer.leases.length >= limit && !answer.full && answer.restMs === undefined)
   }
 
-  /** Ends that share its commit are answered in the same turn of the event loop, a little sooner or later. */
-  #answered(queue: string): void {
-    if (this.#alongside.has(queue)) setImmediate(() => this.#alongside.delete(queue))
+  async #answerTo(request: LeaseRequest, trustedUntil: number): Promise<Answer> {
+    try {
+      return await this.#options.context.store.lease(request)
+    } catch (error) {
+      if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
+      const leases = await this.#granted(request, trustedUntil)
+      return { leases, skipped: [], broken: [], full: false, more: true }
+    }
   }
 
   /** Not every run that was met could be leased; some ended there and then. */
