@@ -186,13 +186,21 @@ function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow
   return unplanned(row)
 }
 
-/** A new timing begins now; a grid begins at the `startAt` that a person named, unless that is over. */
+/** A new timing begins now. */
 function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly string[], now: number): ScheduleRow {
   const isNewStart = changed.includes('startAt')
   if (!changed.includes('timing') && !isNewStart) return row
-  const { startAt } = spec
-  const gridAnchorAt = startAt !== undefined && (isNewStart || startAt > now) ? startAt : now
-  return { ...unplanned(row), anchorAt: now, gridAnchorAt }
+  return { ...unplanned(row), anchorAt: now, gridAnchorAt: gridAnchorOf(spec, isNewStart, now) }
+}
+
+/**
+ * A grid begins now, or at the `startAt` that is still to come. One that a person has just named for a time that is over
+ * keeps the grid in step: it begins with its last instant that is not to come, so that it has none between that and now.
+ */
+function gridAnchorOf({ timing, startAt }: ScheduleSpec, isNewStart: boolean, now: number): number {
+  if (startAt === undefined || startAt > now) return startAt ?? now
+  if (!isNewStart || timing.everyMs === undefined) return now
+  return now - ((now - startAt) % timing.everyMs)
 }
 
 function* queueOf({ context, spec: { queue = defaultQueue } }: Put): Step<QueueRow> {

@@ -169,6 +169,35 @@ onEachStore('spread', (stage) => {
     expect((await stage().view()).nextRunAt).toBe(startAt + 30 * minute)
   })
 
+  it.each([
+    ['a calendar', { timing: { cron: '*/30 * * * *', zone: 'UTC' } }],
+    ['a calendar with a start that is over', { timing: { cron: '*/30 * * * *', zone: 'UTC' }, startAt }],
+    ['a fixed rate with a start that is over', { timing: { everyMs: 30 * minute, from: 'start' as const }, startAt }],
+  ])('%s brings nothing from before it was written, though its spread is not over', async (_, edited) => {
+    await stage().put({ spread, overlap: 'allow' })
+    const offsetMs = ((await stage().view()).nextDueAt ?? 0) - (startAt + hour)
+    expect(offsetMs).toBeGreaterThan(1)
+    await stage().fireAt(startAt + hour + offsetMs)
+    // The half hour would be due by now and half of the offset: its period is half as long.
+    stage().to(startAt + hour + 30 * minute + 1)
+    await stage().put({ spread, overlap: 'allow', ...edited })
+    const { nextRunAt, nextDueAt } = await stage().view()
+    expect({ nextRunAt, nextDueAt }).toEqual({
+      nextRunAt: startAt + 2 * hour,
+      nextDueAt: startAt + 2 * hour + Math.floor(offsetMs / 2),
+    })
+    // Nor does it when it is asked once more.
+    const at = startAt + 9 * hour
+    await stage().store.hint('report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
+    expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
+    // What comes under the new timing is passed by nobody.
+    await stage().fireAt(startAt + 2 * hour + 30 * minute + 1)
+    expect(await stage().view()).toMatchObject({
+      lastPlannedAt: startAt + 2 * hour,
+      nextRunAt: startAt + 2 * hour + 30 * minute,
+    })
+  })
+
   it('hints are not spread', async () => {
     await stage().put({ spread })
     const at = startAt + 5 * minute
