@@ -26,6 +26,16 @@ export function nominalOf(spec: ScheduleSpec, gridAnchorAt: number): Nominal | n
   return { periodMs: timing.everyMs, offsetMs, ...window, fromAt: Math.max(firstAt, window.fromAt) }
 }
 
+/**
+ * The instant that a timing without a grid names by itself, where it is still to be planned: an `at`, or the `startAt` of a
+ * fixed delay that has had no occurrence. A grid names none: it is asked for what comes after now.
+ */
+export function namedInstant({ timing, startAt }: ScheduleSpec, lastPlannedAt: number | null): number | null {
+  if (timing.at !== undefined) return timing.at > (lastPlannedAt ?? Number.NEGATIVE_INFINITY) ? timing.at : null
+  const isDelay = timing.everyMs !== undefined && timing.from !== 'start'
+  return isDelay && lastPlannedAt === null ? (startAt ?? null) : null
+}
+
 function ofCron(expression: string): Pick<Nominal, 'periodMs' | 'offsetMs'> | null {
   const fields = expression.split(' ')
   const [second, minute, hour] = fields.length === 6 ? fields : ['0', ...fields]

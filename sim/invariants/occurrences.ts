@@ -2,7 +2,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 import type { Deed } from './deed.ts'
-import { type Nominal, nominalAfter, nominalCount, nominalOf } from './nominal.ts'
+import { type Nominal, namedInstant, nominalAfter, nominalCount, nominalOf } from './nominal.ts'
 import type { Runs } from './runs.ts'
 
 /** A stretch of a schedule's life under one timing. */
@@ -10,6 +10,8 @@ interface Stretch {
   readonly nominal: Nominal | null
   /** Its occurrences lie after this instant. */
   readonly afterAt: number
+  /** Except one that the timing itself names: whoever says "at this instant" may say so at that very instant. */
+  readonly namedAt: number | null
 }
 
 /** All that is known of the occurrences of one schedule; rows that retention has removed are remembered. */
@@ -39,7 +41,8 @@ export class Occurrences {
   timed(scheduleId: number, spec: ScheduleSpec, row: Rows['schedule'], now: number): void {
     const book = this.#book(scheduleId)
     const afterAt = Math.max(now, row.last_planned_at ?? now)
-    book.stretches.push({ nominal: nominalOf(spec, row.grid_anchor_at), afterAt })
+    const namedAt = namedInstant(spec, row.last_planned_at)
+    book.stretches.push({ nominal: nominalOf(spec, row.grid_anchor_at), afterAt, namedAt })
     const isOffGrid = spec.minMs !== undefined || spec.maxMs !== undefined || spec.startNow === true
     if (isOffGrid) book.isIrregular = true
   }
@@ -48,7 +51,7 @@ export class Occurrences {
   over(scheduleId: number, lastPlannedAt: number | null): void {
     const { stretches } = this.#book(scheduleId)
     const beganAt = stretches.at(-1)?.afterAt ?? Number.NEGATIVE_INFINITY
-    stretches.push({ nominal: null, afterAt: Math.max(beganAt, lastPlannedAt ?? beganAt) })
+    stretches.push({ nominal: null, afterAt: Math.max(beganAt, lastPlannedAt ?? beganAt), namedAt: null })
   }
 
   putBetween(scheduleId: number): void {
@@ -139,7 +142,10 @@ export class Occurrences {
   }
 
   #stretchAt(book: Book, instant: number): Stretch {
-    return (book.stretches.findLast(({ afterAt }) => afterAt < instant) ?? book.stretches[0]) as Stretch
+    const found = book.stretches.findLast(({ afterAt, namedAt }) => {
+      return afterAt < instant || (afterAt === instant && namedAt === instant)
+    })
+    return (found ?? book.stretches[0]) as Stretch
   }
 
   /** Between two neighbours in the ledger there is no nominal instant, under whatever timing it fell. */

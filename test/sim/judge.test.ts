@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Ground } from '../../sim/ground.ts'
+import { Books } from '../../sim/invariants/books.ts'
+import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { Store } from '../../src/store/port.ts'
+
+const actor = { name: 'somebody', door: 'test' }
+const createdAt = Date.UTC(2026, 6, 14, 9, 58, 30, 58)
+/** No calendar below has an occurrence at this instant. */
+const editedAt = createdAt + 2_188
+
+let ground: Ground
+
+beforeEach(async () => {
+  ground = await Ground.lay()
+})
+
+afterEach(() => {
+  ground.close()
+})
+
+describe('at the instant of an edit', () => {
+  const everyFiveSeconds = { cron: '*/5 * * * * *', zone: 'UTC' }
+  const everyTwenty = { cron: '*/20 * * * * *', zone: 'UTC' }
+  let now: number
+  let store: Store
+  let books: Books
+
+  beforeEach(() => {
+    now = createdAt
+    store = ground.store({ now: () => now, monotonic: () => now })
+    books = new Books(ground.handle)
+  })
+
+  /** Does something to the store and lets the books judge it. */
+  async function judged<Answer>(verb: string, work: Promise<Answer>): Promise<Answer> {
+    const answer = await work
+    const by = { name: 'test', isGone: false, workerIds: new Set<number>() }
+    books.apply({ verb, args: [], by, now, at: now, changes: ground.changes.take() })
+    return answer
+  }
+
+  const put = (spec: Pick<ScheduleSpec, 'timing' | 'startAt'>) => {
+    const whole = { name: 'dusk', target: { handler: 'first' }, ...spec }
+    return judged('putSchedule', store.putSchedule(whole, { mode: 'put', actor }))
+  }
+  const fire = () => judged('fireDue', store.fireDue({ limit: 10 }))
+
+  it.each([
+    ['a single instant', { timing: { at: editedAt } }],
+    ['a fixed delay that starts there', { timing: { everyMs: 7_000 }, startAt: editedAt }],
+  ])('%s may have its occurrence, which the calendar before it would not have', async (_, spec) => {
+    await put({ timing: everyFiveSeconds })
+    now = editedAt
+    await put(spec)
+    expect((await fire()).runs).toMatchObject([{ occurrenceAt: editedAt }])
+  })
+
+  it.each([
+    ['a calendar', { timing: everyTwenty }],
+    ['a single instant that is still to come', { timing: { at: editedAt + 5_000 } }],
+    ['a fixed delay that starts later', { timing: { everyMs: 7_000 }, startAt: editedAt + 5_000 }],
+  ])('%s has no occurrence, and one that the store makes up is caught', async (_, spec) => {
+    await put({ timing: everyFiveSeconds })
+    now = editedAt
+    await put(spec)
+    ground.handle.exec('update schedule set next_run_at = updated_at, next_due_at = updated_at, wake_at = updated_at')
+    await expect(fire()).rejects.toThrow(/an occurrence lies on the grid of its schedule/)
+  })
+})
