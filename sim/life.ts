@@ -143,7 +143,7 @@ async function startAtOnce(world: World): Promise<void> {
 function calm(world: World): void {
   const { timeline, random, people, workers } = world
   world.isCalm = true
-  world.luck.awayUntil = 0
+  world.luck.comeBack()
   for (const worker of workers) {
     worker.isDeaf = false
     const isKeptWaiting = worker.frozenUntil > timeline.now || [...worker.calls].some(({ fate }) => fate.isSlow)

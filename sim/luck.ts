@@ -16,6 +16,11 @@ export class Luck {
     this.#world = world
   }
 
+  /** The store answers again. That it was away until now is remembered: only from here on could anything be written. */
+  comeBack(): void {
+    this.awayUntil = Math.min(this.awayUntil, this.#world.timeline.now)
+  }
+
   fateOf(process: Process, verb: string): Fate {
     const { random, timeline, isCalm } = this.#world
     const end = isCalm ? 'fine' : this.#endOf(process, verb)

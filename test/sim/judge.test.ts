@@ -1,8 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Ground } from '../../sim/ground.ts'
 import { Books } from '../../sim/invariants/books.ts'
+import type { Runs } from '../../sim/invariants/runs.ts'
+import { Witness } from '../../sim/witness.ts'
+import { World } from '../../sim/world.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Store } from '../../src/store/port.ts'
+import type { Attempt } from '../../src/targets/executor.ts'
 
 const actor = { name: 'somebody', door: 'test' }
 const createdAt = Date.UTC(2026, 6, 14, 9, 58, 30, 58)
@@ -16,6 +20,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
+  vi.restoreAllMocks()
   ground.close()
 })
 
@@ -66,5 +71,30 @@ describe('at the instant of an edit', () => {
     await put(spec)
     ground.handle.exec('update schedule set next_run_at = updated_at, next_due_at = updated_at, wake_at = updated_at')
     await expect(fire()).rejects.toThrow(/an occurrence lies on the grid of its schedule/)
+  })
+})
+
+describe('when the store comes back', () => {
+  it('an end that could not be written meanwhile has its time from then on, and no longer', () => {
+    const world = new World(1, ground)
+    const { people, timeline, luck } = world
+    const broke = vi.spyOn(world, 'broke')
+    const run = { outcomes: new Map(), definition: { repeatable: 1 } }
+    const witness = new Witness(world, { byText: () => run } as unknown as Runs)
+    const lease = { runId: 'r-1', fence: 1 }
+    witness.renewed(people, [{ ...lease, renewed: true, expiresAt: 1, cancelRequestedAt: null }], 0)
+    witness.stopped(witness.began(people, lease as Attempt), 'timeout')
+
+    luck.awayUntil = 600_000
+    timeline.now = 300_000
+    witness.judge()
+    luck.comeBack()
+    witness.judge()
+    expect(broke).not.toHaveBeenCalled()
+
+    timeline.now = 400_000
+    witness.judge()
+    expect(broke.mock.calls).toMatchObject([[{ invariant: 'what does not stop is left behind' }]])
+    world.leave()
   })
 })
