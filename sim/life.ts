@@ -103,10 +103,11 @@ async function rest(world: World): Promise<void> {
     if (passedMs > mostMs) throw new Breach('I7 once faults stop, all goes on', { passedMs, left: left.slice(0, 3) })
     if (world.history.steps - steps > restStepsMax) throw new Error('This world does not come to rest.')
   }
-  for (const [id, { row }] of books.schedules.records) {
+  for (const schedule of books.schedules.records.values()) {
+    const { row } = schedule
     const isActive =
       row.deleted_at === null && row.disabled_at === null && row.paused_until === null && row.is_done === 0
-    if (isActive && timeline.now > clock.backAt + 61_000) books.occurrences.demandCovered(id, clock.now() - 1_500)
+    if (isActive && timeline.now > clock.backAt + 61_000) books.schedules.demandFired(schedule, clock.now() - 1_500)
   }
   await startAtOnce(world)
   world.judgeWhole()

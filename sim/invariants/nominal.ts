@@ -36,6 +36,11 @@ export function namedInstant({ timing, startAt }: ScheduleSpec, lastPlannedAt: n
   return isDelay && lastPlannedAt === null ? (startAt ?? null) : null
 }
 
+/** How long after its nominal instant an occurrence may be due: each has its own share of a part of the period, up to a cap. */
+export function spreadMsMax({ spread }: ScheduleSpec, { periodMs }: Nominal): number {
+  return spread === undefined ? 0 : Math.min(spread.recurringFraction * periodMs, spread.recurringCapMs)
+}
+
 function ofCron(expression: string): Pick<Nominal, 'periodMs' | 'offsetMs'> | null {
   const fields = expression.split(' ')
   const [second, minute, hour] = fields.length === 6 ? fields : ['0', ...fields]

@@ -3,6 +3,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 import type { Deed } from './deed.ts'
+import { nominalOf, spreadMsMax } from './nominal.ts'
 import type { Occurrences } from './occurrences.ts'
 import { isLive, type RunRecord } from './run-record.ts'
 import type { Runs } from './runs.ts'
@@ -124,6 +125,12 @@ export class Schedules {
   #deleted({ row }: ScheduleRecord, { now }: Deed): void {
     demand(row.wake_at === null && row.next_run_at === null, 'what is deleted plans nothing', () => ({ row }))
     if (row.is_done === 0 && this.isClockSteady) this.#occurrences.demandCovered(row.id, now)
+  }
+
+  /** Whatever was due by an instant has its end. What is spread is due after its nominal instant, and has until then. */
+  demandFired({ row, spec }: ScheduleRecord, dueBy: number): void {
+    const nominal = nominalOf(spec, row.grid_anchor_at)
+    this.#occurrences.demandCovered(row.id, dueBy - (nominal === null ? 0 : spreadMsMax(spec, nominal)))
   }
 
   #made(definition: Rows['run'] | null, { now, verb }: Deed): void {

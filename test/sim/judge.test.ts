@@ -5,6 +5,7 @@ import type { Runs } from '../../sim/invariants/runs.ts'
 import { Witness } from '../../sim/witness.ts'
 import { World } from '../../sim/world.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import { promptSpread } from '../../src/core/spread.ts'
 import type { Store } from '../../src/store/port.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
 
@@ -24,9 +25,10 @@ afterEach(() => {
   ground.close()
 })
 
-describe('at the instant of an edit', () => {
+describe('the books', () => {
   const everyFiveSeconds = { cron: '*/5 * * * * *', zone: 'UTC' }
   const everyTwenty = { cron: '*/20 * * * * *', zone: 'UTC' }
+  const everyMinute = { cron: '*/1 * * * *', zone: 'UTC' }
   let now: number
   let store: Store
   let books: Books
@@ -45,7 +47,7 @@ describe('at the instant of an edit', () => {
     return answer
   }
 
-  const put = (spec: Pick<ScheduleSpec, 'timing' | 'startAt'>) => {
+  const put = (spec: Pick<ScheduleSpec, 'timing' | 'startAt' | 'spread'>) => {
     const whole = { name: 'dusk', target: { handler: 'first' }, ...spec }
     return judged('putSchedule', store.putSchedule(whole, { mode: 'put', actor }))
   }
@@ -54,7 +56,7 @@ describe('at the instant of an edit', () => {
   it.each([
     ['a single instant', { timing: { at: editedAt } }],
     ['a fixed delay that starts there', { timing: { everyMs: 7_000 }, startAt: editedAt }],
-  ])('%s may have its occurrence, which the calendar before it would not have', async (_, spec) => {
+  ])('at the instant of an edit %s may have its occurrence, unlike the calendar before it', async (_, spec) => {
     await put({ timing: everyFiveSeconds })
     now = editedAt
     await put(spec)
@@ -65,12 +67,21 @@ describe('at the instant of an edit', () => {
     ['a calendar', { timing: everyTwenty }],
     ['a single instant that is still to come', { timing: { at: editedAt + 5_000 } }],
     ['a fixed delay that starts later', { timing: { everyMs: 7_000 }, startAt: editedAt + 5_000 }],
-  ])('%s has no occurrence, and one that the store makes up is caught', async (_, spec) => {
+  ])('at the instant of an edit %s has no occurrence, and one that the store makes up is caught', async (_, spec) => {
     await put({ timing: everyFiveSeconds })
     now = editedAt
     await put(spec)
     ground.handle.exec('update schedule set next_run_at = updated_at, next_due_at = updated_at, wake_at = updated_at')
     await expect(fire()).rejects.toThrow(/an occurrence lies on the grid of its schedule/)
+  })
+
+  it('an occurrence that is spread has its end once it was due, and not before', async () => {
+    await put({ timing: everyMinute, spread: promptSpread })
+    const [schedule] = books.schedules.records.values()
+    if (schedule === undefined) throw new Error('there is no schedule')
+    const nominalAt = Date.UTC(2026, 6, 14, 9, 59)
+    books.schedules.demandFired(schedule, nominalAt + 5_999)
+    expect(() => books.schedules.demandFired(schedule, nominalAt + 6_000)).toThrow(/has an end/)
   })
 })
 
