@@ -109,7 +109,7 @@ export function nextRun(input: GovernorInput): NextRun {
   const base = baselineWish(input, trail)
   const interval = intervalWish(input, trail)
   const oneshot = oneshotWish(input, trail)
-  const winner = choose(base, interval, oneshot, trail)
+  const winner = choose({ base, interval, oneshot }, input, trail)
   const askAgainAt = firstExpiry(interval !== null, oneshot !== null, state.hints)
   return bounded(winner, askAgainAt, input, trail)
 }
@@ -119,13 +119,19 @@ function stopped(source: Source, at: number | null, rule: TrailRule, why: string
   return { at, source, winner: null, waitsForEnd: false, askAgainAt: at, trail }
 }
 
+interface Wishes {
+  readonly base: Wish | null
+  readonly interval: Wish | null
+  readonly oneshot: Wish | null
+}
+
 /**
- * Compares the wishes as `min` allows them: compared before, a one-shot that `min` moves far could win over a baseline
+ * Compares the wishes as the bounds allow them: compared before, a one-shot that `min` moves far could win over a baseline
  * that it does not, and a hint to hurry would make the schedule wait.
  */
-function choose(base: Wish | null, interval: Wish | null, oneshot: Wish | null, trail: TrailStep[]): Wish | null {
+function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail: TrailStep[]): Wish | null {
   const beforeOneshot = interval ?? base
-  const oneshotWins = oneshot !== null && (beforeOneshot === null || isEarlier(oneshot, beforeOneshot))
+  const oneshotWins = oneshot !== null && (beforeOneshot === null || isEarlier(oneshot, beforeOneshot, input))
   const winner = oneshotWins ? oneshot : beforeOneshot
   if (base !== null) {
     const lost = interval === null ? 'the one-shot hint is earlier' : 'an interval hint overrides the baseline'
@@ -136,8 +142,17 @@ function choose(base: Wish | null, interval: Wish | null, oneshot: Wish | null, 
   return winner
 }
 
-function isEarlier(a: Wish, b: Wish): boolean {
-  return a.raisedAt < b.raisedAt || (a.raisedAt === b.raisedAt && a.at < b.at)
+/**
+ * Where both are moved to one instant, the wish for the earlier one goes before a fixed delay, which has no instant of its
+ * own there. A calendar has: passed by for a hint that has to wait, its occurrence would never have an end.
+ */
+function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
+  const [aAt, bAt] = [allowedAt(a, input), allowedAt(b, input)]
+  return aAt < bAt || (aAt === bAt && b.waitsForEnd && a.at < b.at)
+}
+
+function allowedAt({ raisedAt }: Wish, { schedule: { startAt }, state: { lastPlannedAt } }: GovernorInput): number {
+  return Math.max(raisedAt, startAt ?? raisedAt, lastPlannedAt === undefined ? raisedAt : lastPlannedAt + 1)
 }
 
 function note(mine: Wish, winner: Wish | null, lost: string, trail: TrailStep[]): void {

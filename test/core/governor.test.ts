@@ -250,6 +250,15 @@ describe('nextRun: hints', () => {
     })
   })
 
+  it.each([
+    ['startAt', { timing: { everyMs: hourMs, from: 'start' as const }, startAt: now + hourMs }, anchored],
+    ['min', { timing: hourly, minMs: hourMs }, { ...anchored, lastPlannedAt: now }],
+    ['what was planned already', { timing: hourly }, { ...anchored, lastPlannedAt: now + hourMs - 1 }],
+  ])('gives the tie to the calendar where %s moves a one-shot to its very instant', (_, schedule, state) => {
+    const hints = { oneshot: { at: now + minuteMs, ...until(now + 2 * hourMs) } }
+    expect(ask(schedule, { ...state, hints })).toMatchObject({ at: now + hourMs, winner: 'baseline' })
+  })
+
   it('never lets a one-shot that min moves far delay the cron it meant to hurry', () => {
     const state = { lastPlannedAt: now, anchorAt: now + 8 * minuteMs }
     const hints = { oneshot: { at: now + 9.5 * minuteMs, ...until(now + hourMs) } }

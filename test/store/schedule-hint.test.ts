@@ -124,6 +124,23 @@ onEachStore('hints', (stage) => {
     expect((await stage().fire()).runs).toHaveLength(1)
   })
 
+  it('a one-shot that has to wait leaves no occurrence of the calendar without an end where the two tie', async () => {
+    const beginsAt = startAt + 30 * minute
+    await stage().put({ timing: { everyMs: hour, from: 'start' }, startAt: beginsAt })
+    await stage().store.runNow('report', {})
+    await oneshot(stage(), startAt + 5 * minute)
+    expect((await stage().view()).nextRunAt).toBe(beginsAt)
+    expect((await stage().fireAt(beginsAt)).runs).toEqual([])
+    await stage().fire()
+    expect(await stage().ledger()).toEqual([{ from: beginsAt, to: beginsAt, count: 1, outcome: 'overlap' }])
+    // The hint waits on, for the end of the run that is in its way.
+    stage().pass(minute)
+    await stage().fire()
+    await stage().end(await stage().leaseOne())
+    expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: beginsAt + minute }])
+    expect((await stage().view()).hints).toEqual({})
+  })
+
   it('a one-shot that overlap forbids is gone when its time is over', async () => {
     await stage().put({})
     await stage().fireAt(startAt + hour)
