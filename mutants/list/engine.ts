@@ -227,7 +227,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'own-leases-taken-back',
     hazard: 'A worker that was held up takes its own runs back instead of keeping them.',
-    edits: [['src/engine/reclaim.ts', 'await renewTick(context)\n    reclaimed', 'reclaimed']],
+    edits: [['src/engine/reclaim.ts', 'await renewTick(context)', '']],
     suites: [recovery, 'test/engine/reclaim.test.ts'],
   },
   {

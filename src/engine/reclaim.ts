@@ -38,12 +38,14 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
   const { clock, settings, signal } = context
   await buryDead(options)
   const { now, leaseExpiresAt } = await readInstants(context, watch, jumped)
-  const isLate = leaseExpiresAt !== null && leaseExpiresAt <= now && watch.mayReclaim(clock.monotonic())
+  const mayTakeBack = () => leaseExpiresAt !== null && leaseExpiresAt <= now && watch.mayReclaim(clock.monotonic())
+  const isLate = mayTakeBack()
   let reclaimed = 0
   if (isLate) {
     // What has expired may be our own, if this process was held up: as long as nobody has taken it, it can be kept.
     await renewTick(context)
-    reclaimed = await takeBack(context, { limit: batchMax })
+    // That may have taken long, and whoever looked at the clock meanwhile may have seen it jump.
+    if (mayTakeBack()) reclaimed = await takeBack(context, { limit: batchMax })
   }
   signal('reclaim.ticked', reclaimed)
   // What expires next is seen with the next look, which is due at once: others may expire a moment later.

@@ -175,6 +175,34 @@ describe('taking back', () => {
     expect(await here.store.read.leasesOfWorkers([living], 10)).toHaveLength(1)
   })
 
+  it('does not happen where the clock is seen to jump while we renew what is our own', async () => {
+    const { clock, world, here, holder } = await scene()
+    const handled = deferred()
+    here.handle('work', () => handled.promise)
+    await here.engine.start()
+    await here.enqueue({ target: { handler: 'work' } })
+    await here.until('run.started')
+    const silent = await holder('silent', 12_000)
+    await pass(clock, 11_999)
+    const renewed = deferred()
+    world.fault = (verb) => (verb === 'renew' ? renewed.promise : undefined)
+    await pass(clock, 1)
+    clock.set(clock.now() + 5_000)
+    world.wake({ from: 'elsewhere', what: 'anything' })
+    await settleDown()
+    expect(here.of('clock.jumped')).toHaveLength(1)
+    renewed.resolve()
+    await settleDown()
+    expect(here.of('run.reclaimed')).toEqual([])
+    // After the length of a lease it has certainly expired.
+    world.fault = () => undefined
+    await pass(clock, 29_999)
+    expect(await here.store.read.leasesOfWorkers([silent], 10)).toHaveLength(1)
+    await pass(clock, 5_000)
+    expect(here.of('run.reclaimed')).toMatchObject([{ because: 'expired' }])
+    handled.resolve()
+  })
+
   it('tells of a run that parks by it as of any other that parks', async () => {
     const { clock, world, here } = await scene()
     const workerId = await world.real.registerWorker({ name: 'dead', host: 'h', can, beatMs: 60_000 })
