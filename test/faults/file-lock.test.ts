@@ -5,7 +5,8 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
 import { holdsWriteLock, isWriter } from './file-lock.ts'
 
-it.skipIf(process.platform !== 'linux')('tells who is inside a write (only Linux lists locks)', () => {
+// Only Linux lists who holds which lock.
+it.skipIf(process.platform !== 'linux')('tells who is inside a write', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-lock-'))
   const file = join(folder, 'a.db')
   const database = new DatabaseSync(file)
