@@ -154,8 +154,8 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'src/store/postgres/talk.ts',
-        'this.#hasCommitted = true\n    } catch (error) {\n      throw',
-        'this.#hasCommitted = true\n    } catch (error) {\n      if (!isRefusal(error)) return\n      throw',
+        'await Promise.all(sent)\n    } catch (error) {\n      throw',
+        'await Promise.all(sent)\n    } catch (error) {\n      if (!isRefusal(error)) return\n      throw',
       ],
     ],
     suites: [conformance('PostgreSQL .*breaks off')],

@@ -4,6 +4,7 @@ import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
 import type { EngineContext } from './context.ts'
+import { DoubtfulClaims } from './doubtful-claims.ts'
 import { fullPollMs, KnownQueues } from './known-queues.ts'
 import { turnOfTheEventLoop } from './loop.ts'
 import { trustMs } from './settings.ts'
@@ -45,6 +46,7 @@ type Answer = Omit<LeaseAnswer, 'inFlight' | 'available' | 'keyed'> & { readonly
 export class Lessor {
   readonly #options: LessorOptions
   readonly #known = new KnownQueues()
+  readonly #doubtful: DoubtfulClaims
   /** Queues to be asked, in this order. */
   #asked = new Set<string>()
   /** Where it found work last. */
@@ -58,6 +60,7 @@ export class Lessor {
 
   constructor(options: LessorOptions) {
     this.#options = options
+    this.#doubtful = new DoubtfulClaims(options.context.clock)
   }
 
   /** Something may be ready in these queues; or anywhere, also where there was no room. */
@@ -128,6 +131,7 @@ export class Lessor {
     const isForEnds = this.#isForEnds
     this.#isForEnds = false
     this.#restMs = Number.POSITIVE_INFINITY
+    await this.#giveBackDoubtful()
     const isOverdue = isForEnds && this.#options.slots !== null && this.#msToLook() <= 0 && this.#room() > 0
     if (!isOverdue) await this.#leaseAsked()
     if (this.#room() === 0) return this.#told(settings.pollMs)
@@ -163,7 +167,14 @@ export class Lessor {
 
   #told(waitMs: number): number {
     this.#options.context.signal('lease.ticked')
-    return waitMs
+    return Math.min(waitMs, this.#doubtful.waitMs)
+  }
+
+  /** What was granted behind its back goes back untouched: nobody knows how long it has been trusted. */
+  async #giveBackDoubtful(): Promise<void> {
+    const { context, begin } = this.#options
+    const leases = await this.#doubtful.granted(context.store)
+    for (const lease of leases) begin(lease, Number.NEGATIVE_INFINITY)
   }
 
   /** Each gets its share of the room. One whose runs cannot be leased keeps nobody else from going. */
@@ -227,6 +238,10 @@ export class Lessor {
     } catch (error) {
       if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error
       const leases = await this.#granted(request, trustedUntil)
+      if (leases.length === 0) {
+        if (!this.#options.context.store.keepsOrder) this.#doubtful.add(request.claimId)
+        throw error
+      }
       return { leases, skipped: [], broken: [], full: false, more: true }
     }
   }

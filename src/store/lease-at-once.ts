@@ -1,7 +1,7 @@
 import type { Policy } from '../core/policy.ts'
 import type { StoreContext } from './context.ts'
 import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
-import { setApart, type Unread } from './lease-unfit.ts'
+import type { Unread } from './lease-unfit.ts'
 import { needServed } from './need-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from './port.ts'
 import { readPolicy } from './queue-row.ts'
@@ -13,8 +13,8 @@ import { allLast, clockOr, dialects, type Step, storeClock } from './statement.t
  * queue has this policy and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because
  * somebody cannot go.
  *
- * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. Where that
- * was only tried, `belfry_step.locked_queue` names the queue if it could be: this one is on its way before anybody knows.
+ * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. It is on its
+ * way before anybody knows whether that was done, and in this transaction: `belfry_step.locked_queue` names the queue if so.
  * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
  * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
  */
@@ -25,7 +25,7 @@ const leaseHead = dialects('lease at once', {
       from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
         from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
         where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
-          and (not $12::boolean or current_setting('belfry_step.locked_queue', true) = q.id::text)
+          and current_setting('belfry_step.locked_queue', true) = q.id::text
           and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
     head as materialized (
       select r.*, d.* from (
@@ -71,16 +71,20 @@ export interface CheckedRequest extends LeaseRequest {
   readonly lists: { readonly kinds: string; readonly handlers: string }
 }
 
+/** What a lease came to, with those of its runs that turned out not to be readable: they are to be set apart by a step of its own. */
+export interface Leased extends LeaseAnswer {
+  readonly unread?: readonly Unread[]
+}
+
 /**
  * The answer to a lease from a queue at ease, or `null` where nothing was handed out because it takes the longer way. In
- * both cases the transaction is over, and the queue is locked no longer. `isTried` says that its lock was only tried, so that
- * somebody else may have it.
+ * both cases the transaction is over, and the queue is locked no longer. `isJoined` says that it has something else to keep.
  */
 export function* leaseAtOnce(
   context: StoreContext,
   request: CheckedRequest,
-  { isTried }: { readonly isTried: boolean },
-): Step<LeaseAnswer | null> {
+  { isJoined }: { readonly isJoined: boolean },
+): Step<Leased | null> {
   const { queue, claimId, limit, lists, workerNumber } = request
   const text = context.policies?.get(queue)
   const policy = text === undefined ? null : readPolicy(text)
@@ -88,7 +92,15 @@ export function* leaseAtOnce(
   const { maxConcurrent, maxConcurrentPerKey = null, leaseTtlMs } = policy
   const leaseMs = request.leaseMs ?? leaseTtlMs
   const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
-  const rows = yield* allLast(leaseHead, ...asked, workerNumber, claimId, leaseMs, String(isTried), maxConcurrentPerKey)
+  const rows = yield* allLast(
+    leaseHead,
+    ...asked,
+    workerNumber,
+    claimId,
+    leaseMs,
+    String(isJoined),
+    maxConcurrentPerKey,
+  )
   const [first] = rows
   if (first === undefined || first.is_fit === 0) return null
   const [now, inFlight] = [first.now as number, first.in_flight as number]
@@ -100,9 +112,9 @@ export function* leaseAtOnce(
     if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
     else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
   }
-  const broken = yield* setApart(context, claimId, unread)
   const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
-  const full = inFlight + leases.length + unread.length - broken.length >= maxConcurrent
+  const full = inFlight + leases.length + unread.length >= maxConcurrent
   const keyed = maxConcurrentPerKey !== null
-  return { leases, skipped: [], broken, inFlight, available, full, keyed, more: broken.length > 0 }
+  const answer = { leases, skipped: [], broken: [], inFlight, available, full, keyed, more: false }
+  return unread.length === 0 ? answer : { ...answer, unread }
 }

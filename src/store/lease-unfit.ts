@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
 import type { Candidate } from './head-of-line.ts'
 import type { LeaseAnswer } from './port.ts'
-import { lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { lockSchedules } from './schedule-row.ts'
 import { endingOf } from './settle.ts'
 import { takeFromLine } from './standing.ts'
 import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from './statement.ts'
@@ -17,11 +17,11 @@ interface UnfitLane {
   readonly now: number
 }
 
-/** By the claim, so that it is this very lease; one whose cancellation was asked for meanwhile is left to its end. */
+/** By the claim, so that it is this very lease. */
 const takeUnread = dialects('lease take unread', {
   sqlite: null,
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
-    and cancel_requested_at is null returning *, ${clockOr('$4')} as now`,
+    returning *, ${clockOr('$4')} as now`,
 })
 
 /** A run that was leased before anybody read it, and what of it cannot be read. */
@@ -48,12 +48,12 @@ export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | 
  */
 export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
   if (unfit.length === 0) return { skipped: [], broken: [] }
-  const schedules = yield* lockFreeSchedules(unfit)
+  const schedules = yield* lockSchedules(scheduleIdsOf(unfit), { wait: false })
   const endable: Candidate[] = []
   for (const run of unfit) {
     const { key } = run.standing
-    if (isFree(run, schedules) && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key }))))
-      endable.push(run)
+    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
+    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
   }
   yield* takeFromLine(endable.map(({ standing }) => standing))
   const endings = endable.map((run) => unfitEnding(lane, run))
@@ -89,39 +89,32 @@ function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candida
   return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
 }
 
-/**
- * Parks runs that are leased and cannot be read, each under its lease. One whose schedule somebody else is at keeps its lease until it
- * expires, and is met again.
- */
+/** Parks runs that are leased and cannot be read, each under its lease, unless its cancellation was asked for meanwhile. */
 export function* setApart(
   { ns }: StoreContext,
   claimId: string,
   unread: readonly Unread[],
 ): Step<LeaseAnswer['broken']> {
-  if (unread.length === 0) return []
-  const schedules = yield* lockFreeSchedules(unread)
-  const free = new Map(
-    unread.flatMap((run) => (isFree(run, schedules) ? [[run.row.run_id as number, run.unreadable]] : [])),
-  )
-  const leases = yield* all(takeUnread, JSON.stringify([...free.keys()]), claimId, ns, storeClock)
-  const endings = leases.map((lease) => {
-    const [attempts, deaths] = [(lease.attempts as number) + 1, lease.deaths as number]
-    const reason = `unreadable: ${free.get(lease.run_id as number)}`
-    return endingOf(lease, 'failed', { status: 'parked', attempts, releases: 0, deaths, reason })
-  })
+  const schedules = yield* lockSchedules(scheduleIdsOf(unread), { wait: true })
+  const unreadable = new Map(unread.map((run) => [run.row.run_id as number, run.unreadable]))
+  const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, ns, storeClock)
+  const endings = leases.map((lease) => apartEnding(lease, `unreadable: ${unreadable.get(lease.run_id as number)}`))
   yield* conclude((leases[0]?.now ?? 0) as number, endings, schedules)
   return endings.flatMap(brokenOf)
 }
 
-type Met = Pick<Candidate, 'row'>
-
-function lockFreeSchedules(runs: readonly Met[]): Step<Map<number, ScheduleRow>> {
-  const ids = runs.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
-  return lockSchedules(ids, { wait: false })
+function apartEnding(lease: Row, unreadable: string): Ending {
+  const [attempts, releases, deaths] = [lease.attempts, lease.releases, lease.deaths] as [number, number, number]
+  if (lease.cancel_requested_at !== null) {
+    const reason = (lease.cancel_reason as string | null) ?? 'cancelled'
+    return endingOf(lease, 'cancelled', { status: 'cancelled', attempts, releases, deaths, reason })
+  }
+  const parked = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason: unreadable } as const
+  return endingOf(lease, 'failed', parked)
 }
 
-function isFree({ row }: Met, locked: ReadonlyMap<number, ScheduleRow>): boolean {
-  return row.schedule_id === null || locked.has(row.schedule_id as number)
+function scheduleIdsOf(runs: readonly Pick<Candidate, 'row'>[]): number[] {
+  return runs.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
 }
 
 function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {

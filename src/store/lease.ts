@@ -6,7 +6,7 @@ import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './che
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
-import { type CheckedRequest, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
+import { type CheckedRequest, type Leased, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
 import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 import { capabilityLists, needServed } from './need-row.ts'
@@ -25,18 +25,26 @@ import {
   type Row,
   rowsOf,
   run,
+  type Statement,
   type Step,
   storeClock,
 } from './statement.ts'
 
 /**
  * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
- * the lock would count with a snapshot from before its wait, and pass the ceiling.
+ * the lock would count with a snapshot from before its wait, and pass the ceiling. Whoever counts can ask whether it was
+ * locked in the same transaction.
  */
-const lockQueue = dialects('lease lock queue', {
-  sqlite: 'select 1 from belfry.queue where ns = $1 and name = $2',
-  postgres: 'select 1 from belfry.queue where ns = $1 and name = $2 for no key update',
-})
+export function queueLock(name: string, others: '' | 'skip locked'): Statement {
+  const found = 'from belfry.queue where ns = $1 and name = $2'
+  return dialects(name, {
+    sqlite: `select 1 ${found}`,
+    postgres: `select set_config('belfry_step.locked_queue', id::text, true) from (
+      select id ${found} for no key update ${others}) q`,
+  })
+}
+
+const lockQueue = queueLock('lease lock queue', '')
 const surveyed = (texts: { now: string; lanes: string }) => `select q.id, q.policy, q.paused_at,
     n.stopped_at, ${texts.now} as now, (select ${texts.lanes}) as lanes,
     (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
@@ -133,32 +141,24 @@ interface Lane {
 }
 
 /** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
-export function* lease(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+export function* lease(context: StoreContext, request: LeaseRequest): Step<Leased> {
   const checked = checkRequest(request)
   if (!canBeName(request.queue)) return nothing('no-queue')
   if (remembersPolicy(context, request.queue)) {
     yield* run(lockQueue, context.ns, request.queue)
-    const answer = yield* leaseAtOnce(context, checked, { isTried: false })
-    if (answer !== null) return answer.more ? yield* leaseRest(context, checked, answer) : answer
+    const answer = yield* leaseAtOnce(context, checked, { isJoined: false })
+    if (answer !== null) return answer
   }
   return yield* leaseAtLength(context, checked, yield* ahead(lockQueue, context.ns, request.queue))
-}
-
-/** Goes on after those that could not be read, so that nobody behind them has to wait until he is asked for again. */
-function* leaseRest(context: StoreContext, request: CheckedRequest, first: LeaseAnswer): Step<LeaseAnswer> {
-  const limit = request.limit - first.leases.length
-  const locking = yield* ahead(lockQueue, context.ns, request.queue)
-  const rest = yield* leaseAtLength(context, { ...request, limit }, locking)
-  return { ...rest, leases: [...first.leases, ...rest.leases], broken: [...first.broken, ...rest.broken] }
 }
 
 /**
  * The same in a step that has tried to lock the queue by `tried` and does something else besides; `null` where nothing was
  * handed out because somebody else has it, or because that needs a step of its own.
  */
-export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<LeaseAnswer | null> {
+export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<Leased | null> {
   const checked = checkRequest(request)
-  if (remembersPolicy(context, request.queue)) return yield* leaseAtOnce(context, checked, { isTried: true })
+  if (remembersPolicy(context, request.queue)) return yield* leaseAtOnce(context, checked, { isJoined: true })
   const answer = yield* leaseAtLength(context, checked, tried)
   return (yield* rowsOf(tried)).length > 0 ? answer : null
 }

@@ -1,19 +1,16 @@
 import type { StoreContext } from './context.ts'
 import { enqueue, enqueueBefore } from './enqueue.ts'
-import { leaseTried } from './lease.ts'
+import { leaseTried, queueLock } from './lease.ts'
+import type { Leased } from './lease-at-once.ts'
 import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from './port.ts'
 import { defaultQueue } from './queue-row.ts'
-import { ahead, dialects, type Step } from './statement.ts'
+import { ahead, type Step } from './statement.ts'
 
 /**
  * The lock that every lease takes, if nobody else has it. Whoever enqueues waits for no worker: one that stops in the
  * middle of its lease would keep him waiting for seconds.
  */
-const tryLockQueue = dialects('enqueue try lock queue', {
-  sqlite: 'select 1 from belfry.queue where ns = $1 and name = $2',
-  postgres: `select set_config('belfry_step.locked_queue', id::text, true) from (
-    select id from belfry.queue where ns = $1 and name = $2 for no key update skip locked) q`,
-})
+const tryLockQueue = queueLock('enqueue try lock queue', 'skip locked')
 
 interface Joined {
   readonly request: LeaseRequest
@@ -53,13 +50,13 @@ export class LoneRun {
   }
 
   /**
-   * Answers whoever joined: what was leased with the run, or what `otherwise` comes of the request. Whoever enqueued hears
-   * of it first, so that he knows the run before it begins.
+   * Answers whoever joined with what comes of the request. Whoever enqueued hears of it first, so that he knows the run
+   * before it begins.
    */
-  answer(leased: LeaseAnswer | null, otherwise: (request: LeaseRequest) => Promise<LeaseAnswer>): void {
+  answer(answerTo: (request: LeaseRequest) => Promise<LeaseAnswer>): void {
     if (this.#joined === null) return
     const { request, answer } = this.#joined
-    setImmediate(() => answer(leased ?? otherwise(request)))
+    setImmediate(() => answer(answerTo(request)))
   }
 }
 
@@ -78,7 +75,7 @@ export interface LoneAnswer {
    */
   readonly answers: Enqueued[] | null
   /** What was leased in the same transaction; `null` where nothing was, and the lease is to be asked for by itself. */
-  readonly leased: LeaseAnswer | null
+  readonly leased: Leased | null
 }
 
 /** Where answers have to be waited for, the lease is on its way together with the run. */

@@ -1,4 +1,4 @@
-import { isPassing } from '../core/error.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
@@ -8,6 +8,8 @@ import { enqueue } from './enqueue.ts'
 import { fireDue } from './fire.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
+import type { Leased } from './lease-at-once.ts'
+import { setApart } from './lease-unfit.ts'
 import { Listeners } from './listeners.ts'
 import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './lone-run.ts'
 import { appendOutput } from './output.ts'
@@ -36,7 +38,7 @@ import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
-import { partlyWritten, type Step } from './statement.ts'
+import type { Step } from './statement.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
 
@@ -99,6 +101,7 @@ export class SqlStore implements Store {
     this.#loneRun = lone
     this.#listeners.tellComing(lone.queue)
     const alone = (request: LeaseRequest) => this.#lease(request)
+    const joined = (leased: Leased) => (request: LeaseRequest) => this.#withoutUnread(request, leased)
     let done: LoneAnswer
     try {
       done = await this.#written(enqueueLone, [runs, { lone, waitsForAnswers: !this.keepsOrder }], (tried) => {
@@ -109,11 +112,11 @@ export class SqlStore implements Store {
       lone.begin()
       // Nobody knows what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
       const concernsBoth = !lone.isJoined || this.#concernsAll(error)
-      lone.answer(null, concernsBoth ? () => Promise.reject(error) : alone)
+      lone.answer(concernsBoth ? () => Promise.reject(error) : alone)
       if (concernsBoth) throw error
       return this.#enqueue(runs)
     }
-    lone.answer(done.leased, alone)
+    lone.answer(done.leased === null ? alone : joined(done.leased))
     return done.answers ?? this.#enqueue(runs)
   }
 
@@ -152,8 +155,18 @@ export class SqlStore implements Store {
 
   lease: Method<'lease'> = (request) => this.#loneRun?.join(request) ?? this.#lease(request)
 
-  #lease(request: LeaseRequest): Promise<LeaseAnswer> {
-    return this.#written(lease, [request], aboutLease)
+  async #lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    return this.#withoutUnread(request, await this.#written(lease, [request], aboutLease))
+  }
+
+  /**
+   * Parks what was leased before anybody read it, and cannot be read. What was leased with it is its holder's whatever
+   * becomes of that; where it fails, the lease of the unreadable expires, and whoever is next meets it again.
+   */
+  async #withoutUnread(request: LeaseRequest, { unread, ...answer }: Leased): Promise<LeaseAnswer> {
+    if (unread === undefined) return answer
+    const broken = await this.#write(setApart, request.claimId, unread).catch(() => [])
+    return { ...answer, broken, more: true }
   }
 
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
@@ -267,6 +280,11 @@ export class SqlStore implements Store {
       await this.#settleOrHalve(ends.slice(half), answers)
     }
   }
+}
+
+/** Some of it has been committed, so that it must not be told as if nothing had happened. */
+function partlyWritten(cause: BelfryError): BelfryError {
+  return new BelfryError('commit-unknown', `A part of it was written, and then: ${cause.message}`, { cause })
 }
 
 /** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */

@@ -28,8 +28,8 @@ export interface Statement {
  * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: nobody reads its rows, so
  * that it may be on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is
  * a transaction by itself; a verb that goes on after it has written nothing by it. `last`: the transaction ends with it, so
- * that nobody waits for this process to go on before its locks are free; a verb that goes on begins another one, and what
- * has been committed stays when that fails.
+ * that nobody waits for this process to go on before its locks are free; a verb that goes on begins another one, and has
+ * written nothing before.
  */
 export type Way = 'unread' | 'ahead' | 'alone' | 'last'
 
@@ -174,9 +174,3 @@ export function metOthers(message: string, cause?: unknown): BelfryError {
 }
 
 export const stepTriesMax = 10
-
-/** Some of a step has been committed, so that what failed after it must not be told as if nothing had happened. */
-export function partlyWritten(cause: unknown): BelfryError {
-  const { message } = cause as Error
-  return new BelfryError('commit-unknown', `A part of it was written, and then: ${message}`, { cause })
-}

@@ -64,7 +64,7 @@ describe('a store that cheats is caught:', () => {
 
   it('who leased with a run is told of nothing when their commit broke off', async () => {
     const answer = LoneRun.prototype.answer
-    vi.spyOn(LoneRun.prototype, 'answer').mockImplementation(function (this: LoneRun, leased) {
+    vi.spyOn(LoneRun.prototype, 'answer').mockImplementation(function (this: LoneRun, answerTo) {
       const nothing = {
         leases: [],
         skipped: [],
@@ -75,7 +75,7 @@ describe('a store that cheats is caught:', () => {
         full: false,
         keyed: false,
       }
-      answer.call(this, leased, async () => nothing)
+      answer.call(this, (request) => answerTo(request).catch(() => nothing))
     })
     expect((await firstBroken(300)).invariant).toMatch(/hears the same/)
   })

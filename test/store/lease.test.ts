@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { lease, leasesOf } from '../../src/store/lease.ts'
+import { leasesOf } from '../../src/store/lease.ts'
+import type { LeaseAnswer } from '../../src/store/port.ts'
 import { runs } from '../../src/store/reads/runs.ts'
 import { reset } from '../../src/store/reset.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
@@ -7,9 +8,15 @@ import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 const can = { kinds: ['handler', 'http'], host: true }
 let claims = 0
 
-const leaseAll = (scene: Scene) => {
-  const request = { queue: 'default', workerId: 'w-11', claimId: `own ${++claims}`, can, limit: 100 }
-  return scene.write((context) => lease(context, request))
+const leaseOnce = (scene: Scene) =>
+  scene.leaseByStore({ queue: 'default', workerId: 'w-11', claimId: `own ${++claims}`, can, limit: 100 })
+
+/** Asks as long as there may be more to get at once. */
+const leaseAll = async (scene: Scene): Promise<LeaseAnswer> => {
+  const answer = await leaseOnce(scene)
+  if (!answer.more) return answer
+  const rest = await leaseAll(scene)
+  return { ...rest, leases: [...answer.leases, ...rest.leases], broken: [...answer.broken, ...rest.broken] }
 }
 
 /** What a disk, or a person with a shell, may leave of one column of a run. */

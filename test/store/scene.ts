@@ -9,13 +9,14 @@ import { enqueue } from '../../src/store/enqueue.ts'
 import { lease } from '../../src/store/lease.ts'
 import { rememberPolicy } from '../../src/store/lease-at-once.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import type { Actor, Lease, LeaseRequest, NewRun, QueueChange } from '../../src/store/port.ts'
+import type { Actor, Lease, LeaseAnswer, LeaseRequest, NewRun, QueueChange } from '../../src/store/port.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { readPolicy } from '../../src/store/queue-row.ts'
 import { run } from '../../src/store/reads/run.ts'
 import { reclaim } from '../../src/store/reclaim.ts'
 import { setQueue } from '../../src/store/set-queue.ts'
 import { settle } from '../../src/store/settle.ts'
+import { SqlStore } from '../../src/store/sql-store.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, freshIds, one, type Param, type Row, type Step } from '../../src/store/statement.ts'
 import { registerWorker } from '../../src/store/worker.ts'
@@ -104,6 +105,13 @@ export class Scene {
       limit: 100,
     }
     return (await this.write((context) => lease(context, { ...defaults, ...request }))).leases
+  }
+
+  /** As the store leases, in as many steps as that takes. */
+  async leaseByStore(request: LeaseRequest): Promise<LeaseAnswer> {
+    const store = new SqlStore(this.#database, this.context)
+    if (this.#knowsQueues) await store.lease({ ...request, claimId: `${request.claimId}, to know it`, limit: 0 })
+    return store.lease(request)
   }
 
   async end(held: Lease, outcome: Outcome = { kind: 'success' }, result?: unknown) {

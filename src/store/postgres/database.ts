@@ -9,7 +9,6 @@ import {
   clockOr,
   metOthers,
   type Param,
-  partlyWritten,
   type Request,
   type Row,
   type Statement,
@@ -22,7 +21,7 @@ import {
 import { arrayText } from './array.ts'
 import { condition } from './condition.ts'
 import type { Pool } from './pool.ts'
-import { codeOf, isConflict } from './refusal.ts'
+import { codeOf, isConflict, isSilence } from './refusal.ts'
 import { type Connection, type Query, Talk, type Told } from './talk.ts'
 import { notification, Wire } from './wire.ts'
 
@@ -39,6 +38,7 @@ const oneSnapshot = 'begin isolation level repeatable read read only'
 const idsInBlock = 1_000
 const int8 = 20
 
+const silence = 'Something kept this process busy or stopped in the middle of a step, so that the server broke it off.'
 const noTransaction = '25P01'
 const noTable = '42P01'
 const abortedTransaction = '25P02'
@@ -78,7 +78,9 @@ export class PostgresDatabase implements Database {
   }
 
   read<Result>(verb: () => Step<Result>): Promise<Result> {
-    return this.#transaction(verb, { begin: oneSnapshot, end: (talk) => talk.rollBack(), isLook: true })
+    return this.#again(() =>
+      this.#transaction(verb, { begin: oneSnapshot, end: (talk) => talk.rollBack(), isLook: true }),
+    )
   }
 
   async #again<Result>(step: () => Promise<Result>): Promise<Result> {
@@ -193,8 +195,14 @@ export class PostgresDatabase implements Database {
       return result
     } catch (error) {
       release(await rolledBack(client, error))
-      throw talk.hasCommitted ? partlyWritten(error) : error
+      throw this.#isBrokenSilence(client, error) ? new StepAgain(silence, { cause: error }) : error
     }
+  }
+
+  /** Something keeps this process from answering the server in the middle of a step. What it broke off was not written. */
+  #isBrokenSilence(client: pg.PoolClient, error: unknown): boolean {
+    if (!(error instanceof BelfryError) || error.code !== 'unavailable') return false
+    return isSilence(error.cause) || this.#pool.wasSilent(client)
   }
 
   async #connect(): Promise<pg.PoolClient> {

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { isSilence } from './refusal.ts'
 
 /** How long what is under way may take to end when the pool is closed. */
 const farewellMsMax = 2_000
@@ -8,6 +9,8 @@ const farewellMsMax = 2_000
 /** A pool whose connections may break off at any moment, and which can be closed whatever the server does. */
 export class Pool extends pg.Pool {
   readonly #sockets: Sockets
+  /** What the server said of its own accord when it ended a connection. */
+  readonly #lastWords = new WeakMap<pg.PoolClient, unknown>()
 
   constructor(config: pg.PoolConfig) {
     const sockets = new Sockets()
@@ -15,8 +18,13 @@ export class Pool extends pg.Pool {
     this.#sockets = sockets
     // The pool listens to idle connections alone, and has stopped listening before it hands one out. One that the server
     // ends in between would end this process if nobody listened; the query that follows tells of it.
-    this.on('connect', (client) => client.on('error', ignored))
+    this.on('connect', (client) => client.on('error', (error) => this.#lastWords.set(client, error)))
     this.on('error', ignored)
+  }
+
+  /** Whether the server has ended this connection because nothing was said on it in the middle of a transaction. */
+  wasSilent(client: pg.PoolClient): boolean {
+    return isSilence(this.#lastWords.get(client))
   }
 
   /**

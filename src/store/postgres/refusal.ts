@@ -14,6 +14,11 @@ export function isConflict(error: unknown): boolean {
   return code === serializationFailure || code === deadlockDetected
 }
 
+/** The server has ended a session because it was silent for too long in the middle of a transaction. */
+export function isSilence(error: unknown): boolean {
+  return codeOf(error) === '25P03'
+}
+
 /** With these the server ends the connection, whatever the code: it shuts down, or a session was idle for too long. */
 const lastWords: readonly unknown[] = ['FATAL', 'PANIC']
 

@@ -42,18 +42,12 @@ export class Talk {
   readonly #options: TalkOptions
   #hasBegun = false
   #hasWritten = false
-  #hasCommitted = false
   /** What was sent and not yet answered. */
   #sent: Promise<unknown>[] = []
 
   constructor(connection: Connection, options: TalkOptions) {
     this.#connection = connection
     this.#options = options
-  }
-
-  /** Whether something stays of what was said, whatever happens to the rest of it. */
-  get hasCommitted(): boolean {
-    return this.#hasCommitted
   }
 
   /** Waits for the rows. */
@@ -113,7 +107,6 @@ export class Talk {
     this.#hasWritten = false
     try {
       await Promise.all(sent)
-      this.#hasCommitted = true
     } catch (error) {
       throw this.#afterCommit(error)
     }

@@ -1,10 +1,14 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { BelfryError } from '../../../src/core/error.ts'
 import type { Database } from '../../../src/store/database.ts'
-import { lease, leasesOf, leaseTried } from '../../../src/store/lease.ts'
+import { lease, leaseTried } from '../../../src/store/lease.ts'
+import { type Leased, leaseAtOnce } from '../../../src/store/lease-at-once.ts'
+import { setApart, type Unread } from '../../../src/store/lease-unfit.ts'
 import { migrate } from '../../../src/store/migrate.ts'
-import type { LeaseAnswer } from '../../../src/store/port.ts'
+import { capabilityLists } from '../../../src/store/need-row.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { SqlStore } from '../../../src/store/sql-store.ts'
 import { ahead, both, one, type Row, type Step } from '../../../src/store/statement.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { numberOf, Scene, startAt } from '../scene.ts'
@@ -34,7 +38,7 @@ beforeEach(async () => {
 })
 
 const asked = { queue: 'default', workerId: 'w-11', claimId: 'c', can: { kinds: ['handler'] }, limit: 10 }
-const asking = (): Step<LeaseAnswer> => lease(scene.context, { ...asked, claimId: `c ${scene.context.ns}` })
+const asking = (): Step<Leased> => lease(scene.context, { ...asked, claimId: `c ${scene.context.ns}` })
 
 /** Does something else right before the statement of this name. */
 function* before<Result>(name: string, other: () => Step<unknown>, step: Step<Result>): Step<Result> {
@@ -80,46 +84,58 @@ test('waits for it also where there was nothing, when the same transaction has t
   ).toBe(true)
 })
 
-async function withUnreadable(): Promise<{ good: string; odd: string }> {
+async function withUnreadable(): Promise<{ good: string; odd: string; unread: Unread[] }> {
   const [good, odd] = [await scene.enqueue(work), await scene.enqueue(work)]
   await scene.sql('update belfry.run set payload = $2 where id = $1', numberOf(odd), '{')
-  return { good, odd }
+  const answer = await scene.write(asking)
+  expect(answer.leases.map(({ runId }) => runId)).toEqual([good])
+  return { good, odd, unread: [...(answer.unread ?? [])] }
 }
 
-test('whose runs that cannot be read were not set apart has granted the others', async () => {
-  const { good, odd } = await withUnreadable()
-  const failing = before(
-    'lease take unread',
-    () => {
-      throw new Error('The disk is full.')
-    },
-    asking(),
-  )
-  await expect(scene.write(() => failing)).rejects.toMatchObject({
-    code: 'commit-unknown',
-    message: /The disk is full/,
-  })
-  const granted = await scene.read((context) => leasesOf(context, `c ${context.ns}`))
-  expect(granted.map(({ runId }) => runId)).toEqual([good])
-  expect(await scene.show(odd)).toMatchObject({ status: 'leased' })
+const settingApart = (unread: readonly Unread[]) =>
+  scene.write((context) => setApart(context, `c ${context.ns}`, unread))
+
+test('ends a run that cannot be read as cancelled where that was asked for meanwhile', async () => {
+  const { odd, unread } = await withUnreadable()
+  await scene.sql('update belfry.lease set cancel_requested_at = 1 where run_id = $1', numberOf(odd))
+  expect(await settingApart(unread)).toEqual([])
+  expect(await scene.show(odd)).toMatchObject({ status: 'cancelled', attempts: 0 })
 })
 
-test('does not park a run whose cancellation was asked for meanwhile', async () => {
-  const { odd } = await withUnreadable()
-  const text = 'update belfry.lease set cancel_requested_at = 1 where run_id = $1'
-  const cancelling = () => one(both('test cancel', text), numberOf(odd))
-  const answer = await scene.write(() => before('lease take unread', cancelling, asking()))
-  expect(answer.broken).toEqual([])
-  expect(await scene.show(odd)).toMatchObject({ status: 'leased' })
+test('leaves a run alone that somebody else has leased since', async () => {
+  const { odd, unread } = await withUnreadable()
+  await scene.sql(`update belfry.lease set claim_id = 'another', fence = 2 where run_id = $1`, numberOf(odd))
+  expect(await settingApart(unread)).toEqual([])
+  expect(await scene.show(odd)).toMatchObject({ status: 'leased', fence: 2 })
 })
 
-test('does not wait for whoever is at the schedule of a run that cannot be read', async () => {
-  const scheduleId = await scene.schedule()
-  const odd = await scene.occurrence(scheduleId, startAt, work)
+test('grants nothing where the queue was not locked in the same transaction', async () => {
+  await scene.enqueue(work)
+  const { kinds, handlers } = capabilityLists(asked.can)
+  const request = { ...asked, workerNumber: 1, lists: { kinds, handlers } }
+  await scene.write(() => leaseAtOnce(scene.context, { ...request, limit: 0 }, { isJoined: false }))
+  expect(await scene.write((context) => leaseAtOnce(context, request, { isJoined: false }))).toBe(null)
+})
+
+test('whose unreadable run cannot be parked hands out the others all the same', async () => {
+  const [good, odd] = [await scene.enqueue(work), await scene.enqueue(work)]
   await scene.sql('update belfry.run set payload = $2 where id = $1', numberOf(odd), '{')
-  await others.query('begin')
-  await others.query(`select 1 from ${schema}.schedule where id = $1 for update`, [scheduleId])
-  expect((await scene.write(asking)).broken).toEqual([])
-  await others.query('rollback')
-  expect(await scene.show(odd)).toMatchObject({ status: 'leased' })
+  const store = new SqlStore(failingAt('conclude insert attempts'), scene.context)
+  await store.lease({ ...asked, limit: 0 })
+  expect(await store.lease(asked)).toMatchObject({ leases: [{ runId: good }], broken: [], more: true })
 })
+
+/** The database, whose disk is full for one statement. */
+function failingAt(name: string): Database {
+  const write: Database['write'] = (verb) => database.write(() => before(name, fullDisk, verb()))
+  return new Proxy(database, {
+    get(of, key) {
+      const value: unknown = key === 'write' ? write : Reflect.get(of, key)
+      return typeof value === 'function' ? value.bind(of) : value
+    },
+  })
+}
+
+function fullDisk(): never {
+  throw new BelfryError('unavailable', 'The disk is full.')
+}
