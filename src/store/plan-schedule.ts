@@ -99,13 +99,12 @@ function hasCome({ nextRunAt, nextDecision, hints }: ScheduleRow, now: number): 
 }
 
 /**
- * An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. A timing
- * that was written since then is asked from there on: what it would have named before has never been an occurrence.
+ * An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. It is asked
+ * from when it was written on: what it would have named before has never been an occurrence.
  */
 function notYetDue(row: ScheduleRow, { now, lastRunId }: Asked): ScheduleRow | null {
-  if (row.spec.spread === undefined || row.lastPlannedAt === null) return null
-  const afterAt = Math.max(row.lastPlannedAt, row.gridAnchorAt)
-  if (afterAt >= now) return null
+  const afterAt = Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)
+  if (row.spec.spread === undefined || afterAt >= now) return null
   const answer = ask(row, afterAt, unmeasured(row, lastRunId))
   if (answer.winner !== 'baseline' || answer.waitsForEnd || answer.at === null || answer.at > now) return null
   return dueOf(row, answer.at, answer.winner) > now ? withAnswer(row, answer) : null

@@ -27,13 +27,13 @@ import { lastRunId } from './turn.ts'
 const insertSchedule = both(
   'schedule insert',
   `insert into belfry.schedule
-    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, created_at, updated_at)
-    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6)
+    (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at, created_at, updated_at)
+    values ($1, $2, $3, $4, 1, $5, '{}', $6, $7, $6, $6, $6)
     on conflict (ns, name) where deleted_at is null do nothing returning id`,
 )
 const updateSpec = both(
   'schedule update spec',
-  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, updated_at = $5 where id = $1',
+  'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6 where id = $1',
 )
 const insertVersion = both(
   'schedule insert version',
@@ -140,6 +140,7 @@ function freshRow({ context, spec, now }: Put, id: number, queueId: number): Sch
     waitsFor: null,
     wakeAt: null,
     knownWakeAt: null,
+    timedAt: now,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -161,7 +162,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const queue = yield* queueOf(put)
   const version = found.version + 1
   const edited = { ...reanchored(settled, spec, changed, now), spec, version, queueId: queue.id, updatedAt: now }
-  yield* one(updateSpec, found.id, JSON.stringify(spec), version, queue.id, now)
+  yield* one(updateSpec, found.id, JSON.stringify(spec), version, queue.id, edited.timedAt, now)
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
   const row = planned(edited, { now, lastRunId: lastRunId(edited, live) })
   yield* saveSchedules([row])
@@ -186,21 +187,13 @@ function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow
   return unplanned(row)
 }
 
-/** A new timing begins now. */
+/** A new timing begins now; a grid begins at the `startAt` that a person named, unless that is over. */
 function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly string[], now: number): ScheduleRow {
   const isNewStart = changed.includes('startAt')
   if (!changed.includes('timing') && !isNewStart) return row
-  return { ...unplanned(row), anchorAt: now, gridAnchorAt: gridAnchorOf(spec, isNewStart, now) }
-}
-
-/**
- * A grid begins now, or at the `startAt` that is still to come. One that a person has just named for a time that is over
- * keeps the grid in step: it begins with its last instant that is not to come, so that it has none between that and now.
- */
-function gridAnchorOf({ timing, startAt }: ScheduleSpec, isNewStart: boolean, now: number): number {
-  if (startAt === undefined || startAt > now) return startAt ?? now
-  if (!isNewStart || timing.everyMs === undefined) return now
-  return now - ((now - startAt) % timing.everyMs)
+  const { startAt } = spec
+  const gridAnchorAt = startAt !== undefined && (isNewStart || startAt > now) ? startAt : now
+  return { ...unplanned(row), timedAt: now, anchorAt: now, gridAnchorAt }
 }
 
 function* queueOf({ context, spec: { queue = defaultQueue } }: Put): Step<QueueRow> {

@@ -45,6 +45,8 @@ export interface ScheduleRow {
   readonly wakeAt: number | null
   /** Its `wakeAt` as it was read; sleepers know of nothing sooner. */
   readonly knownWakeAt: number | null
+  /** When its timing was written last: nothing from before is an occurrence of it. */
+  readonly timedAt: number
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt: number | null
@@ -129,7 +131,7 @@ export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<Sch
   return row === undefined ? null : scheduleRowOf(row)
 }
 
-/** Writes all that is remembered of locked schedules; spec and version are written by whoever edits them. */
+/** Writes all that is remembered of locked schedules; spec, version and timing are written by whoever edits them. */
 export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
   yield* runEach(saveSooner, rows.filter(isSooner).map(stateTuple))
   yield* runEach(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
@@ -263,6 +265,7 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     waitsFor: row.waits_for as number | null,
     wakeAt: row.wake_at as number | null,
     knownWakeAt: row.wake_at as number | null,
+    timedAt: row.timed_at as number,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     deletedAt: row.deleted_at as number | null,

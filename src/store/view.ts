@@ -111,6 +111,7 @@ export interface ScheduleView {
   readonly nextDecision: NextDecisionView | null
   readonly waitsFor: string | null
   readonly wakeAt: number | null
+  readonly timedAt: number
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt: number | null

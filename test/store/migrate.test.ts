@@ -3,9 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { ground } from '../../src/store/migrations/0001-ground.ts'
 import { migrations, schemaVersion } from '../../src/store/migrations/all.ts'
+import { spelled } from '../../src/store/migrations/migration.ts'
 import { openStore } from '../../src/store/open.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
+import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, type Row } from '../../src/store/statement.ts'
 import { postgresUrl } from '../postgres.ts'
 import { refusalOf } from './refusal.ts'
@@ -21,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   const client = new pg.Client(postgresUrl())
   await client.connect()
-  await client.query(`drop schema if exists ${schema} cascade`)
+  await client.query(`drop schema if exists ${schema}, ${schema}_old cascade`)
   await client.end()
 })
 
@@ -66,5 +72,51 @@ describe.each([
         details: { found: 999, known: schemaVersion },
       })
     }
+  })
+})
+
+describe.each([
+  ['SQLite', async () => openSqliteMemory()],
+  [
+    'PostgreSQL',
+    () => openPostgres(postgresUrl(), { schema: `${schema}_old`, connectionsMax: 1, allowNonDurable: true }),
+  ],
+])('a store of the first schema on %s', (_, open) => {
+  let database: Database
+  let statements = 0
+  const sql = (text: string) => database.write(() => all(both(`test old ${++statements}`, text)))
+
+  beforeAll(async () => {
+    database = await open()
+    if (database.dialect === 'postgres') await sql('create schema "belfry"')
+    for (const statement of ground.statements) await sql(spelled(statement, database.dialect))
+    await sql(
+      'create table belfry.migration (version integer primary key, name text not null, applied_at bigint not null)',
+    )
+    await sql(`insert into belfry.migration (version, name, applied_at) values (1, 'ground', 1)`)
+  })
+
+  afterAll(() => database.close())
+
+  it('knows of each schedule an instant that is not after the writing of its timing, or after which nothing changes', async () => {
+    const known = [
+      { told: 'created', anchor: 1_000, grid: 1_000, timed: 1_000 },
+      { told: 'created, and had a run', anchor: 5_000, grid: 1_000, timed: 1_000 },
+      { told: 'created to start later', anchor: 1_000, grid: 9_000, timed: 1_000 },
+      { told: 'created with a start that was over', anchor: 1_000, grid: 500, timed: 1_000 },
+      { told: 'edited at 3,000', anchor: 3_000, grid: 3_000, timed: 2_999 },
+      { told: 'edited at 3,000, and had a run', anchor: 5_000, grid: 3_000, timed: 2_999 },
+      { told: 'edited at 3,000 to start later', anchor: 3_000, grid: 9_000, timed: 3_000 },
+      { told: 'edited to start at 9,000, and a run from before ended later', anchor: 9_500, grid: 9_000, timed: 8_999 },
+    ]
+    for (const [id, { told, anchor, grid }] of known.entries()) {
+      await sql(`insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at,
+        created_at, updated_at) values (${id}, 1, '${told}', '{', 1, 1, '{}', ${anchor}, ${grid}, 1000, 9999)`)
+    }
+    await migrate(database)
+    expect(await sql('select name, timed_at from belfry.schedule order by id')).toEqual(
+      known.map(({ told, timed }) => ({ name: told, timed_at: timed })),
+    )
+    expect(await sql('select max(version) as version from belfry.migration')).toEqual([{ version: schemaVersion }])
   })
 })

@@ -31,8 +31,8 @@ const insertNamespace = both(
 )
 const insertSchedule = both(
   'test schedule',
-  `insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, created_at,
-      updated_at, deleted_at) values ($1, $2, $3, $4, 1, $5, '{}', $6, $6, $6, $6, $7)`,
+  `insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at, timed_at,
+      created_at, updated_at, deleted_at) values ($1, $2, $3, $4, 1, $5, '{}', $6, $6, $6, $6, $6, $7)`,
 )
 const insertOccurrence = both(
   'test occurrence',

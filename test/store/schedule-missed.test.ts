@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { foresee } from '../../src/store/foresee.ts'
 import { dueOf } from '../../src/store/plan-schedule.ts'
 import { scheduleRowOf } from '../../src/store/schedule-row.ts'
-import { hour, minute, onEachStore, second, startAt } from './schedule-stage.ts'
+import { hour, hourly, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 const day = 24 * hour
 const minutely = { cron: '* * * * *', zone: 'UTC' }
@@ -195,6 +196,57 @@ onEachStore('spread', (stage) => {
     expect(await stage().view()).toMatchObject({
       lastPlannedAt: startAt + 2 * hour,
       nextRunAt: startAt + 2 * hour + 30 * minute,
+    })
+  })
+
+  const asksAgain: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['cleared', () => stage().store.clearHints('report', ['interval'])],
+    ['over', () => stage().fire()],
+  ]
+  describe.each(asksAgain)('once an interval hint is %s', (_, askAgain) => {
+    /** Has an interval hint stand before the calendar until just after an instant. */
+    async function hideUntil(expiresAt: number): Promise<void> {
+      await stage().store.hint('report', { kind: 'interval', ms: 9 * hour, expiresAt, reason: 'r', author: 'a' })
+      expect((await stage().view()).nextRunAt).toBeGreaterThan(expiresAt)
+    }
+
+    async function expectItsEnd(at: number): Promise<void> {
+      const [foreseen] = foresee({ now: stage().clock.now, schedule: await stage().view() })
+      stage().to(at + 1)
+      await askAgain()
+      const { nextRunAt, nextDueAt } = await stage().view()
+      expect(nextRunAt).toBe(at)
+      expect(nextDueAt).toBeGreaterThan(at + 1)
+      expect(foreseen).toMatchObject({ at, dueAt: nextDueAt })
+      expect((await stage().fireAt(nextDueAt ?? 0)).runs).toMatchObject([{ occurrenceAt: at }])
+    }
+
+    it.each([
+      ['calendar', { timing: hourly }],
+      ['fixed rate', { timing: { everyMs: hour, from: 'start' as const } }],
+    ])('the first occurrence of a new %s has its end, though its nominal instant is over', async (_, timed) => {
+      await stage().put({ spread, ...timed })
+      await hideUntil(startAt + hour + 1)
+      await expectItsEnd(startAt + hour)
+    })
+
+    it.each([
+      ['calendar', { timing: hourly }],
+      ['fixed rate', { timing: { everyMs: hour, from: 'start' as const } }],
+    ])('so has the one of a %s that is the very instant from which an edit lets it start', async (_, timed) => {
+      await stage().put({ spread, ...timed })
+      await stage().runAt(startAt + hour + 30 * minute)
+      await stage().put({ spread, ...timed, startAt: startAt + 3 * hour })
+      await hideUntil(startAt + 3 * hour + 1)
+      await expectItsEnd(startAt + 3 * hour)
+    })
+
+    it('an edit of something else does not make its timing a new one', async () => {
+      await stage().put({ spread })
+      await hideUntil(startAt + hour + 1)
+      stage().to(startAt + hour)
+      await stage().put({ spread, priority: 7 })
+      await expectItsEnd(startAt + hour)
     })
   })
 

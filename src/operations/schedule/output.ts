@@ -64,6 +64,7 @@ const state = {
   nextDecision: nextDecision.nullable(),
   waitsFor: text('The id of the run whose end it waits for.').nullable(),
   wakeAt: instantSaid('When it is looked at next.').nullable(),
+  timedAt: instantSaid('When its timing was written last.'),
   createdAt: instantSaid('When it was created.'),
   updatedAt: instantSaid('When it was written last.'),
   deletedAt: instantSaid('When it was deleted.').nullable(),

@@ -167,6 +167,7 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     nextDecision: row.nextDecision,
     waitsFor: runTextOf(row.waitsFor),
     wakeAt: row.wakeAt,
+    timedAt: row.timedAt,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     deletedAt: row.deletedAt,

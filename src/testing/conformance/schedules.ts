@@ -193,10 +193,10 @@ async function raceFire(stage: Stage): Promise<void> {
 /** Hundreds of schedules like the one there is, which would take seconds to put one by one. */
 async function copySchedule(stage: Stage, copies: number): Promise<void> {
   await stage.sql(`insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at,
-      next_run_at, next_due_at, next_decision, wake_at, created_at, updated_at)
+      next_run_at, next_due_at, next_decision, wake_at, timed_at, created_at, updated_at)
     with recursive n (i) as (select 1 union all select i + 1 from n where i < ${copies})
     select s.id * 100000 + i, s.ns, s.name || i, s.spec, s.version, s.queue_id, s.hints, s.anchor_at, s.grid_anchor_at,
-      s.next_run_at, s.next_due_at, s.next_decision, s.wake_at, s.created_at, s.updated_at
+      s.next_run_at, s.next_due_at, s.next_decision, s.wake_at, s.timed_at, s.created_at, s.updated_at
     from belfry.schedule s cross join n`)
 }
 

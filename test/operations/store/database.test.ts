@@ -34,7 +34,8 @@ inEachWard((ward) => {
     [99, 'Install the newer Belfry'],
     [0, 'Open the store anew'],
   ])('schema: version %i is not the one that this Belfry knows, and wrong', async (version, next) => {
-    await ward().sql(`update belfry.migration set version = ${version}`)
+    await ward().sql('delete from belfry.migration')
+    await ward().sql(`insert into belfry.migration (version, name, applied_at) values (${version}, 'another', 0)`)
     expect(checkIn(await ward().doctor(), 'schema')).toMatchObject({
       state: 'wrong',
       findings: [{ says: expect.stringContaining(`version ${version},`), next: expect.stringContaining(next) }],

@@ -75,7 +75,8 @@ const asNew = [
   ...tables.slice(2).map((table) => `delete from belfry.${table}`),
   `delete from belfry.namespace where name <> 'default'`,
   'update belfry.namespace set stopped_at = null, stopped_reason = null',
-  `update belfry.migration set version = ${schemaVersion}`,
+  'delete from belfry.migration',
+  `insert into belfry.migration (version, name, applied_at) values (${schemaVersion}, 'newest', 0)`,
 ].map((text, index) => both(`ward as new ${index}`, text))
 
 export function checkIn({ checks }: Diagnosis, name: CheckName) {
