@@ -104,11 +104,13 @@ function faultsLine(faults, database, { breaches, recovery, refusals }) {
   return `- Faults, ${databaseNames[database]}: ${what}${back}${isLong.faults(faults, database) ? '' : ' A short run.'}`
 }
 
-/** Of each fault that workers recover from, what 99 of 100 recoveries stay under, less the lease that had to expire. */
+/** Of each fault that workers recover from: what 99 of 100 recoveries stay under, and the longest, less the lease that had to expire. */
 function recoveryOf(played) {
   const measured = played.filter(({ recoveryMs }) => recoveryMs !== null)
   if (measured.length === 0) return 'not measured'
-  return measured.map(({ id, recoveryMs }) => `${id} p99 ${number(recoveryMs.p99)} ms`).join(', ')
+  return measured
+    .map(({ id, recoveryMs }) => `${id} p99 ${number(recoveryMs.p99)}, at most ${number(recoveryMs.max)} ms`)
+    .join('; ')
 }
 
 /** What recovery leaves out, because nobody could have gone on. */

@@ -97,7 +97,7 @@ describe('the figures beside the promises', () => {
       'SQLite: 0 missed and 0 doubled in 15,000 runs, under 2,000 kills, 300 pauses past the lease and 0 other faults.',
     )
     expect(shown[3]).toContain('0 recorded twice, 21 refused in')
-    expect(shown[5]).toContain('Recovery: F1r p99 1,400 ms.')
+    expect(shown[5]).toContain('Recovery: F1r p99 1,400, at most 1,900 ms.')
     expect(shown.at(-1)).toContain(
       '6 of 7 faults kept every promise; not measured: F12 on SQLite, only root mounts a tmpfs; SQLite, WAL; PostgreSQL 18.4; seed 7',
     )

@@ -78,7 +78,7 @@ export interface Closure {
   readonly to: number
 }
 
-/** A lease as the store had it right after the interruption. */
+/** A lease as the store had it right after the interruption, or right before it where the store itself was struck. */
 export interface HeldThen {
   readonly runId: string
   readonly fence: number

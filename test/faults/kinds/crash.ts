@@ -9,11 +9,12 @@ export async function crashOnce(world: World, awayMs: number): Promise<void> {
   const { cluster } = world.place
   if (cluster === null) throw new Error('There is no server to be stopped.')
   await sleep(world.random.between(500, 2_500))
+  // Asked afterwards, it would tell of those who have taken them back already.
+  const held = await world.heldBy(null)
   await cluster.stopAtOnce()
   await sleep(world.random.between(0, awayMs))
   await cluster.startAgain()
-  const at = Date.now()
-  world.interruptions.push({ kind: 'outage', at, workerId: null, held: await world.heldBy(null) })
+  world.interruptions.push({ kind: 'outage', at: Date.now(), workerId: null, held })
 }
 
 /** The server goes down without taking leave of anybody, stays away for a while, and recovers from its log. */
