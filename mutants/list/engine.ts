@@ -191,6 +191,13 @@ export const engine: readonly Mutant[] = [
     suites: ['test/choices/clocks.test.ts', 'test/engine/reclaim.test.ts'],
   },
   {
+    id: 'jump-during-a-renewal-forgotten',
+    hazard:
+      'A jump of the clock that is seen while a worker renews its own leases does not keep it from taking others.',
+    edits: [['src/engine/reclaim.ts', 'if (mayTakeBack()) reclaimed =', 'reclaimed =']],
+    suites: ['test/engine/reclaim.test.ts'],
+  },
+  {
     id: 'jump-unnoticed',
     hazard: 'Nobody notices that the clock has jumped.',
     edits: [

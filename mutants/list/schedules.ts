@@ -266,4 +266,34 @@ export const schedules: readonly Mutant[] = [
     ],
     suites: ['test/store/schedule-end.test.ts', 'test/choices/intervals.test.ts'],
   },
+  {
+    id: 'timing-brings-instants-from-before',
+    hazard: 'A schedule with a spread runs for an instant from before its timing was written.',
+    edits: [
+      [
+        'src/store/plan-schedule.ts',
+        'Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)',
+        '(row.lastPlannedAt ?? row.timedAt)',
+      ],
+    ],
+    suites: ['test/store/schedule-missed.test.ts'],
+  },
+  {
+    id: 'first-spread-occurrence-passed-by',
+    hazard: 'The first occurrence of a schedule with a spread has no end when it is planned again before it is due.',
+    edits: [
+      [
+        'src/store/plan-schedule.ts',
+        'row.spec.spread === undefined || afterAt >= now',
+        'row.spec.spread === undefined || afterAt >= now || row.lastPlannedAt === null',
+      ],
+    ],
+    suites: ['test/store/schedule-missed.test.ts'],
+  },
+  {
+    id: 'hint-passes-the-calendar-by',
+    hazard: 'A one-shot hint that a bound moves to an instant of the calendar takes the place of that occurrence.',
+    edits: [['src/core/governor.ts', 'b.waitsForEnd && a.at < b.at', 'a.at < b.at']],
+    suites: ['test/core/governor.test.ts', 'test/store/schedule-hint.test.ts'],
+  },
 ]
