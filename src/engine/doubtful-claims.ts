@@ -31,17 +31,15 @@ export class DoubtfulClaims {
     return Math.max(0, this.#askAt - this.#clock.monotonic())
   }
 
-  /** What has been granted since; each is told once. */
-  async granted(store: Pick<Store, 'leasesOf'>): Promise<Lease[]> {
-    if (this.waitMs > 0) return []
+  /** Tells what has been granted since, each lease once. */
+  async tellGranted(store: Pick<Store, 'leasesOf'>, tell: (lease: Lease) => void): Promise<void> {
+    if (this.waitMs > 0) return
     const now = this.#clock.monotonic()
     this.#askAt = now + askAgainMs
-    const found: Lease[] = []
     for (const [claimId, until] of this.#until) {
       const leases = await store.leasesOf(claimId)
       if (leases.length > 0 || now >= until) this.#until.delete(claimId)
-      found.push(...leases)
+      for (const lease of leases) tell(lease)
     }
-    return found
   }
 }

@@ -171,10 +171,9 @@ export class Lessor {
   }
 
   /** What was granted behind its back goes back untouched: nobody knows how long it has been trusted. */
-  async #giveBackDoubtful(): Promise<void> {
+  #giveBackDoubtful(): Promise<void> {
     const { context, begin } = this.#options
-    const leases = await this.#doubtful.granted(context.store)
-    for (const lease of leases) begin(lease, Number.NEGATIVE_INFINITY)
+    return this.#doubtful.tellGranted(context.store, (lease) => begin(lease, Number.NEGATIVE_INFINITY))
   }
 
   /** Each gets its share of the room. One whose runs cannot be leased keeps nobody else from going. */

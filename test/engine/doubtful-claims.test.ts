@@ -54,12 +54,28 @@ describe('doubtful claims', () => {
     claims.add('never')
     const found: Lease[] = []
     for (let second = 0; second < 120; second++) {
-      found.push(...(await claims.granted(store)), ...(await claims.granted(store)))
+      await claims.tellGranted(store, (one) => found.push(one))
+      await claims.tellGranted(store, (one) => found.push(one))
       clock.advance(1_000)
     }
     expect(found).toEqual([lease])
     const count = (claimId: string) => asked.filter((one) => one === claimId).length
     expect([count('found'), count('never')]).toEqual([3, 60])
     expect(claims.waitMs).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('that were found are told of, also when the store cannot be asked for the next', async () => {
+    const clock = new TestClock()
+    const claims = new DoubtfulClaims(clock)
+    claims.add('found')
+    claims.add('unknown')
+    clock.advance(1_000)
+    const found: Lease[] = []
+    const leasesOf = async (claimId: string) => {
+      if (claimId === 'unknown') throw new BelfryError('unavailable', 'It is away.')
+      return [lease]
+    }
+    await expect(claims.tellGranted({ leasesOf }, (one) => found.push(one))).rejects.toThrow('away')
+    expect(found).toEqual([lease])
   })
 })
