@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,6 +60,12 @@ class Worker {
     return numbers
   }
 
+  /** Resolves when it has finished what it was at. */
+  async isDoneWithThat(): Promise<void> {
+    this.process.send('done?')
+    await once(this.process, 'message')
+  }
+
   async ended(): Promise<void> {
     await until(() => /^ended$/m.test(this.#said), 'for the command to end')
   }
@@ -109,6 +116,8 @@ describe('a command of a worker that is killed', () => {
     const first = await watcherOf(worker.pid)
     process.kill(first, 'SIGKILL')
     await until(() => watchersOf(worker.pid).some((pid) => pid !== first), 'for another watcher')
+    // A watcher is up an instant before it has been told what to watch.
+    await worker.isDoneWithThat()
     worker.process.kill('SIGKILL')
     await vanished(...pids)
   })

@@ -11,6 +11,8 @@ import { Tether } from '../../../dist/targets/command/tether.js'
  */
 const { target, killAfterMs, diesBeforeLeave, startsThree } = JSON.parse(process.argv[2] ?? '{}')
 
+process.on('message', () => process.send('here'))
+
 const started = (tether) => {
   const program = { argv: target.command, cwd: '/', environment: { PATH: process.env.PATH ?? '' } }
   return start({ program, input: null, tether, killAfterMs })
