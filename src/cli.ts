@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from './core/clock.ts'
 import { main } from './doors/cli/main.ts'
 import type { StoreOpening } from './doors/cli/world.ts'
-import { openSession, openWorker } from './sessions.ts'
+import { openSession, openWorker, serveModel } from './sessions.ts'
 
 function version(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
@@ -14,5 +14,5 @@ function version(): string {
 const { argv, env, stdin, stdout, stderr } = process
 const folder = process.cwd()
 const open = (opening: StoreOpening) => openSession(opening, { env, folder })
-const world = { env, folder, stdin, stdout, stderr, clock: systemClock, open, work: openWorker }
+const world = { env, folder, stdin, stdout, stderr, clock: systemClock, open, work: openWorker, model: serveModel }
 process.exitCode = await main(argv.slice(2), world, version())

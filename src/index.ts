@@ -6,7 +6,6 @@ import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
 import { settingsOf } from './engine/settings.ts'
-import { bind, type Verbs } from './library/bind.ts'
 import { contextOf } from './library/context.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
@@ -14,6 +13,8 @@ import { type Listener, Listeners } from './library/listeners.ts'
 import { logEvents, loggerOf } from './library/log.ts'
 import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
 import { closeOnSignals } from './library/signals.ts'
+import { bind, type Verbs } from './operations/bind.ts'
+import type { OperationContext } from './operations/context.ts'
 import { durationFields, durationOf } from './operations/duration-input.ts'
 import { name } from './operations/fields.ts'
 import { read, readWhole } from './operations/input.ts'
@@ -22,6 +23,7 @@ import { onlyGiven } from './operations/only-given.ts'
 import { refuse } from './operations/problem.ts'
 import { Waits } from './operations/run/waits.ts'
 import { nouns } from './operations/table.ts'
+import type { Behind, HandlerOptions, Served, ServeOptions } from './serving.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
 import { isProvenDead, ownIdentity } from './store/process-identity.ts'
@@ -56,6 +58,7 @@ export type { ScheduleWritten } from './operations/schedule/write.ts'
 export type { Check, CheckName, Diagnosis, Finding } from './operations/store/output.ts'
 export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
 export type { Worker } from './operations/worker.ts'
+export type { HandlerOptions, Served, ServeOptions } from './serving.ts'
 export type { CommandTarget } from './targets/command/input.ts'
 export { RunFailure, type RunFailureOptions } from './targets/handler/failure.ts'
 export { type Handler, type HandlerRun, RunStopped } from './targets/handler/run.ts'
@@ -89,7 +92,9 @@ export class Belfry {
   readonly schedules: Verbs<typeof nouns.schedule.operations>
   readonly runs: Verbs<typeof nouns.run.operations>
   readonly queues: Verbs<typeof nouns.queue.operations>
+  readonly sched: Verbs<typeof nouns.sched.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
+  readonly tokens: Verbs<typeof nouns.token.operations>
   readonly store: Verbs<typeof nouns.store.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
@@ -99,6 +104,9 @@ export class Belfry {
   readonly #http: HttpExecutor
   readonly #waits: Waits
   readonly #logger: Logger
+  readonly #context: OperationContext
+  readonly #events: Events
+  readonly #doors: { close(): void | Promise<void> }[] = []
   #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
   #isClosed = false
@@ -126,7 +134,9 @@ export class Belfry {
     this.#store = store
     this.#injected = opening.clock
     this.#waits = new Waits({ store, clock, events })
+    this.#events = events
     const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
+    this.#context = context
     const open = () => {
       this.#refuseClosed()
       return context
@@ -134,7 +144,9 @@ export class Belfry {
     this.schedules = bind(nouns.schedule.operations, open)
     this.runs = bind(nouns.run.operations, open)
     this.queues = bind(nouns.queue.operations, open)
+    this.sched = bind(nouns.sched.operations, open)
     this.workers = bind(nouns.worker.operations, open)
+    this.tokens = bind(nouns.token.operations, open)
     this.store = bind(nouns.store.operations, open)
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
@@ -225,6 +237,28 @@ export class Belfry {
     return instants.length === 0 ? null : Math.min(...instants)
   }
 
+  /** The verbs over HTTP as a function from requests to answers, to be mounted in a server of your own. */
+  async handler(options: HandlerOptions = {}): Promise<(request: Request) => Promise<Response>> {
+    this.#refuseClosed()
+    const { handlerOf } = await import('./serving.ts')
+    const door = handlerOf(options, this.#behind())
+    this.#doors.push(door)
+    return door.fetch
+  }
+
+  /** Answers HTTP requests at an address of this machine until it is closed. */
+  async serve(options: ServeOptions = {}): Promise<Served> {
+    this.#refuseClosed()
+    const { served } = await import('./serving.ts')
+    const serving = await served(options, this.#behind())
+    this.#doors.push(serving)
+    return serving
+  }
+
+  #behind(): Behind {
+    return { context: this.#context, events: this.#events, logger: this.#logger }
+  }
+
   /** Stops, and lets go of the store. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -233,6 +267,8 @@ export class Belfry {
 
   async #close(): Promise<void> {
     try {
+      // First those who ask: what they were answered must still hold when they hear it.
+      await Promise.all(this.#doors.splice(0).map((door) => door.close()))
       await this.#engine.stop()
     } finally {
       this.#isClosed = true

@@ -1,7 +1,7 @@
 /** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { systemClock } from './core/clock.ts'
 import type { Surroundings } from './doors/cli/place.ts'
-import type { Session, StoreOpening, WorkerOpening, WorkerSession } from './doors/cli/world.ts'
+import type { ModelRequest, Session, StoreOpening, WorkerOpening, WorkerSession } from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
@@ -28,6 +28,31 @@ export async function openSession(
   }
 }
 
+/** Serves a model at this process's pipes. The protocol is loaded only for those who speak it. */
+export async function serveModel({ context }: Session, request: ModelRequest): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
+  const { Confirmations } = await import('./doors/mcp/confirm.ts')
+  const { mcpServer } = await import('./doors/mcp/server.ts')
+  const { packageVersion } = await import('./library/version.ts')
+  const { scope, stdin, stdout, onUnforeseen } = request
+  const confirmations = new Confirmations(context.randomHex(32), context.clock)
+  const actor = { ...context.actor, door: 'mcp' }
+  const server = mcpServer({
+    context: { ...context, actor },
+    version: packageVersion(),
+    scope,
+    confirmations,
+    onUnforeseen,
+  })
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve
+    stdin.once('end', resolve)
+  })
+  await server.connect(new StdioServerTransport(stdin, stdout))
+  await closed
+  await server.close()
+}
+
 /** The library is loaded only for those who become a worker: everybody else would wait for it in vain. */
 export async function openWorker({ hear, ...options }: WorkerOpening): Promise<WorkerSession> {
   const { Belfry } = await import('./index.ts')
@@ -40,6 +65,7 @@ export async function openWorker({ hear, ...options }: WorkerOpening): Promise<W
   return {
     place: belfry.place,
     start: (how) => belfry.start(how),
+    serve: (request) => belfry.serve(request),
     drain: () => belfry.drain(),
     stop: (how) => belfry.stop(how),
     nextInstant: () => belfry.nextInstant(),

@@ -354,7 +354,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'fence-begins-anew-after-reset',
     hazard: 'A reset run counts its leases from 1 again, so that an old holder fits the fence of the new one.',
-    edits: [['src/store/reset.ts', 'freshStanding(place, fence)', 'freshStanding(place, 0 * fence)']],
+    edits: [['src/store/reset.ts', 'priority }, fence), eligible', 'priority }, 0 * fence), eligible']],
     suites: ['test/store/reset.test.ts', conformance('law 4: fences')],
   },
   {

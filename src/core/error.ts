@@ -7,6 +7,10 @@ export type ErrorCode =
   /** The database may or may not have committed; the caller must look before it tries again. */
   | 'commit-unknown'
   | 'not-allowed'
+  /** Nobody knows who asks. */
+  | 'unauthenticated'
+  /** Whoever asks does so more often than is good for the others. */
+  | 'too-many'
   | 'failure'
 
 export interface ErrorParts {

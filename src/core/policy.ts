@@ -30,6 +30,9 @@ export interface Policy {
   readonly retention: Retention
 }
 
+/** The queue of work that names none. */
+export const defaultQueue = 'default'
+
 const dayMs = 86_400_000
 const countMax = 1_000_000
 const durationMsMax = 36_500 * dayMs

@@ -20,6 +20,8 @@ export type Outcome =
   | { readonly kind: 'released' }
   /** The worker had to stop in the middle. */
   | { readonly kind: 'forced-stop' }
+  /** Its holder sets it aside for a person; that uses nothing of the budget. */
+  | { readonly kind: 'parked'; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly reason?: string | undefined }
   /** A guard refused the run before anything was begun. */
   | { readonly kind: 'skipped'; readonly reason: string }
@@ -87,6 +89,8 @@ export function verdict({ now, run, outcome, policy }: VerdictInput): Verdict {
     case 'unknown':
       if (run.repeatable === false) return parked(run, 'effect-unknown', run.attempts + 1)
       return spent({ now, run, policy, reason: outcome.reason })
+    case 'parked':
+      return parked(run, outcome.reason, run.attempts)
     case 'failed':
       return failed({ now, run, policy, outcome })
   }
@@ -170,6 +174,7 @@ function cancelReason(outcome: Outcome): string {
       return 'lease expired after the cancel request; effect unknown'
     case 'failed':
     case 'unknown':
+    case 'parked':
       return `${outcome.reason} after the cancel request`
     default:
       return `${outcome.kind} after the cancel request`

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import type { Clock } from '../core/clock.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -19,7 +20,11 @@ interface Parts {
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
   const { zone, defaultMaxConcurrent } = opening
   const actor = { name: opening.name ?? userName(), door }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, randomHex }
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
 }
 
 /** In a container the user may have no name. */

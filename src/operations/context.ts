@@ -15,4 +15,6 @@ export interface OperationContext {
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent: number
   readonly waits: Waits
+  /** Random bytes as hex, for what must not be guessed; tests hand in their own. */
+  readonly randomHex: (bytes: number) => string
 }

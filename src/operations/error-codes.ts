@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/error.ts'
 /** What a door says of an error: the exit code of a command, the status of an HTTP answer. */
 export interface CodeSaid {
   readonly exit: 1 | 2 | 3 | 4 | 5 | 6
-  readonly status: 400 | 403 | 404 | 409 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 500 | 503
   readonly says: string
 }
 
@@ -27,10 +27,15 @@ export const errorCodes: { readonly [Code in ErrorCode]: CodeSaid } = {
     says: 'The write may or may not have happened; look before it is tried again.',
   },
   'not-allowed': { exit: 6, status: 403, says: 'Whoever asks may not do this.' },
+  unauthenticated: { exit: 6, status: 401, says: 'Nobody knows who asks: there is no token, or none that is good.' },
+  'too-many': { exit: 5, status: 429, says: 'It is asked too often; the same may be asked a little later.' },
 }
 
 /** What every verb may answer: the store may be away, and a write of it may end in the dark. */
 export const errorsOfAll = ['unavailable', 'commit-unknown', 'failure'] as const satisfies readonly ErrorCode[]
 
-/** What a verb may answer besides. Whether somebody is allowed to ask is judged by the door, before the verb is called. */
-export type VerbErrorCode = Exclude<ErrorCode, (typeof errorsOfAll)[number] | 'not-allowed'>
+/** What doors answer before any verb is called: whether somebody is allowed to ask is theirs to judge. */
+export const errorsOfDoors = ['not-allowed', 'unauthenticated', 'too-many'] as const satisfies readonly ErrorCode[]
+
+/** What a verb may answer besides. */
+export type VerbErrorCode = Exclude<ErrorCode, (typeof errorsOfAll)[number] | (typeof errorsOfDoors)[number]>

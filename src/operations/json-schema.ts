@@ -3,6 +3,9 @@ import { noteOf } from './note.ts'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
+/** What is given, what is answered in this process, or what is answered at the doors to the outside. */
+export type Direction = 'input' | 'output' | 'at doors'
+
 /** Descriptions are those of zod's own registry; the ids are ours. */
 class Metadata extends z.core.$ZodRegistry<z.core.GlobalMeta> {
   override get(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
@@ -18,7 +21,7 @@ const metadata = new Metadata()
  * A schema as other programs read it: JSON Schema 2020-12, which is also that of OpenAPI 3.1. What has a name is told
  * once, under `$defs`; only the whole itself is told in its place, because some who read it look no further.
  */
-export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function jsonSchemaOf(schema: z.ZodType, io: Direction): JsonSchema {
   const { $ref, $defs = {}, ...whole } = withForms(schema, io)
   const name = nameIn($ref)
   const { [name]: root = {}, ...others } = $defs
@@ -35,22 +38,25 @@ interface Written {
 }
 
 /** What is looked at by other means than schemas is shown by the form that its note has. */
-function withForms(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+function withForms(schema: z.ZodType, io: Direction): JsonSchema {
   const forms: JsonSchema['$defs'] = {}
   const override = ({ zodSchema, jsonSchema }: Written) => {
-    const { form } = noteOf(zodSchema)
+    const { form, isInstant } = noteOf(zodSchema)
+    if (io === 'at doors' && isInstant === true) return replace(jsonSchema, instantAtDoors)
     if (form === undefined) return plainly(jsonSchema)
     const { $ref, $defs, $schema: _, ...whole } = withForms(form, io)
     Object.assign(forms, $defs)
     replace(jsonSchema, $ref === undefined ? whole : { $ref })
   }
-  const { $defs, ...whole } = z.toJSONSchema(schema, { io, metadata, override })
+  const { $defs, ...whole } = z.toJSONSchema(schema, { io: io === 'input' ? io : 'output', metadata, override })
   const defs = { ...$defs, ...forms }
   return Object.keys(defs).length === 0 ? whole : { ...whole, $defs: defs }
 }
 
+const instantAtDoors: JsonSchema = { type: 'string', format: 'date-time' }
+
 function replace(written: JsonSchema, shown: JsonSchema): void {
-  const { description } = written
+  const description = written.description?.replace(/ In epoch ms\.$/, '')
   for (const keyword of Object.keys(written)) delete written[keyword]
   Object.assign(written, shown, description !== undefined && { description })
 }

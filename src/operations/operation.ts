@@ -5,7 +5,7 @@ import { type Reading, read } from './input.ts'
 import { type Problem, refuse } from './problem.ts'
 
 /** What a verb is about. The library has a property for each, named by its plural. */
-export type Noun = 'schedule' | 'run' | 'queue' | 'worker' | 'store'
+export type Noun = 'schedule' | 'run' | 'queue' | 'sched' | 'worker' | 'token' | 'store'
 
 /** What a call does: looks, changes something, or ends something that does not come back by itself. */
 export type Effect = 'read' | 'write' | 'destructive'
@@ -59,6 +59,8 @@ interface Told<
   readonly doors: Doors
   /** The words of the command line, where people know others than noun and verb. */
   readonly command?: readonly string[]
+  /** Other words for it at the command line, where people look for it under another noun. */
+  readonly aliases?: readonly (readonly string[])[]
   /** Inputs as data, for help and documents. */
   readonly examples: readonly z.input<Input>[]
 }
@@ -125,7 +127,12 @@ export function operation<
 
 /** The words by which the command line knows a verb: `clearHints` of a schedule is `schedule clear-hints`. */
 export function commandOf({ noun, verb, command }: Pick<AnyOperation, 'noun' | 'verb' | 'command'>): readonly string[] {
-  return command ?? [noun, verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)]
+  return command ?? [noun, verbWords(verb)]
+}
+
+/** `clear-hints` of `clearHints`, where names are written in small letters. */
+export function verbWords(verb: string): string {
+  return verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
 /** The request as the subject of a sentence: "The pause is refused". */

@@ -1,8 +1,10 @@
 import type { AnyOperation, Noun } from './operation.ts'
 import { queueOperations } from './queue/queue.ts'
 import { runOperations } from './run/run.ts'
+import { schedOperations } from './sched/sched.ts'
 import { scheduleOperations } from './schedule/schedule.ts'
 import { storeOperations } from './store/store.ts'
+import { tokenOperations } from './token/token.ts'
 import { workerOperations } from './worker.ts'
 
 /** Every noun with its verbs. */
@@ -22,10 +24,20 @@ export const nouns = {
     plural: 'queues',
     operations: queueOperations,
   },
+  sched: {
+    says: 'What outside hosts do: programs that are no workers, and lease work through a door.',
+    plural: 'sched',
+    operations: schedOperations,
+  },
   worker: {
     says: 'A process that executes runs.',
     plural: 'workers',
     operations: workerOperations,
+  },
+  token: {
+    says: 'What lets somebody in at the doors of a server.',
+    plural: 'tokens',
+    operations: tokenOperations,
   },
   store: {
     says: 'Everything that Belfry remembers, in one database.',

@@ -49,7 +49,8 @@ export function* cancel(context: StoreContext, runId: string, reason: string): S
   return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
 }
 
-function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {
+/** The gate that is to be locked before a run of a key is moved. */
+export function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {
   return key === null || keyLimit === null ? [] : [{ ns, queueId, key, limit: keyLimit }]
 }
 

@@ -10,6 +10,7 @@ const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   unknown: 'required',
   released: 'none',
   'forced-stop': 'none',
+  parked: 'required',
   cancelled: 'optional',
   skipped: 'required',
 }

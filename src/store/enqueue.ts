@@ -1,5 +1,6 @@
 import { BelfryError } from '../core/error.ts'
 import { formatId } from '../core/id.ts'
+import { defaultQueue } from '../core/policy.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
 import {
@@ -20,7 +21,7 @@ import type { StoreContext } from './context.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
 import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
-import { defaultQueue, ensureQueues, type QueueRow } from './queue-row.ts'
+import { ensureQueues, type QueueRow } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 import {
   all,

@@ -163,6 +163,13 @@ export function* leaseTried(context: StoreContext, request: LeaseRequest, tried:
   return (yield* rowsOf(tried)).length > 0 ? answer : null
 }
 
+/** The same as a part of a step that has written something before, so that it must not end with it. */
+export function* leaseInStep(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+  const checked = checkRequest(request)
+  if (!canBeName(request.queue)) return nothing('no-queue')
+  return yield* leaseAtLength(context, checked, yield* ahead(lockQueue, context.ns, request.queue))
+}
+
 function checkRequest(request: LeaseRequest): CheckedRequest {
   const workerNumber = parseId('worker', request.workerId)
   if (workerNumber === null)

@@ -1,9 +1,9 @@
+import { defaultQueue } from '../core/policy.ts'
 import type { StoreContext } from './context.ts'
 import { enqueue, enqueueBefore } from './enqueue.ts'
 import { leaseTried, queueLock } from './lease.ts'
 import type { Leased } from './lease-at-once.ts'
 import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from './port.ts'
-import { defaultQueue } from './queue-row.ts'
 import { ahead, type Step } from './statement.ts'
 
 /**

@@ -5,7 +5,10 @@ import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { HealthReads } from './health.ts'
+import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
+import type { Pruned, PruneRequest } from './pruning.ts'
+import type { TokenReads, TokenSteps } from './token-steps.ts'
 import type {
   AttemptView,
   AuditView,
@@ -13,6 +16,7 @@ import type {
   LedgerView,
   OutputView,
   PlanWindow,
+  QueueStats,
   QueueView,
   RunFilter,
   RunPage,
@@ -23,6 +27,7 @@ import type {
 } from './view.ts'
 
 export type { Wake } from './listeners.ts'
+export type { Pruned, PruneRequest } from './pruning.ts'
 
 /**
  * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
@@ -31,7 +36,7 @@ export type { Wake } from './listeners.ts'
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store {
+export interface Store extends HostSteps, TokenSteps {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
@@ -101,7 +106,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-export interface StoreReads {
+export interface StoreReads extends TokenReads {
   now(): Promise<number>
   run(runId: string): Promise<RunView | null>
   runs(filter: RunFilter): Promise<RunPage>
@@ -124,6 +129,10 @@ export interface StoreReads {
   workAhead(can?: Capabilities): Promise<WorkAhead>
   /** The worker's leases whose runs are to be cancelled. */
   cancelRequests(workerId: string): Promise<LeaseName[]>
+  /** What is known of these runs' leases, of those that are leased. */
+  heldRuns(runIds: readonly string[]): Promise<HeldRun[]>
+  queueStats(queue: string): Promise<QueueStats | null>
+  queueVersions(queue: string): Promise<VersionView<Policy | null>[]>
   leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
   /** Schedules that should have been looked at this long ago or longer, the most overdue first. */
   overdueSchedules(page: { lateMs: number; limit: number }): Promise<ScheduleView[]>
@@ -206,9 +215,9 @@ export interface LeaseAnswer {
   readonly restMs?: number
   /** There may be more that can go now: ask again without waiting. */
   readonly more: boolean
-  /** Why nothing can go, whatever is waiting. */
   /** A run of it that ends may let another of its key go, though the queue was not full. */
   readonly keyed: boolean
+  /** Why nothing can go, whatever is waiting. */
   readonly stopped?: 'queue-paused' | 'paused' | 'no-queue' | 'policy-unreadable'
 }
 
@@ -274,6 +283,8 @@ export interface ReclaimRequest {
   readonly deadWorkers?: readonly string[]
   /** Whether leases that have expired are taken too, whoever holds them; yes unless it says no. A list names the only ones. */
   readonly expired?: boolean | readonly string[]
+  /** Only those of this queue, of the expired. */
+  readonly queue?: string
   /** Of the expired, and of the dead's, at most so many each. */
   readonly limit: number
 }
@@ -380,19 +391,4 @@ export interface NewWorker {
     readonly bootId: string
     readonly pidNamespace: string
   }
-}
-
-export interface PruneRequest {
-  /** Rows that one step removes, about. */
-  readonly limit: number
-  /** The `next` of the step before; absent: begin a new round. */
-  readonly from?: string
-}
-
-export interface Pruned {
-  readonly runs: number
-  readonly ledger: number
-  readonly other: number
-  /** Where this round goes on; `null` when it is over. */
-  readonly next: string | null
 }

@@ -1,12 +1,12 @@
 import { checkInteger, invalid } from './check.ts'
 import type { StoreContext } from './context.ts'
-import type { Pruned, PruneRequest } from './port.ts'
 import { sweepEnded } from './prune/ended.ts'
 import { sweepLeftovers } from './prune/leftovers.ts'
 import { sweepParked } from './prune/parked.ts'
 import { sweepSchedules } from './prune/schedules.ts'
 import { sweepSurplus } from './prune/surplus.ts'
 import { keptQueues, type Sweep } from './prune/sweep.ts'
+import type { Pruned, PruneRequest } from './pruning.ts'
 import { clockNow, type Step } from './statement.ts'
 
 /** A round goes through these in their order. */

@@ -1,9 +1,7 @@
-import { defaultPolicy, type Policy, policyProblems } from '../core/policy.ts'
+import { defaultPolicy, defaultQueue, type Policy, policyProblems } from '../core/policy.ts'
 import { checkText, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { clockNow, dialects, each, freshIds, type Row, type Step } from './statement.ts'
-
-export const defaultQueue = 'default'
 
 /** A queue as the verbs need it. `policy` is `null` when what is stored cannot be read, and then nothing is leased. */
 export interface QueueRow {

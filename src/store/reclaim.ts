@@ -1,6 +1,6 @@
 import { formatId, parseId } from '../core/id.ts'
 import type { Verdict } from '../core/verdict.ts'
-import { checkInteger } from './check.ts'
+import { canBeName, checkInteger } from './check.ts'
 import { conclude } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
@@ -13,6 +13,12 @@ const findReclaimable = both(
   'reclaim find',
   `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where expires_at <= $1 order by expires_at, run_id limit $2`,
+)
+const findOfQueue = both(
+  'reclaim find of queue',
+  `select l.run_id, l.queue_id, l.concurrency_key, l.schedule_id from belfry.lease l
+    join belfry.queue q on q.id = l.queue_id where l.expires_at <= $1 and q.ns = $2 and q.name = $3
+    order by l.expires_at, l.run_id limit $4`,
 )
 const findNamed = dialects('reclaim find named', {
   sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
@@ -42,13 +48,13 @@ export const takeBack = dialects('reclaim take back', {
  */
 export function* reclaim(
   context: StoreContext,
-  { deadWorkers = [], expired = true, limit }: ReclaimRequest,
+  { deadWorkers = [], expired = true, queue, limit }: ReclaimRequest,
 ): Step<Reclaimed[]> {
   checkInteger(limit, 'limit', 1, 100_000)
   const now = yield* clockNow()
   const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
   const deadList = JSON.stringify([...dead])
-  const late = yield* findLate(context, { now, expired, limit })
+  const late = yield* findLate(context, { now, expired, queue, limit })
   const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, deadList, limit, context.ns)
   const found = [...new Map([...late, ...orphaned].map((row) => [row.run_id as number, row])).values()]
   if (found.length === 0) return []
@@ -80,12 +86,14 @@ export function* reclaim(
 interface Late {
   readonly now: number
   readonly expired: boolean | readonly string[]
+  readonly queue: string | undefined
   readonly limit: number
 }
 
-/** Time alone says that a lease has expired, in whatever namespace; whoever names runs speaks of those of his own. */
-function* findLate({ ns }: StoreContext, { now, expired, limit }: Late): Step<Row[]> {
+/** Time alone says that a lease has expired, in whatever namespace; whoever names runs or a queue speaks of his own. */
+function* findLate({ ns }: StoreContext, { now, expired, queue, limit }: Late): Step<Row[]> {
   if (expired === false) return []
+  if (queue !== undefined) return canBeName(queue) ? yield* all(findOfQueue, now, ns, queue, limit) : []
   if (expired === true) return yield* all(findReclaimable, now, limit)
   const ids = expired.flatMap((id) => parseId('run', id) ?? [])
   return ids.length === 0 ? [] : yield* all(findNamed, now, JSON.stringify(ids), ns, limit)

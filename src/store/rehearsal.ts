@@ -15,6 +15,9 @@ import type { Step } from './statement.ts'
  */
 const refused = {
   lease: 'A lease',
+  leaseToHost: 'A lease',
+  drain: 'A drain',
+  reprioritise: 'A change of priority',
   renew: 'A renewal of leases',
   settle: 'An end of attempts',
   reclaim: 'A reclaim',
@@ -31,6 +34,9 @@ const refused = {
   repair: 'A repair',
   registerWorker: 'A registration of a worker',
   beat: 'A heartbeat',
+  createToken: 'A token',
+  revokeToken: 'A revocation',
+  noteTokenUse: 'A use of a token',
   takeDuty: 'A duty',
   prune: 'A prune',
 } as const

@@ -48,9 +48,11 @@ export function* resetParked(place: RunPlace, schedule: ScheduleRow | null): Ste
   const row = yield* one(takeParked, place.runId)
   if (row === undefined) return false
   if (place.dedupeKey !== null) yield* one(claimDedupeKey, place.ns, place.dedupeKey, place.runId)
-  const { fence } = asideOf(row).standing
+  const { fence, priority } = asideOf(row).standing
   const { kept, eligible } = yield* joinSchedule(now, place, schedule)
-  yield* admit(now, [{ standing: freshStanding(place, fence), eligible, kept, keyLimit: place.keyLimit }])
+  yield* admit(now, [
+    { standing: freshStanding({ ...place, priority }, fence), eligible, kept, keyLimit: place.keyLimit },
+  ])
   return true
 }
 

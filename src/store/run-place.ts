@@ -3,7 +3,7 @@ import { readPolicy } from './queue-row.ts'
 import type { Standing } from './standing.ts'
 import { dialects, each, type Row, type Step } from './statement.ts'
 
-/** What a step must know of a run before it locks anything. Nothing of it but the ceiling ever changes. */
+/** What a step must know of a run before it locks anything. Nothing of it changes but the ceiling, and the priority while nobody has leased the run. */
 export interface RunPlace {
   readonly runId: number
   readonly ns: number

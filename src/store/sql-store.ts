@@ -9,6 +9,7 @@ import { fireDue } from './fire.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
 import type { Leased } from './lease-at-once.ts'
+import { drain, leaseToHost } from './lease-to-host.ts'
 import { setApart } from './lease-unfit.ts'
 import { Listeners } from './listeners.ts'
 import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './lone-run.ts'
@@ -33,12 +34,14 @@ import { reclaim } from './reclaim.ts'
 import { rehearsalOf } from './rehearsal.ts'
 import { renew } from './renew.ts'
 import { repair } from './repair.ts'
+import { reprioritise } from './reprioritise.ts'
 import { reset } from './reset.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
 import type { Step } from './statement.ts'
+import { createToken, noteTokenUse, revokeToken } from './token.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
 
@@ -170,6 +173,9 @@ export class SqlStore implements Store {
   }
 
   leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
+  leaseToHost: Method<'leaseToHost'> = (request) => this.#write(leaseToHost, request)
+  drain: Method<'drain'> = (request) => this.#write(drain, request)
+  reprioritise: Method<'reprioritise'> = (...args) => this.#write(reprioritise, ...args)
   renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
   reclaim: Method<'reclaim'> = (request) => this.#write(reclaim, request)
   appendOutput: Method<'appendOutput'> = (name, chunk) => this.#write(appendOutput, name, chunk)
@@ -192,6 +198,9 @@ export class SqlStore implements Store {
   }
   registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
   beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
+  createToken: Method<'createToken'> = (...args) => this.#write(createToken, ...args)
+  revokeToken: Method<'revokeToken'> = (...args) => this.#write(revokeToken, ...args)
+  noteTokenUse: Method<'noteTokenUse'> = (id) => this.#write(noteTokenUse, id)
   takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
   prune: Method<'prune'> = async (request) => {
     const pruned = await this.#write(prune, request)

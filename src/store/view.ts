@@ -170,6 +170,29 @@ export interface QueueView {
   readonly createdAt: number
 }
 
+export interface Counted {
+  readonly count: number
+  /** There are more that were not counted. */
+  readonly countIsAtLeast: boolean
+}
+
+export interface QueueStats {
+  readonly now: number
+  readonly inFlight: number
+  readonly inLine: Counted
+  /** For an instant: a backoff, or one that was asked for. */
+  readonly waiting: Counted
+  readonly behindKey: Counted
+  readonly behindRun: Counted
+  readonly held: Counted
+  readonly parked: Counted
+  /** When the run was made that has been in line longest. */
+  readonly oldestInLineAt: number | null
+  /** What has ended in the last minute. */
+  readonly ended: Readonly<Record<EndedStatus, Counted>>
+  readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]
+}
+
 export interface WorkerView {
   readonly id: string
   readonly name: string

@@ -14,7 +14,9 @@ export class Alike {
     const placed = this.#store.reduce((so, [place, word]) => so.replace(place, word), text)
     return placed
       .replace(/\bbelfry --store <store> --schema \w+ /g, 'belfry ')
-      .replace(/\b[rsw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))
+      .replace(/belfry_t-\w+_[0-9a-f]{64}/g, '<token>')
+      .replace(/\b[0-9a-f]{32}\b/g, '<claim>')
+      .replace(/\b[rstw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /g, '<instant> ')
       .replace(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d(:\d\d)?/g, '<instant>')

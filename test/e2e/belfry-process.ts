@@ -33,7 +33,8 @@ export class Running {
     const { PATH = '', HOME = '' } = process.env
     this.child = spawn(process.execPath, [binary, ...words], {
       cwd: folder,
-      env: { PATH, HOME, ...env },
+      // Many workers run side by side in tests, and only those who ask for it open the HTTP door.
+      env: { PATH, HOME, BELFRY_LISTEN: 'none', ...env },
       // A group of its own, so that a test can press Ctrl-C as a terminal does it: for all of the group.
       detached: true,
     })

@@ -27,7 +27,7 @@ async function play(shell: Shell, list: readonly Step[]): Promise<Line[]> {
     const answer = answerOf(stdout, stderr)
     // A rehearsed run has the id that the next one might get.
     if (typed.includes('--dry-run')) delete (answer as { id?: unknown }).id
-    if (keeps !== undefined) known[keeps] = String((answer as { id: unknown }).id)
+    if (keeps !== undefined) known[keeps] = keptOf(answer)
     const shown = isShown && isRead(typed) ? (await shell.belfry(spoken)).stdout : ''
     lines.push({
       typed: alike.text(typed.join(' ')),
@@ -38,6 +38,12 @@ async function play(shell: Shell, list: readonly Step[]): Promise<Line[]> {
   }
   expect(surprises).toEqual([])
   return lines
+}
+
+/** The id of what was made, or of the lease that was handed out. */
+function keptOf(answer: unknown): string {
+  const { id, leases } = answer as { id?: string; leases?: readonly { readonly lease: string }[] }
+  return id ?? leases?.[0]?.lease ?? ''
 }
 
 function withJson(words: readonly string[]): string[] {
@@ -57,7 +63,9 @@ function answerOf(stdout: string, stderr: string): unknown {
 }
 
 function isRead([noun, verb = '']: readonly string[]): boolean {
-  return noun === 'explain' || /^(show|list|next|hints|versions|history|attempts|output|wait)$/.test(verb)
+  return (
+    noun === 'explain' || /^(policy|stats|plan|show|list|next|hints|versions|history|attempts|output|wait)$/.test(verb)
+  )
 }
 
 /** What the doctor looks at differs with the database; what it finds must not. Workers are other processes each time. */

@@ -28,6 +28,44 @@ function step(line: string, { exit = 0, keeps, isShown }: Manner = {}): Step {
   return { words, exit, ...(keeps !== undefined && { keeps }), isShown: isShown ?? !/^(doctor|worker)/.test(line) }
 }
 
+/** What outside hosts do, with runs that no worker takes. */
+const hostSteps: readonly Step[] = [
+  step('queue policy set hosts --max-concurrent 2 --max-attempts 2'),
+  step('queue set hosts --backoff-base 1m --if-version 1'),
+  step('queue policy show hosts'),
+  step('queue policy versions hosts'),
+  step('queue policy diff hosts'),
+  step('queue policy diff hosts --to 9', { exit: 3 }),
+  step('queue add --queue hosts --target null --payload {"a":1}', { keeps: 'ahead' }),
+  step('run enqueue --queue hosts --target null --tags x', { keeps: 'middle' }),
+  step('run enqueue --queue hosts --target null', { keeps: 'behind' }),
+  step('run reprioritise {behind} --priority 1'),
+  step('queue reprioritise {behind} --priority 1'),
+  step('run reprioritise r-3zzz --priority 1', { exit: 3 }),
+  step('sched plan --queue hosts'),
+  step('sched plan --queue nowhere', { exit: 3 }),
+  step('sched lease builder --queue hosts --request-key k', { keeps: 'leaseA' }),
+  step('sched lease builder --queue hosts --request-key k'),
+  step('sched lease builder --queue hosts --request-key k --limit 2', { exit: 4 }),
+  step('sched renew {leaseA}'),
+  step('sched renew-many --leases {leaseA}'),
+  step('sched complete {leaseA} --result {"rows":3}'),
+  step('sched complete {leaseA}', { exit: 4 }),
+  step('sched renew {leaseA}', { exit: 4 }),
+  step('sched complete nonsense', { exit: 2 }),
+  step('sched lease builder --queue hosts', { keeps: 'leaseB' }),
+  step('sched release {leaseB} --reason No-luck.', { exit: 2 }),
+  step('sched release {leaseB} --failed --reason No-luck.'),
+  step('sched lease builder --queue hosts', { keeps: 'leaseC' }),
+  step('sched park {leaseC} --reason Ask-somebody.'),
+  step('sched reclaim --queue hosts'),
+  step('queue stats hosts'),
+  step('sched reset --queue hosts'),
+  step('sched reset', { exit: 2 }),
+  step('queue drain script --queue hosts --limit 5'),
+  step('queue cancel {ahead}'),
+]
+
 /**
  * Every verb at least once, and the refusals that stores are known for. Its runs wait in a queue that is paused, so that
  * it answers the same whether a worker runs or not.
@@ -95,12 +133,19 @@ export const steps: readonly Step[] = [
   step('run reset {second}', { exit: 4 }),
   step('run show r-3zzz', { exit: 3 }),
   step('run show nonsense', { exit: 2 }),
+  ...hostSteps,
   step('schedule delete often --dry-run'),
   step('schedule delete often', { exit: 2 }),
   step('schedule delete often --yes', { keeps: 'deleted' }),
   step('schedule delete often --yes', { exit: 3 }),
   step('schedule list --deleted'),
   step('run list'),
+  step('token create ci --scope operate --expires 90d'),
+  step('token create ci', { exit: 4 }),
+  step('token create eternal --scope everything', { exit: 2 }),
+  step('token list'),
+  step('token revoke ci'),
+  step('token revoke ci', { exit: 3 }),
   step('worker list'),
   step('doctor', { exit: 1 }),
 ]

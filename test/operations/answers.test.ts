@@ -9,8 +9,14 @@ import { Desk, keptTo, verbsAt } from './desk.ts'
 type Nouns = typeof nouns
 type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
 
-/** Makes what an example speaks of, and answers what cannot be known before: the id of a run. */
-type Stage = (desk: Desk) => Promise<{ readonly id?: string }>
+/** What cannot be known before: the id of a run, and that of a lease. */
+interface Known {
+  readonly id?: string
+  readonly lease?: string
+}
+
+/** Makes what an example speaks of, and answers what cannot be known before. */
+type Stage = (desk: Desk) => Promise<Known>
 
 const nothing: Stage = async () => ({})
 
@@ -76,6 +82,42 @@ const queues: Stage = async ({ context }) => {
   return {}
 }
 
+const hostQueues: Stage = async ({ context }) => {
+  const { queues, runs } = verbsAt(() => context)
+  for (const queue of ['default', 'mail', 'letters']) {
+    await queues.set(queue, { maxConcurrent: 2 })
+    await runs.enqueueMany(Array.from({ length: 4 }, (_, payload) => ({ queue, payload })))
+  }
+  return {}
+}
+
+const hostLease: Stage = async (desk) => {
+  await hostQueues(desk)
+  const { leases } = await verbsAt(() => desk.context).sched.lease('builder', { limit: 2 })
+  return { id: leases[0]?.runId ?? '', lease: leases[0]?.lease ?? '' }
+}
+
+const expired: Stage = async (desk) => {
+  const known = await hostLease(desk)
+  desk.clock.advance(300_000)
+  return known
+}
+
+const changedPolicy: Stage = async ({ context }) => {
+  const { queues } = verbsAt(() => context)
+  await queues.set('default', { maxConcurrent: 2 })
+  await queues.set('default', { rateLimit: { startsMax: 1, per: '1s' }, retention: { completed: '1h' } })
+  return {}
+}
+
+const tokens: Stage = async ({ context }) => {
+  const verbs = verbsAt(() => context).tokens
+  await verbs.create('builder', { scope: 'operate', expires: '1d' })
+  await verbs.create('gone')
+  await verbs.revoke('gone')
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -105,13 +147,39 @@ const stages: Readonly<Record<VerbName, Stage>> = {
   'run cancel': leased,
   'run retry': endedOfSchedule,
   'run reset': parked,
+  'run reprioritise': ready,
   'queue set': nothing,
   'queue get': queues,
   'queue list': queues,
   'queue pause': queues,
   'queue resume': queues,
+  'queue stats': parked,
+  'queue drain': hostQueues,
+  'queue versions': changedPolicy,
+  'queue diff': changedPolicy,
+  'sched plan': hostLease,
+  'sched lease': hostQueues,
+  'sched renew': hostLease,
+  'sched renewMany': hostLease,
+  'sched complete': hostLease,
+  'sched release': hostLease,
+  'sched park': hostLease,
+  'sched reclaim': expired,
+  'sched reset': async (desk) => {
+    await hostQueues(desk)
+    return parked(desk)
+  },
   'worker list': leased,
+  'token create': nothing,
+  'token list': tokens,
+  'token revoke': tokens,
   'store doctor': history,
+}
+
+/** An example about what is there. */
+function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
+  const known = { id, ids: [id], lease, leases: [lease] }
+  return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
 }
 
 async function open(): Promise<Desk> {
@@ -129,7 +197,7 @@ it.each(examples)(
   async (name, example, operation) => {
     const desk = await open()
     const known = await stages[name](desk)
-    const answer = await keptTo(operation).call(desk.context, { ...example, ...('id' in example && { id: known.id }) })
+    const answer = await keptTo(operation).call(desk.context, about(known, example))
     // An empty list would say nothing of its items.
     if (Array.isArray(answer)) expect(answer).not.toEqual([])
   },
@@ -284,7 +352,7 @@ it.each(examples)(
   async (name, example, operation) => {
     const [rehearsing, real] = [await open(), await open()]
     const [known] = [await stages[name](rehearsing), await stages[name](real)]
-    const input = { ...example, ...('id' in example && { id: known.id }) }
+    const input = about(known, example)
     const [before, untouched] = [await rowsOf(rehearsing), await rowsOf(real)]
     const store = rehearsing.store.rehearsal()
     const rehearsed = await operation.call({ ...rehearsing.context, store }, input).catch((error: unknown) => error)

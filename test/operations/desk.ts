@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import { BelfryError, type ErrorCode } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
-import { bind } from '../../src/library/bind.ts'
+import { bind } from '../../src/operations/bind.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { errorsOfAll } from '../../src/operations/error-codes.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
@@ -21,6 +21,7 @@ export class Desk {
   readonly store: Store
   readonly context: OperationContext
   #claims = 0
+  #drawn = 0
 
   constructor(store: Store, clock: TestClock) {
     this.store = store
@@ -33,6 +34,7 @@ export class Desk {
       folder: '/srv/app',
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
+      randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }
 
@@ -64,6 +66,8 @@ export function verbsAt(context: () => OperationContext) {
     schedules: bind(kept(nouns.schedule.operations), context),
     runs: bind(kept(nouns.run.operations), context),
     queues: bind(kept(nouns.queue.operations), context),
+    sched: bind(kept(nouns.sched.operations), context),
+    tokens: bind(kept(nouns.token.operations), context),
     workers: bind(kept(nouns.worker.operations), context),
     store: bind(kept(nouns.store.operations), context),
   }

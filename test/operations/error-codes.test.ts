@@ -12,6 +12,8 @@ it('scripts can rely on exit codes and statuses, which follow from the code of a
     ['unavailable', 5, 503],
     ['commit-unknown', 5, 503],
     ['not-allowed', 6, 403],
+    ['unauthenticated', 6, 401],
+    ['too-many', 5, 429],
   ] satisfies [ErrorCode, number, number][])
   expect(exitOk).toBe(0)
 })

@@ -15,8 +15,8 @@ describe('the table', () => {
   it('has each verb once, under its own name, beneath its own noun', () => {
     expect(new Set(named.map(([name]) => name)).size).toBe(operations.length)
     for (const [noun, { plural, operations: verbs }] of Object.entries(nouns)) {
-      // A program has one store open.
-      expect(plural).toBe(noun === 'store' ? noun : `${noun}s`)
+      // A program has one store open, and one way to hand out what is in it.
+      expect(plural).toBe(noun === 'store' || noun === 'sched' ? noun : `${noun}s`)
       for (const [verb, operation] of Object.entries(verbs)) expect(operation).toMatchObject({ noun, verb })
     }
   })

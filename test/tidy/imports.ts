@@ -1,7 +1,9 @@
 import type { Repository, Source } from './repository.ts'
 import type { Rule } from './rule.ts'
 
-const storePort = ['store/port.ts', 'store/view.ts', 'store/health.ts', 'store/process-identity.ts']
+const storePort = ['port', 'host-steps', 'token-steps', 'view', 'health', 'process-identity'].map(
+  (file) => `store/${file}.ts`,
+)
 /** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
 const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
 const everything = ['']
@@ -18,14 +20,15 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
   config: ['operations/'],
   doors: ['core/', 'operations/', 'config/', 'engine/events.ts'],
-  client: ['operations/'],
+  client: ['core/', 'operations/'],
   testing: ['core/', 'store/'],
   'core.ts': ['core/'],
   'testing.ts': ['testing/'],
-  'client.ts': ['client/'],
+  'client.ts': ['client/', 'core/'],
   'index.ts': everything,
   'cli.ts': everything,
   'sessions.ts': everything,
+  'serving.ts': everything,
 }
 
 /** Core is handed its time and its luck; of Node it may use only what computes. */

@@ -1,9 +1,6 @@
 import type { z } from 'zod'
-import { noteOf } from '../../operations/note.ts'
+import { type FieldKind, kindOf, unwrapped } from '../../operations/field-kind.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-
-/** What is written behind a flag, and how it is read. */
-export type FieldKind = 'text' | 'duration' | 'instant' | 'integer' | 'number' | 'boolean' | 'list' | 'json'
 
 /** A field of an input, as the command line offers it. */
 export interface Field {
@@ -45,47 +42,8 @@ function fieldOf(name: string, schema: z.ZodType): Field {
 
 /** What is said of a field stays with the schema it was said of, inside what makes that one optional. */
 function descriptionOf(schema: z.ZodType): string {
-  const { innerType } = schema.def as unknown as Def
+  const { innerType } = schema.def as unknown as { readonly innerType?: z.ZodType }
   return schema.description ?? (innerType === undefined ? '' : descriptionOf(innerType))
-}
-
-type Def = { readonly type: string; readonly innerType?: z.ZodType; readonly in?: z.ZodType; readonly out?: z.ZodType }
-
-function unwrapped(schema: z.ZodType): { inner: z.ZodType; isRemovable: boolean } {
-  const { type, innerType } = schema.def as unknown as Def
-  if (innerType === undefined || (type !== 'optional' && type !== 'nullable')) {
-    return { inner: schema, isRemovable: false }
-  }
-  const { inner, isRemovable } = unwrapped(innerType)
-  return { inner, isRemovable: isRemovable || type === 'nullable' }
-}
-
-function kindOf(schema: z.ZodType): FieldKind {
-  const { type, in: first, out } = schema.def as unknown as Def
-  switch (type) {
-    case 'pipe':
-      // What is preprocessed is read by what comes behind it.
-      return kindOf((first?.def.type === 'transform' ? out : first) as z.ZodType)
-    case 'string':
-      return textKindOf(noteOf(schema).expected ?? '')
-    case 'enum':
-      return 'text'
-    case 'number':
-      return (schema as z.ZodNumber).format === 'safeint' ? 'integer' : 'number'
-    case 'boolean':
-      return 'boolean'
-    case 'array':
-      return 'list'
-    case 'readonly':
-      return kindOf((schema.def as unknown as Def).innerType as z.ZodType)
-    default:
-      return 'json'
-  }
-}
-
-function textKindOf(expected: string): FieldKind {
-  if (expected.startsWith('a duration')) return 'duration'
-  return expected.startsWith('an instant') ? 'instant' : 'text'
 }
 
 function choicesOf(schema: z.ZodType): readonly string[] | undefined {

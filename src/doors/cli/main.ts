@@ -5,6 +5,7 @@ import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { confirm } from './confirm.ts'
 import { followOutput } from './follow.ts'
 import { inputOf, optionName, type Typed } from './given.ts'
+import { mcp } from './mcp.ts'
 import { openFor } from './open.ts'
 import { type Place, placeOf } from './place.ts'
 import { asksFirst, program } from './program.ts'
@@ -42,6 +43,9 @@ export async function main(argv: readonly string[], world: World, version: strin
         throw new BelfryError('invalid', 'up takes no words behind --.', { hint })
       }
       exit = await up(command.optsWithGlobals(), { world, reader })
+    },
+    async mcp(command) {
+      exit = await mcp(command.optsWithGlobals(), world)
     },
   })
   try {

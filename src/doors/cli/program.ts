@@ -13,12 +13,13 @@ export interface Actions {
   write(text: string): void
   operation(operation: AnyOperation, command: Command): Promise<void>
   up(command: Command): Promise<void>
+  mcp(command: Command): Promise<void>
 }
 
 const everywhere = 'Everywhere:'
 const ofTarget = 'What it does:'
 
-/** The whole command line, from the table of operations; only `up`, which is a process and no verb, stands beside it. */
+/** The whole command line, from the table of operations; only `up` and `mcp`, which are processes and no verbs, stand beside it. */
 export function program(version: string, actions: Actions): Command {
   const root = quiet(new Command('belfry'), actions)
   root
@@ -28,8 +29,10 @@ export function program(version: string, actions: Actions): Command {
     .addHelpText('after', opening)
   withStore(root)
   root.addCommand(up(actions))
+  root.addCommand(mcp(actions))
   for (const operation of operations) {
-    if (operation.doors.cli === true) place(root, operation, actions)
+    if (operation.doors.cli !== true) continue
+    for (const words of [commandOf(operation), ...(operation.aliases ?? [])]) place(root, words, operation, actions)
   }
   return root
 }
@@ -71,17 +74,19 @@ function withStore(command: Command): Command {
 }
 
 /** Puts a verb where its words lead, and makes the words before it on the way. */
-function place(root: Command, operation: AnyOperation, actions: Actions): void {
-  const words = commandOf(operation)
+function place(root: Command, words: readonly string[], operation: AnyOperation, actions: Actions): void {
   let parent = root
   for (const word of words.slice(0, -1)) parent = child(parent, word, actions)
   parent.addCommand(verb(words.at(-1) ?? '', operation, actions))
 }
 
+/** Words that are no nouns, and have commands under them. */
+const groups: Readonly<Record<string, string>> = { explain: 'Tells why.', policy: 'The rules of a queue.' }
+
 function child(parent: Command, word: string, actions: Actions): Command {
   const found = parent.commands.find((each) => each.name() === word)
   if (found !== undefined) return found
-  const says = word in nouns ? nouns[word as keyof typeof nouns].says : 'Tells why.'
+  const says = word in nouns ? nouns[word as keyof typeof nouns].says : (groups[word] ?? '')
   const made = quiet(new Command(word), actions).description(says).usage('COMMAND …')
   withStore(made)
   parent.addCommand(made)
@@ -189,6 +194,22 @@ export function isFollowable({ noun, verb }: AnyOperation): boolean {
   return noun === 'run' && verb === 'output'
 }
 
+function mcp(actions: Actions): Command {
+  const command = quiet(new Command('mcp'), actions)
+    .description('Serves the verbs to an AI agent at stdin and stdout, as a Model Context Protocol server.')
+    .usage('[flags]')
+  const options = [
+    new Option(
+      '--scope <read|operate|admin>',
+      'What the agent may do; each includes those before it. Default: operate.',
+    ),
+    new Option('--read-only', 'The same as --scope read.'),
+  ]
+  for (const option of options) command.addOption(once(option))
+  withStore(command)
+  return command.action(() => actions.mcp(command))
+}
+
 function up(actions: Actions): Command {
   const command = quiet(new Command('up'), actions)
     .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
@@ -202,6 +223,9 @@ function up(actions: Actions): Command {
     new Option('--allow-private', 'Lets HTTP targets call private networks.'),
     new Option('--allow-hosts <a,b>', 'Hosts that HTTP targets may call whatever their addresses are.'),
     new Option('--refuse-loopback', 'Keeps HTTP targets from calling this machine.'),
+    new Option('--listen <address>', 'Where the HTTP door is, or none. Default: 127.0.0.1:4747.'),
+    new Option('--behind-proxy', 'Listens beyond this machine too, for a proxy with TLS in front of it.'),
+    new Option('--hosts <a,b>', 'More hosts that requests may be addressed to, as the proxy hands them on.'),
     new Option('--quiet', 'Tells only what goes wrong.'),
   ]
   for (const option of options) command.addOption(once(option))

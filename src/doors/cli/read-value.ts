@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readJson } from '../../core/json-text.ts'
+import { numberOf } from '../../operations/field-kind.ts'
 import type { Problem } from '../../operations/problem.ts'
 import type { Field } from './fields.ts'
-import { jsonFault } from './json-fault.ts'
 import type { World } from './world.ts'
 
 /** A text, and where it came from, as a refusal of it begins. */
@@ -103,8 +104,7 @@ export async function readValue(
     problems.push({ field: flag, problem: `is given ${given.length} times`, expected: 'it once' })
     return undefined
   }
-  if (kind === 'integer') return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text
-  if (kind === 'number') return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text
+  if (kind === 'integer' || kind === 'number') return numberOf(kind, text)
   if (kind !== 'json') return text
   const found = await texts.behind(flag, text, problems)
   const expected = `JSON such as '{"day":"today"}' or '"a text"', @FILE, or - for what is piped in`
@@ -116,30 +116,8 @@ export function jsonOf(
   { text, is }: Found,
   { expected, problems }: { readonly expected: string; readonly problems: Problem[] },
 ): unknown {
-  try {
-    const value = JSON.parse(text)
-    const inexact = inexactNumber(text)
-    if (inexact === undefined) return value
-    const problem = `${is} JSON with the number ${inexact}, which would not be kept exactly`
-    problems.push({ field: flag, problem, expected: `a text in its place: "${inexact}"` })
-    return undefined
-  } catch {
-    problems.push({ field: flag, problem: text.trim() === '' ? `${is} empty` : `${is} ${unreadable(text)}`, expected })
-    return undefined
-  }
-}
-
-/** An integer with more digits than a number here has: reading it makes another one of it. */
-function inexactNumber(json: string): string | undefined {
-  const outsideTexts = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
-  const integers = outsideTexts.match(/-?\d{16,}(?![\d.eE])/g) ?? []
-  return integers.find((digits) => !Number.isSafeInteger(Number(digits)))
-}
-
-function unreadable(text: string): string {
-  const fault = jsonFault(text)
-  if (fault === null) return 'not JSON'
-  const { line, column, isEnd, belongs } = fault
-  const where = text.includes('\n') ? `line ${line}, character ${column}` : `character ${column}`
-  return isEnd ? `not whole JSON: it ends where ${belongs} belongs` : `not JSON at ${where}, where ${belongs} belongs`
+  const read = readJson(text)
+  if ('value' in read) return read.value
+  problems.push({ field: flag, problem: `${is} ${read.problem}`, expected: read.expected ?? expected })
+  return undefined
 }

@@ -3,7 +3,7 @@ import { isoText } from '../../operations/instant.ts'
 import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
 import { howLong, relative } from './when.ts'
-import type { Heard, World } from './world.ts'
+import type { Heard, Serving, World } from './world.ts'
 
 interface Told {
   readonly place: string
@@ -73,6 +73,23 @@ export class Teller {
     this.#say(dim(`  ${this.#spelled('belfry schedule create hello --every 10s --start-now --command -- date')}`))
     this.#say(dim(`  ${this.#spelled('belfry schedule list')}`))
     this.#say(dim(`  ${this.#spelled('belfry explain schedule hello')}`))
+  }
+
+  /** Where the HTTP door is; `taken` where somebody else listens at the usual address. */
+  serving(door: Serving | 'taken' | null): void {
+    if (this.#isQuiet || door === null) return
+    const { dim } = this.#paint
+    if (door === 'taken') {
+      this.#say(
+        dim(
+          'Somebody else listens at 127.0.0.1:4747, so this worker opens no HTTP door; --listen names another address.',
+        ),
+      )
+      return
+    }
+    const { url, token } = door
+    const made = token === null ? '' : `; ${token.isNew ? 'a token was written to' : 'the token is in'} ${token.file}`
+    this.#say(dim(`It listens at ${url} (${url}/docs)${made}.`))
   }
 
   hear({ name, event, level, sentence }: Heard): void {

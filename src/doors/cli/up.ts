@@ -1,12 +1,14 @@
 import { DurationError, parseDuration } from '../../core/duration.ts'
+import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
+import { isLoopback, listenAddressOf, listenDefault } from '../http/listen-address.ts'
 import { placeOf, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import type { Reader } from './reader.ts'
 import { endingBySignals } from './signals.ts'
 import { type Left, Teller } from './tell-events.ts'
-import type { WorkerOpening, WorkerSession, World } from './world.ts'
+import type { ServeRequest, Serving, WorkerOpening, WorkerSession, World } from './world.ts'
 
 interface UpFlags {
   readonly store?: string
@@ -22,6 +24,9 @@ interface UpFlags {
   readonly allowHosts?: string
   readonly refuseLoopback?: true
   readonly quiet?: true
+  readonly listen?: string
+  readonly behindProxy?: true
+  readonly hosts?: string
 }
 
 interface Around {
@@ -32,7 +37,7 @@ interface Around {
 /** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
 export async function up(given: Readonly<Record<string, unknown>>, { world, reader }: Around): Promise<number> {
   const flags = given as unknown as UpFlags
-  const { start, graceMs } = startOf(flags)
+  const { start, graceMs, listen } = startOf(flags, world)
   const place = placeOf(flags.store, world)
   refuseStraySchema(place, flags.schema)
   const isOnce = flags.once === true
@@ -57,6 +62,8 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   try {
     teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
     await worker.start(start)
+    if (!isOnce && listen !== null)
+      teller.serving(await serving(worker, { ...listen, tokenFolder: place.belfryFolder }))
     ending.onSecond(() => void worker.stop({ graceMs: 0 }))
     if (isOnce) await Promise.race([worker.drain(), ending.first])
     else await ending.first
@@ -70,6 +77,41 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   }
 }
 
+/**
+ * Opens the HTTP door, where somebody wants it. That somebody else listens at the usual address is most often another
+ * worker on this machine, and no reason not to work; but whoever names an address means it.
+ */
+async function serving(
+  worker: WorkerSession,
+  { isNamed, ...request }: ServeRequest & { readonly isNamed: boolean },
+): Promise<Serving | 'taken'> {
+  try {
+    return await worker.serve(request)
+  } catch (error) {
+    const isTaken = error instanceof BelfryError && error.details?.isTaken === true
+    if (isTaken && !isNamed) return 'taken'
+    throw error
+  }
+}
+
+/** Where to listen; `null` where nobody wants to. It is judged before anything is opened. */
+function listenOf({ listen: flag, behindProxy, hosts }: UpFlags, { env }: World, problems: Problem[]) {
+  const named = flag ?? (env.BELFRY_LISTEN === '' ? undefined : env.BELFRY_LISTEN)
+  const field = flag === undefined ? 'BELFRY_LISTEN' : '--listen'
+  const address = named === undefined ? listenDefault : listenAddressOf(named, field, problems)
+  if (address === null) return null
+  if (!isLoopback(address) && behindProxy !== true) {
+    const problem = `is ${JSON.stringify(named)}, which other machines can reach, and Belfry does not speak TLS`
+    problems.push({ field, problem, expected: '127.0.0.1:4747, or --behind-proxy where a proxy with TLS is in front' })
+  }
+  return {
+    listen: named ?? `${listenDefault.host}:${listenDefault.port}`,
+    isNamed: named !== undefined,
+    ...(behindProxy === true && { behindProxy }),
+    ...(hosts !== undefined && { hosts: listOf(hosts) }),
+  }
+}
+
 /** What is left when all that is due is done. */
 async function left(worker: WorkerSession): Promise<Left> {
   const [nextAt, isWaiting] = await Promise.all([worker.nextInstant(), worker.isWaiting()])
@@ -78,9 +120,9 @@ async function left(worker: WorkerSession): Promise<Left> {
 
 const graceDefault = '25s'
 
-function startOf({ slots, queues, grace = graceDefault, name, allowHosts }: UpFlags) {
+function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: UpFlags, world: World) {
   const problems: Problem[] = []
-  for (const [flag, list] of Object.entries({ '--queues': queues, '--allow-hosts': allowHosts })) {
+  for (const [flag, list] of Object.entries({ '--queues': queues, '--allow-hosts': allowHosts, '--hosts': hosts })) {
     if (list === undefined || !listOf(list).includes('')) continue
     const problem = `is ${JSON.stringify(list.slice(0, 60))}, in which a name is empty`
     problems.push({ field: flag, problem, expected: 'names with commas between them, such as a,b' })
@@ -91,9 +133,11 @@ function startOf({ slots, queues, grace = graceDefault, name, allowHosts }: UpFl
   }
   const count = slots === undefined ? undefined : slotsOf(slots, problems)
   const graceMs = graceOf(grace, problems)
+  const listen = listenOf({ ...rest, ...(hosts !== undefined && { hosts }) }, world, problems)
   refuse('The worker', problems)
   return {
     graceMs,
+    listen,
     start: { ...(count !== undefined && { slots: count }), ...(queues !== undefined && { queues: listOf(queues) }) },
   }
 }

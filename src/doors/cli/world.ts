@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import type { Scope } from '../../operations/operation.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store and the worker. */
 export interface World {
@@ -12,6 +13,8 @@ export interface World {
   readonly clock: Clock
   /** Opens a store for verbs; nothing is executed by it. */
   open(opening: StoreOpening): Promise<Session>
+  /** Serves the verbs of an open store to a model, until the pipes close. */
+  model(session: Session, request: ModelRequest): Promise<void>
   /** Opens a store to become a worker on it. */
   work(opening: WorkerOpening): Promise<WorkerSession>
 }
@@ -49,8 +52,31 @@ export interface Heard {
   readonly sentence: string
 }
 
+/** Where the HTTP door is open, and the file with the token that lets whoever works here in. */
+export interface Serving {
+  readonly url: string
+  readonly token: { readonly file: string; readonly isNew: boolean } | null
+}
+
+export interface ServeRequest {
+  readonly listen: string
+  readonly tokenFolder: string
+  readonly behindProxy?: boolean
+  readonly hosts?: string[]
+}
+
+/** How a model is served at this process's own pipes. */
+export interface ModelRequest {
+  readonly scope: Scope
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly onUnforeseen: (error: unknown) => void
+}
+
 export interface WorkerSession {
   readonly place: string
+  /** Opens the HTTP door beside the worker. */
+  serve(request: ServeRequest): Promise<Serving>
   start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
   /** Does all that is due now, and answers when it has ended. */
   drain(): Promise<void>

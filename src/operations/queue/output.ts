@@ -4,7 +4,7 @@ import type { QueueView } from '../../store/view.ts'
 import { noted } from '../note.ts'
 import { count, instantSaid, outputOf, text } from '../output.ts'
 
-const policy = noted(
+export const policySaid = noted(
   outputOf<Policy>()(
     z
       .strictObject({
@@ -47,7 +47,7 @@ export const queueSaid = noted(
     z
       .strictObject({
         name: text('The name of the queue.'),
-        policy: policy.nullable().describe('Null where what is stored cannot be read; nothing goes then.'),
+        policy: policySaid.nullable().describe('Null where what is stored cannot be read; nothing goes then.'),
         policyVersion: count('Grows with every change of the policy.'),
         paused: z
           .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })

@@ -9,8 +9,11 @@ import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
 import { inWordsOf, quoted, refuse } from '../problem.ts'
+import { drain } from './drain.ts'
 import { queueSaid } from './output.ts'
+import { diff, versions } from './policy-history.ts'
 import { inPolicyWords, policyInput, readPolicy } from './policy-input.ts'
+import { stats } from './stats.ts'
 
 export interface QueueWritten {
   readonly answer: 'created' | 'updated' | 'unchanged'
@@ -34,6 +37,7 @@ const set = operation({
   scope: 'admin',
   input: policyInput,
   takes: ['name'],
+  aliases: [['queue', 'policy', 'set']],
   output: queueWritten,
   errors: ['invalid', 'conflict'],
   doors: everyDoor,
@@ -63,6 +67,7 @@ const get = operation({
   noun: 'queue',
   verb: 'get',
   command: ['queue', 'show'],
+  aliases: [['queue', 'policy', 'show']],
   says: 'Shows a queue with its policy, and how many of its runs are at work.',
   request: 'a look at a queue',
   effect: 'read',
@@ -163,4 +168,12 @@ export const queueOperations = {
   pause,
   /** Goes on handing out the runs of a queue. */
   resume,
+  /** Tells how full a queue is, how old its oldest run in line is, and what has ended lately. */
+  stats,
+  /** Takes the next runs of a queue as completed, and tells what they are; whoever asks must do them. */
+  drain,
+  /** Lists the policies that a queue has had, the newest first. */
+  versions,
+  /** Tells what differs between two policies of a queue; by default the last two. */
+  diff,
 }

@@ -82,6 +82,7 @@ const enqueuing = {
 export const enqueue = operation({
   ...enqueuing,
   verb: 'enqueue',
+  aliases: [['queue', 'add']],
   says: 'Takes work in, once for each idempotency key; other work under a key that was used is a conflict.',
   request: 'a run',
   input: runInput,

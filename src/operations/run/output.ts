@@ -1,19 +1,18 @@
 import { z } from 'zod'
-import type { AttemptView, LeaseView, OutputView } from '../../store/view.ts'
+import type { AttemptView, OutputView } from '../../store/view.ts'
 import { decision, runSource } from '../decision-output.ts'
 import { executionSaid, traceSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { targetStored } from '../target-form.ts'
 import { endedStatuses, runStatuses } from './status.ts'
-import type { Run, RunLine, RunList } from './view.ts'
+import type { Run, RunLease, RunLine, RunList } from './view.ts'
 
 const lease = noted(
-  outputOf<LeaseView>()(
+  outputOf<RunLease>()(
     z
       .strictObject({
         workerId: text('The worker that has it.'),
-        claimId: text('The claim by which the worker got it.'),
         leasedAt: instantSaid('Since when.'),
         expiresAt: instantSaid('Until when, unless it is renewed.'),
         cancelRequestedAt: instantSaid('When its end was asked for.').nullable(),

@@ -1,7 +1,7 @@
 import { enqueue, enqueueMany } from './enqueue.ts'
 import { explain } from './explain.ts'
 import { attempts, get, list, output } from './look.ts'
-import { cancel, reset, retry } from './steer.ts'
+import { cancel, reprioritise, reset, retry } from './steer.ts'
 import { wait } from './wait.ts'
 
 /** The verbs of a run. An editor shows these comments at `belfry.runs`; a test holds them to what the verb says. */
@@ -26,6 +26,8 @@ export const runOperations = {
   cancel,
   /** Makes a new run of one that has ended; a parked one is reset. */
   retry,
+  /** Gives a run that nobody has leased another place in its queue. */
+  reprioritise,
   /** Gives a parked run its whole budget back, so that it goes on. */
   reset,
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { absentRun, presentRun } from '../absent.ts'
-import { reason, runId } from '../fields.ts'
+import { priority, reason, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { text } from '../output.ts'
@@ -19,6 +19,7 @@ const steering = {
 export const cancel = operation({
   ...steering,
   verb: 'cancel',
+  aliases: [['queue', 'cancel']],
   says: 'Ends a run that nobody has leased, and asks the worker of a leased one to end it.',
   request: 'a cancellation',
   effect: 'destructive',
@@ -73,6 +74,37 @@ export const retry = operation({
           `The schedule of run ${id} was deleted and has no latest target.`,
           'Retry it without `latest`.',
         )
+      case 'not-found':
+        throw absentRun(id)
+    }
+  },
+})
+
+export const reprioritise = operation({
+  ...steering,
+  verb: 'reprioritise',
+  aliases: [['queue', 'reprioritise']],
+  says: 'Gives a run that nobody has leased another place in its queue.',
+  request: 'a change of priority',
+  input: z.strictObject({ id: runId, priority }),
+  output: z.strictObject({
+    id: text('The id of the run.'),
+    before: z.int().describe('The priority that it had.'),
+    priority: z.int().describe('The priority that it has now.'),
+  }),
+  examples: [{ id: 'r-11', priority: 5 }],
+  async run({ store, actor }, { id, priority: wanted }) {
+    const answer = await store.reprioritise(id, wanted, { actor })
+    switch (answer.answer) {
+      case 'moved':
+      case 'unchanged':
+        return { id, before: answer.before, priority: wanted }
+      case 'not-waiting': {
+        const { status } = answer
+        const hint =
+          status === 'leased' ? 'It is at work; ask again if it comes back.' : 'A run that has ended has no place.'
+        throw conflict(id, `Run ${id} is ${status}, and has no place in line.`, hint, { status })
+      }
       case 'not-found':
         throw absentRun(id)
     }

@@ -1,4 +1,4 @@
-import type { RunPage, RunSummary, RunView } from '../../store/view.ts'
+import type { LeaseView, RunPage, RunSummary, RunView } from '../../store/view.ts'
 import type { ExecutionOptions } from '../execution-input.ts'
 
 /** What JSON keeps of a value: a `Date` comes back as text, and functions do not come back. */
@@ -15,19 +15,35 @@ export type RunResult<Result> =
   | { readonly value: Kept<Result>; readonly truncated: false }
   | { readonly value: unknown; readonly truncated: true }
 
+/** Who has a run. The claim is not told: it is the part of a lease's id that only its holder may know. */
+export type RunLease = Omit<LeaseView, 'claimId'>
+
 /** A run in a list, in the words of its input. */
-export interface RunLine extends Omit<RunSummary, 'options'>, ExecutionOptions {}
+export interface RunLine extends Omit<RunSummary, 'options' | 'lease'>, ExecutionOptions {
+  readonly lease: RunLease | null
+}
 
 /** A run with all that was kept of it. */
-export interface Run<Result = unknown> extends Omit<RunView, 'options' | 'payload' | 'result'>, ExecutionOptions {
+export interface Run<Result = unknown>
+  extends Omit<RunView, 'options' | 'payload' | 'result' | 'lease'>,
+    ExecutionOptions {
+  readonly lease: RunLease | null
   /** Absent where none was given. */
   readonly payload?: unknown
   readonly result: RunResult<Result> | null
 }
 
-export function runOf<Result = unknown>({ options, payload, ...run }: RunView): Run<Result> {
+export function runOf<Result = unknown>({ payload, result, ...run }: RunView): Run<Result> {
   const given = payload === undefined ? {} : { payload }
-  return { ...run, ...given, ...(options as ExecutionOptions), result: run.result as RunResult<Result> | null }
+  return { ...lineOf(run), ...given, decision: run.decision, result: result as RunResult<Result> | null }
+}
+
+function lineOf<Fields extends RunSummary>({ options, lease, ...run }: Fields) {
+  return { ...run, ...(options as ExecutionOptions), lease: lease === null ? null : leaseOf(lease) }
+}
+
+function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {
+  return lease
 }
 
 export interface RunList {
@@ -38,5 +54,5 @@ export interface RunList {
 }
 
 export function listOf({ runs, next }: RunPage): RunList {
-  return { runs: runs.map(({ options, ...run }) => ({ ...run, ...(options as ExecutionOptions) })), next }
+  return { runs: runs.map(lineOf), next }
 }

@@ -10,6 +10,15 @@ const removeKeys = dialects('prune remove idempotency', {
   postgres: `delete from belfry.idempotency d using unnest($1::bigint[], $2::text[]) as i (ns, key)
     where d.ns = i.ns and d.key = i.key`,
 })
+const findClaims = both(
+  'prune find claims',
+  'select ns, key from belfry.claim where created_at <= $1 order by created_at limit $2',
+)
+const removeClaims = dialects('prune remove claims', {
+  sqlite: 'delete from belfry.claim where ns = $1 and key = $2',
+  postgres: `delete from belfry.claim d using unnest($1::bigint[], $2::text[]) as i (ns, key)
+    where d.ns = i.ns and d.key = i.key`,
+})
 const findStarts = both(
   'prune find starts',
   'select at, claim_id from belfry.start where queue_id = $1 and at <= $2 order by at, claim_id limit $3',
@@ -44,6 +53,8 @@ const removeAudit = dialects('prune remove audit', {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const idempotencyKeptMs = 30 * dayMs
+/** A host that asks again has lost an answer, and does so soon. */
+const claimsKeptMs = dayMs
 const workersKeptMs = 7 * dayMs
 const auditKeptMs = 365 * dayMs
 /** The starts of a rate's window count; a little more is kept for whoever lengthens the window. */
@@ -54,7 +65,7 @@ export function* sweepLeftovers(sweeping: Sweeping): Step<Swept> {
   const { context, now } = sweeping
   yield* one(removeDuties, context.ns, now)
   let rows = 0
-  for (const sweep of [sweepKeys, sweepStarts, sweepWorkers, sweepAudit]) {
+  for (const sweep of [sweepKeys, sweepClaims, sweepStarts, sweepWorkers, sweepAudit]) {
     const rowsLeft = sweeping.rowsLeft - rows
     const removed = yield* sweep({ ...sweeping, rowsLeft })
     rows += removed
@@ -67,6 +78,15 @@ function* sweepKeys({ now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ ns: number; key: string }>(findKeys, now - idempotencyKeptMs, rowsLeft)
   yield* each(
     removeKeys,
+    found.map(({ ns, key }) => [ns, key]),
+  )
+  return found.length
+}
+
+function* sweepClaims({ now, rowsLeft }: Sweeping): Step<number> {
+  const found = yield* all<{ ns: number; key: string }>(findClaims, now - claimsKeptMs, rowsLeft)
+  yield* each(
+    removeClaims,
     found.map(({ ns, key }) => [ns, key]),
   )
   return found.length

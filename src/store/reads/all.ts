@@ -5,14 +5,16 @@ import { clockNow, type Step } from '../statement.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
 import { healthReads } from './health/all.ts'
-import { cancelRequests, leasesOfWorkers } from './lease.ts'
+import { cancelRequests, heldRuns, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
 import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
-import { queue, queues, workAhead } from './queue.ts'
+import { queue, queues, queueVersions, workAhead } from './queue.ts'
+import { queueStats } from './queue-stats.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { hints, ledger, overdueSchedules, schedule, schedules, scheduleVersions } from './schedule.ts'
+import { token, tokens } from './token.ts'
 import { workers } from './worker.ts'
 
 /** The reads of the port over a database: each is one snapshot. */
@@ -34,12 +36,17 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     ledger: bound(ledger),
     queue: bound(queue),
     queues: bound(queues),
+    queueStats: bound(queueStats),
+    queueVersions: bound(queueVersions),
     workers: bound(workers),
+    token: bound(token),
+    tokens: bound(tokens),
     audit: bound(audit),
     planInput: bound(planInput),
     nextInstants: bound(nextInstants),
     workAhead: bound(workAhead),
     cancelRequests: bound(cancelRequests),
+    heldRuns: bound(heldRuns),
     leasesOfWorkers: bound(leasesOfWorkers),
     overdueSchedules: bound(overdueSchedules),
     health: healthReads(database, context),

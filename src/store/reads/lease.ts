@@ -1,8 +1,10 @@
-import { formatId } from '../../core/id.ts'
+import { formatId, parseId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { workerIdOf } from '../duty.ts'
+import type { HeldRun } from '../host-steps.ts'
 import type { HeldLease, LeaseName } from '../port.ts'
+import { readPolicy } from '../queue-row.ts'
 import { all, both, dialects, inList, type Row, type Step } from '../statement.ts'
 
 const findCancelRequests = both(
@@ -16,6 +18,14 @@ const ofWorkers = (inWorkers: string) => `select run_id, fence, worker_id, claim
 const findOfWorkers = dialects('read leases of workers', {
   sqlite: ofWorkers(inList.numbers('$2').sqlite),
   postgres: ofWorkers(inList.numbers('$2').postgres),
+})
+
+const held = (inRuns: string) => `select l.run_id, l.fence, l.claim_id, l.worker_id, l.schedule_id, l.expires_at,
+    q.name as queue, q.policy
+  from belfry.lease l join belfry.queue q on q.id = l.queue_id where l.ns = $1 and l.run_id ${inRuns}`
+const findHeld = dialects('read held runs', {
+  sqlite: held(inList.numbers('$2').sqlite),
+  postgres: held(inList.numbers('$2').postgres),
 })
 
 const pageMax = 10_000
@@ -39,6 +49,20 @@ export function* leasesOfWorkers(
     workerId: formatId('worker', row.worker_id as number),
     claimId: row.claim_id as string,
     leasedAt: row.leased_at as number,
+  }))
+}
+
+export function* heldRuns({ ns }: StoreContext, runIds: readonly string[]): Step<HeldRun[]> {
+  const ids = runIds.flatMap((id) => parseId('run', id) ?? [])
+  if (ids.length === 0) return []
+  return (yield* all(findHeld, ns, JSON.stringify(ids))).map((row) => ({
+    ...nameOf(row),
+    queue: row.queue as string,
+    claimId: row.claim_id as string,
+    workerId: formatId('worker', row.worker_id as number),
+    scheduleId: row.schedule_id === null ? null : formatId('schedule', row.schedule_id as number),
+    leaseTtlMs: readPolicy(row.policy as string)?.leaseTtlMs ?? null,
+    expiresAt: row.expires_at as number,
   }))
 }
 

@@ -1,12 +1,13 @@
 import { BelfryError } from '../../core/error.ts'
 import type { Capabilities } from '../../core/plan.ts'
+import type { Policy } from '../../core/policy.ts'
 import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { capabilityLists, needServed } from '../need-row.ts'
 import type { WorkAhead } from '../port.ts'
 import { readPolicy } from '../queue-row.ts'
 import { all, allAlone, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
-import type { QueueView } from '../view.ts'
+import type { QueueView, VersionView } from '../view.ts'
 
 const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
@@ -40,7 +41,14 @@ const findAheadFor = dialects('read work ahead for', {
   sqlite: `${walkLanes} ${ahead('$2', listed.sqlite, servedInLine(needServed.sqlite('$3', '$4')))}`,
   postgres: `${walkLanes} ${ahead(clockOr('$2'), listed.postgres, servedInLine(needServed.postgres('$3', '$4')))}`,
 })
+const findVersions = both(
+  'read queue versions',
+  `select v.version, v.policy, v.at, v.actor from belfry.queue q join belfry.queue_version v on v.queue_id = q.id
+    where q.ns = $1 and q.name = $2 order by v.version desc limit $3`,
+)
 const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
+
+const versionsMax = 1_000
 
 export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
   if (!canBeName(name)) return null
@@ -81,6 +89,18 @@ function viewOf(row: Row): QueueView {
     inFlight: row.in_flight as number,
     createdAt: row.created_at as number,
   }
+}
+
+/** Every policy that a queue has had, the newest first. */
+export function* queueVersions(context: StoreContext, name: string): Step<VersionView<Policy | null>[]> {
+  if (!canBeName(name)) return []
+  return (yield* all(findVersions, context.ns, name, versionsMax)).map((row) => ({
+    version: row.version as number,
+    content: readPolicy(row.policy as string),
+    at: row.at as number,
+    actor: row.actor as string,
+    reason: null,
+  }))
 }
 
 export function unknownQueue(name: string): BelfryError {

@@ -6,6 +6,7 @@ import { ends } from './ends.ts'
 import { enqueueing } from './enqueue.ts'
 import { fencing } from './fencing.ts'
 import { health } from './health.ts'
+import { hosts } from './hosts.ts'
 import { keys } from './keys.ts'
 import { looks } from './looks.ts'
 import { namespaces } from './namespaces.ts'
@@ -24,6 +25,7 @@ import { wakes } from './wakes.ts'
 export const cases: readonly Case[] = [
   ...claims,
   ...keys,
+  ...hosts,
   ...plans,
   ...circles,
   ...fencing,

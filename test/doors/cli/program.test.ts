@@ -30,6 +30,7 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
       found = { asked, input: await inputOf(asked, typed, new Texts(nothing), 0) }
     },
     up: () => Promise.resolve(),
+    mcp: () => Promise.resolve(),
     write: () => undefined,
   })
   await root.parseAsync(cut < 0 ? words : words.slice(0, cut), { from: 'user' })

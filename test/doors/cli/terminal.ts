@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { systemClock } from '../../../src/core/clock.ts'
 import { main } from '../../../src/doors/cli/main.ts'
 import type { StoreOpening } from '../../../src/doors/cli/world.ts'
-import { openSession, openWorker } from '../../../src/sessions.ts'
+import { openSession, openWorker, serveModel } from '../../../src/sessions.ts'
 
 /** What a command came to. */
 export interface Said {
@@ -32,7 +32,7 @@ export class Terminal {
   readonly #env: Readonly<Record<string, string>>
 
   constructor(env: Readonly<Record<string, string>> = {}) {
-    this.#env = { BELFRY_ZONE: 'Europe/Paris', ...env }
+    this.#env = { BELFRY_ZONE: 'Europe/Paris', BELFRY_LISTEN: 'none', ...env }
   }
 
   write(path: string, content: string): string {
@@ -56,6 +56,7 @@ export class Terminal {
       clock: systemClock,
       open: (opening: StoreOpening) => openSession(opening, { env, folder }),
       work: openWorker,
+      model: serveModel,
     }
     const exit = await main(words, world, '1.2.3')
     return { exit, stdout: out.text(), stderr: err.text() }

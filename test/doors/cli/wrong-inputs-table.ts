@@ -267,6 +267,30 @@ const queues: WrongInputs = {
     [2, 'a policy file with an unknown field', 'belfry queue set mail --file policy.json'],
     [2, 'a required field taken away', 'belfry queue set mail --unset max-concurrent'],
     [2, 'a queue without a name', 'belfry queue set --max-concurrent 2'],
+    [3, 'a version that never was', 'belfry queue policy diff mail --to 99'],
+    [3, 'the figures of a queue with a typing mistake', 'belfry queue stats mial'],
+    [2, 'a verb of a policy that does not exist', 'belfry queue policy get mail'],
+  ],
+}
+
+const hosts: WrongInputs = {
+  about: 'Outside hosts',
+  cases: [
+    [2, 'a lease for nobody', 'belfry sched lease'],
+    [2, 'a lease of none', 'belfry sched lease builder --limit 0'],
+    [2, 'a lease of one and a half', 'belfry sched lease builder --limit 1.5'],
+    [3, 'a lease from a queue with a typing mistake', 'belfry sched lease builder --queue mial'],
+    [2, 'a plan for an instant without an offset', 'belfry sched plan --now 2026-12-01T09:00'],
+    [2, 'an end of what is no lease', 'belfry sched complete r-15'],
+    [3, 'an end of a lease that nobody gave', 'belfry sched complete r-3zzz.1.00000000000000000000000000000000'],
+    [2, 'a reason for a clean release', 'belfry sched release r-15.1.0123456789abcdef --reason tired'],
+    [2, 'a failure without a reason', 'belfry sched release r-15.1.0123456789abcdef --failed'],
+    [2, 'a failure with yes', 'belfry sched release r-15.1.0123456789abcdef --failed yes'],
+    [2, 'a park without a reason', 'belfry sched park r-15.1.0123456789abcdef'],
+    [2, 'a reset of nothing', 'belfry sched reset'],
+    [2, 'a reset by two ways', 'belfry sched reset --ids r-15 --queue mail'],
+    [3, 'another priority for nobody', 'belfry run reprioritise r-3zzz --priority 1'],
+    [2, 'a priority with a fraction', 'belfry run reprioritise r-15 --priority 1.5'],
   ],
 }
 
@@ -282,6 +306,16 @@ const up: WrongInputs = {
     [2, 'a stray argument', 'belfry up now'],
     [2, 'words behind --', 'belfry up -- echo'],
     [2, 'a flag that does not exist', 'belfry up --slot 3'],
+    [2, 'an address that is none', 'belfry up --listen nowhere'],
+    [2, 'a port that does not exist', 'belfry up --listen 127.0.0.1:70000'],
+    [2, 'an address for all the world', 'belfry up --listen 0.0.0.0:4747'],
+    [2, 'an address in the environment that is none', 'BELFRY_LISTEN=here belfry up'],
+    [2, 'a scope that does not exist', 'belfry mcp --scope everything'],
+    [2, 'two scopes at once', 'belfry mcp --scope admin --read-only'],
+    [3, 'a model in a folder without a store', 'belfry mcp --store sqlite:nowhere/belfry.db'],
+    [2, 'a token for everything', 'belfry token create ci --scope everything'],
+    [2, 'a token for a time without a unit', 'belfry token create ci --expires 90'],
+    [3, 'a token that nobody has', 'belfry token revoke nobody'],
   ],
 }
 
@@ -346,6 +380,7 @@ export const wrongInputs: readonly WrongInputs[] = [
   names,
   states,
   queues,
+  hosts,
   up,
   stores,
   environment,

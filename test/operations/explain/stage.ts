@@ -50,7 +50,17 @@ function toldBy(stage: () => Stage): () => Told {
   const context = (): OperationContext => {
     const { store } = stage()
     const waits = new Waits({ store, clock, events: new Events() })
-    return { store, clock, actor, zone: 'UTC', folder: '/', defaultMaxConcurrent: 50, waits } as OperationContext
+    const randomHex = (bytes: number) => '0'.repeat(2 * bytes)
+    return {
+      store,
+      clock,
+      actor,
+      zone: 'UTC',
+      folder: '/',
+      defaultMaxConcurrent: 50,
+      waits,
+      randomHex,
+    } as OperationContext
   }
   const verbs = verbsAt(context)
   return () => ({

@@ -4,17 +4,29 @@ import type { Sheet } from '../sheet.ts'
 import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
 import { showScheduleExplained } from './explain-schedule.ts'
+import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
 import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
 import {
   showAttempts,
   showCancelled,
   showEnqueued,
   showOutput,
+  showReprioritised,
   showReset,
   showRetried,
   showRun,
   showRuns,
 } from './runs.ts'
+import {
+  showDraining,
+  showLeaseEnded,
+  showLeasing,
+  showManyRenewed,
+  showManyReset,
+  showPlan,
+  showReclaimed,
+  showRenewed,
+} from './sched.ts'
 import { showScheduleWritten } from './schedule-written.ts'
 import {
   showCleared,
@@ -29,6 +41,7 @@ import {
   showSchedules,
   showVersions,
 } from './schedules.ts'
+import { showRevoked, showTokenMade, showTokens } from './tokens.ts'
 import { showUpcoming } from './upcoming.ts'
 
 /** What an answer does not tell itself. */
@@ -67,13 +80,30 @@ export const shows: Readonly<Record<string, Show>> = {
   'run wait': showRun,
   'run cancel': showCancelled,
   'run retry': showRetried,
+  'run reprioritise': showReprioritised,
   'run reset': showReset,
   'queue set': showQueueWritten,
   'queue show': showQueue,
   'queue list': showQueues,
   'queue pause': showQueueWritten,
   'queue resume': showQueueWritten,
+  'queue stats': showStats,
+  'queue drain': showDraining,
+  'queue policy versions': showPolicyVersions,
+  'queue policy diff': showPolicyDiff,
+  'sched plan': showPlan,
+  'sched lease': showLeasing,
+  'sched renew': showRenewed,
+  'sched renew-many': showManyRenewed,
+  'sched complete': showLeaseEnded,
+  'sched release': showLeaseEnded,
+  'sched park': showLeaseEnded,
+  'sched reclaim': showReclaimed,
+  'sched reset': showManyReset,
   'worker list': showWorkers,
+  'token create': showTokenMade,
+  'token list': showTokens,
+  'token revoke': showRevoked,
   'explain schedule': showScheduleExplained,
   'explain run': showRunExplained,
   doctor: showDiagnosis,

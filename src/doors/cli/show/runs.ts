@@ -136,6 +136,17 @@ export function showRetried({ answer, id }: { readonly answer: 'created' | 'rese
   return answer === 'created' ? `made ${id}, a new run of the same work` : `reset ${id}: it goes on`
 }
 
+export function showReprioritised(answer: {
+  readonly id: string
+  readonly before: number
+  readonly priority: number
+}): string {
+  const { id, before, priority } = answer
+  return before === priority
+    ? `${id} has priority ${priority} already`
+    : `${id} has priority ${priority} now; it was ${before}`
+}
+
 export function showReset({ id }: { readonly id: string }): string {
   return `reset ${id}: it is ready, with its whole budget`
 }

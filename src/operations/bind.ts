@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { OperationContext } from '../operations/context.ts'
-import { nearest } from '../operations/nearest.ts'
-import { type AnyOperation, subjectOf } from '../operations/operation.ts'
-import { isShown, refusal, refuse } from '../operations/problem.ts'
+import type { OperationContext } from './context.ts'
+import { nearest } from './nearest.ts'
+import { type AnyOperation, subjectOf } from './operation.ts'
+import { isShown, refusal, refuse } from './problem.ts'
 
 type Input<Op extends AnyOperation> = z.input<Op['input']>
 type Answer<Op extends AnyOperation> = Promise<z.output<Op['output']>>

@@ -1,0 +1,128 @@
+import { BelfryError, type ErrorCode } from '../core/error.ts'
+import { bind, type Verbs } from '../operations/bind.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { errorCodes } from '../operations/error-codes.ts'
+import { fromDoors } from '../operations/from-doors.ts'
+import type { AnyOperation } from '../operations/operation.ts'
+import { routeOf } from '../operations/route.ts'
+import { nouns } from '../operations/table.ts'
+
+export interface ClientOptions {
+  /** Where the server is: `http://127.0.0.1:4747`, with its base path if it has one. */
+  readonly url: string
+  readonly token: string
+  /** In place of the runtime's own. */
+  readonly fetch?: (request: Request) => Promise<Response>
+  /** How long one answer may take. */
+  readonly timeoutMs?: number
+}
+
+const timeoutMsDefault = 30_000
+
+/**
+ * The verbs of a server, with the face of the library: the same names, inputs, answers and errors. What only a caller in
+ * the same process can give has no place here, and is refused.
+ */
+export class BelfryClient {
+  readonly schedules: Verbs<typeof nouns.schedule.operations>
+  readonly runs: Verbs<typeof nouns.run.operations>
+  readonly queues: Verbs<typeof nouns.queue.operations>
+  readonly sched: Verbs<typeof nouns.sched.operations>
+  readonly workers: Verbs<typeof nouns.worker.operations>
+  readonly tokens: Verbs<typeof nouns.token.operations>
+  readonly store: Verbs<typeof nouns.store.operations>
+  readonly #options: ClientOptions
+  readonly #base: string
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#base = options.url.replace(/\/+$/, '')
+    this.schedules = this.#bound(nouns.schedule.operations)
+    this.runs = this.#bound(nouns.run.operations)
+    this.queues = this.#bound(nouns.queue.operations)
+    this.sched = this.#bound(nouns.sched.operations)
+    this.workers = this.#bound(nouns.worker.operations)
+    this.tokens = this.#bound(nouns.token.operations)
+    this.store = this.#bound(nouns.store.operations)
+  }
+
+  /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */
+  async call(operation: AnyOperation, input: unknown, { isRehearsal = false } = {}): Promise<unknown> {
+    if (operation.doors.http !== true) throw new BelfryError('invalid', operation.doors.http)
+    const response = await this.#sent(this.#request(operation, (input ?? {}) as Record<string, unknown>, isRehearsal))
+    const body: unknown = await response.json().catch(() => undefined)
+    if (!response.ok) throw problemIn(response, body)
+    return fromDoors(operation.output, body)
+  }
+
+  #bound<Operations extends Readonly<Record<string, AnyOperation>>>(operations: Operations): Verbs<Operations> {
+    const remote = Object.entries(operations).map(([verb, operation]) => {
+      return [
+        verb,
+        { ...operation, call: (_: unknown, input: unknown, local?: unknown) => this.#called(operation, input, local) },
+      ]
+    })
+    // There is no context here: the server has its own.
+    return bind(Object.fromEntries(remote) as Operations, () => undefined as unknown as OperationContext)
+  }
+
+  #called(operation: AnyOperation, input: unknown, local: unknown): Promise<unknown> {
+    const [given] = Object.keys((local ?? {}) as object)
+    if (given === undefined) return this.call(operation, input)
+    throw new BelfryError('invalid', `${given} cannot be given over HTTP.`, { hint: 'Open the store in this process.' })
+  }
+
+  #request(operation: AnyOperation, input: Record<string, unknown>, isRehearsal: boolean): Request {
+    const { method, path, subject } = routeOf(operation)
+    const { [subject ?? '']: about, ...rest } = input
+    const placed = path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))
+    const url = new URL(this.#base + placed)
+    const headers = new Headers({ authorization: `Bearer ${this.#options.token}`, accept: 'application/json' })
+    if (isRehearsal) headers.set('belfry-dry-run', 'true')
+    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? timeoutMsDefault)
+    if (method === 'GET' || method === 'DELETE') {
+      for (const [field, value] of Object.entries(rest))
+        if (value !== undefined) url.searchParams.set(field, textOf(value))
+      return new Request(url, { method, headers, signal })
+    }
+    headers.set('content-type', 'application/json')
+    return new Request(url, { method, headers, signal, body: JSON.stringify(rest) })
+  }
+
+  async #sent(request: Request): Promise<Response> {
+    const { fetch = globalThis.fetch } = this.#options
+    try {
+      return await fetch(request)
+    } catch (cause) {
+      const why =
+        cause instanceof Error && cause.name === 'TimeoutError' ? 'it did not answer in time' : reasonOf(cause)
+      throw new BelfryError('unavailable', `The server at ${this.#base} cannot be reached: ${why}.`, {
+        hint: 'Look whether it runs there: `belfry up` says where it listens.',
+        cause,
+      })
+    }
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'string' ? value : Array.isArray(value) ? value.join(',') : JSON.stringify(value)
+}
+
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  const { code } = (thrown.cause ?? {}) as { readonly code?: string }
+  return code ?? thrown.message
+}
+
+/** The error that the server told, as it was thrown there. */
+function problemIn({ status }: Response, body: unknown): BelfryError {
+  const { code, detail, hint, details } = (body ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code) || typeof detail !== 'string') {
+    return new BelfryError('failure', `The server answered with status ${status}, and nothing that could be read.`)
+  }
+  return new BelfryError(code as ErrorCode, detail, {
+    ...(typeof hint === 'string' && { hint }),
+    ...(typeof details === 'object' && details !== null && { details: details as Readonly<Record<string, unknown>> }),
+  })
+}

@@ -1,0 +1,162 @@
+import { type Context, Hono } from 'hono'
+import { BelfryError } from '../../core/error.ts'
+import type { Events } from '../../engine/events.ts'
+import { atDoors } from '../../operations/at-doors.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { type Method, type Route, routes } from '../../operations/route.ts'
+import { Around } from './around.ts'
+import { etagOf } from './etag.ts'
+import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
+import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
+import { inputOf } from './read-request.ts'
+
+export interface HttpDoorOptions extends Omit<GateOptions, 'store' | 'clock'> {
+  readonly context: OperationContext
+  readonly version: string
+  readonly events: Events
+  readonly isWorking?: () => boolean
+  /** Where it is mounted; empty at the root. */
+  readonly basePath?: string
+  /** Hears of what nobody foresaw. */
+  readonly onUnforeseen?: (error: unknown) => void
+}
+
+/** The verbs over HTTP. It is a function from requests to answers, so that it can be part of any server. */
+export class HttpDoor {
+  readonly #options: HttpDoorOptions
+  readonly #gate: Gate
+  readonly #app: Hono
+  readonly #around: Around
+  readonly #basePath: string
+
+  constructor(options: HttpDoorOptions) {
+    this.#options = options
+    const { store, clock } = options.context
+    this.#gate = new Gate({ ...options, store, clock })
+    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '')
+    this.#around = new Around({ ...options, gate: this.#gate, basePath: this.#basePath })
+    this.#app = this.#routed(new Hono().basePath(this.#basePath === '' ? '/' : this.#basePath))
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    try {
+      this.#gate.refuseStrangeOrigin(request)
+      return locked(await this.#app.fetch(request))
+    } catch (error) {
+      return locked(this.#refused(error))
+    }
+  }
+
+  /** Lets go of what it watches; requests that come all the same are answered as ever. */
+  close(): void {
+    this.#around.close()
+  }
+
+  #routed(app: Hono): Hono {
+    this.#around.addTo(app)
+    for (const route of routes) {
+      const path = route.path.replace(/\{(\w+)\}/g, ':$1')
+      app.on(route.method, path, (c) => this.#called(route, c))
+    }
+    app.notFound(({ req }) => this.#refused(astray(req.method, req.path.slice(this.#basePath.length))))
+    app.onError((error) => this.#refused(error))
+    return app
+  }
+
+  async #called(route: Route, c: Context): Promise<Response> {
+    const { operation } = route
+    const request = c.req.raw
+    const caller = await this.#gate.callerOf(request)
+    const subject = route.subject === null ? undefined : c.req.param(route.subject)
+    const input = await inputOf({ request, route, subject })
+    refuseBeyondScope(caller, operation, input)
+    const answer = await this.#answered(route, request, { caller, input })
+    return this.#told(route, request, answer)
+  }
+
+  async #answered(
+    { operation }: Route,
+    request: Request,
+    { caller, input }: { readonly caller: Caller; readonly input: unknown },
+  ): Promise<unknown> {
+    try {
+      return await operation.call(this.#contextFor(caller, request, operation), input)
+    } catch (error) {
+      throw request.headers.has('if-match') && isOfVersions(error) ? new HttpProblem(412, error) : error
+    }
+  }
+
+  #contextFor({ name }: Caller, { headers }: Request, { rehearses, request }: Route['operation']): OperationContext {
+    const context = { ...this.#options.context, actor: { name, door: 'http' } }
+    const asked = headers.get('belfry-dry-run')
+    if (asked === null || asked === 'false') return context
+    if (asked === 'true' && rehearses === true) return { ...context, store: context.store.rehearsal() }
+    const problem = asked === 'true' ? `${request} cannot be rehearsed` : 'Belfry-Dry-Run is neither true nor false'
+    throw new BelfryError('invalid', `${problem.replace(/^./, (first) => first.toUpperCase())}; nothing was done.`)
+  }
+
+  #told({ operation, status, path }: Route, request: Request, answer: unknown): Response {
+    const etag = etagOf(answer)
+    const headers: Record<string, string> = { 'cache-control': 'no-store' }
+    if (etag !== null) headers.etag = etag
+    if (etag !== null && request.method === 'GET' && request.headers.get('if-none-match') === etag) {
+      return new Response(null, { status: 304, headers })
+    }
+    const isCreated = status === 201 && isNew(answer)
+    const made = isCreated ? nameIn(answer) : null
+    if (made !== null) headers.location = `${this.#basePath}${path}/${encodeURIComponent(made)}`
+    return Response.json(atDoors(operation.output, answer) ?? null, { status: isCreated ? 201 : 200, headers })
+  }
+
+  #refused(error: unknown): Response {
+    if (isUnforeseen(error)) this.#options.onUnforeseen?.(error)
+    return problemResponse(error, this.#basePath)
+  }
+}
+
+/** What every answer says to browsers: that it is no page of theirs to show, guess at or embed. */
+function locked(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  if (!headers.has('content-security-policy'))
+    headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+  const { status, statusText } = response
+  return new Response(response.body, { status, statusText, headers })
+}
+
+function isNew(answer: unknown): boolean {
+  const { created, answer: word } = (answer ?? {}) as { readonly created?: unknown; readonly answer?: unknown }
+  return created !== false && (word === undefined || word === 'created')
+}
+
+function nameIn(answer: unknown): string | null {
+  const { id, name, schedule } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof schedule === 'object') return nameIn(schedule)
+  const found = name ?? id
+  return typeof found === 'string' ? found : null
+}
+
+function isOfVersions(error: unknown): error is BelfryError {
+  return error instanceof BelfryError && error.code === 'conflict' && typeof error.details?.version === 'number'
+}
+
+/** There is nothing there, or not by that method. */
+function astray(method: string, path: string): HttpProblem {
+  const allowed = routes.filter((route) => patternOf(route).test(path)).map((route) => route.method)
+  if (allowed.length === 0) {
+    const error = new BelfryError('not-found', `There is nothing at ${path.slice(0, 200)}.`, {
+      hint: '/docs tells what there is.',
+    })
+    return new HttpProblem(404, error)
+  }
+  const words = [...new Set<Method>(allowed)].sort().join(', ')
+  const error = new BelfryError('invalid', `${method} is not what can be done with ${path.slice(0, 200)}.`, {
+    hint: `There are ${words}.`,
+  })
+  return new HttpProblem(405, error, { allow: words })
+}
+
+function patternOf({ path }: Route): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`)
+}

@@ -1,0 +1,88 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { Hono } from 'hono'
+import { BelfryError } from '../../core/error.ts'
+import type { Events } from '../../engine/events.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { Confirmations } from '../mcp/confirm.ts'
+import { mcpServer } from '../mcp/server.ts'
+import { docsPage } from './docs-page.ts'
+import { type Gate, refuseBelow } from './gate.ts'
+import { HealthWatch } from './health.ts'
+import { Metrics } from './metrics.ts'
+import { openApi } from './openapi.ts'
+import { HttpProblem } from './problem-details.ts'
+
+export interface AroundOptions {
+  readonly context: OperationContext
+  readonly gate: Gate
+  readonly version: string
+  readonly basePath: string
+  readonly events: Events
+  /** Whether the worker beside it is at work; absent where there is none. */
+  readonly isWorking?: () => boolean
+  readonly onUnforeseen?: (error: unknown) => void
+}
+
+/** What stands beside the verbs: how the server is, what it can be asked, and the door for models. */
+export class Around {
+  readonly #options: AroundOptions
+  readonly #health: HealthWatch
+  readonly #metrics: Metrics
+  readonly #confirmations: Confirmations
+
+  constructor(options: AroundOptions) {
+    this.#options = options
+    const { context, events } = options
+    this.#health = new HealthWatch(context)
+    this.#metrics = new Metrics(context, events)
+    this.#confirmations = new Confirmations(context.randomHex(32), context.clock)
+  }
+
+  /** Whoever looks whether it lives or is ready is told so without a token, and nothing else. */
+  addTo(app: Hono): void {
+    const { gate, version, basePath } = this.#options
+    app.get('/live', () => Response.json({ status: 'live' }))
+    app.get('/ready', () => this.#ready())
+    app.get('/health', async ({ req }) => {
+      refuseBelow(await gate.callerOf(req.raw), 'read')
+      const health = await this.#health.health()
+      return Response.json(health, { status: health.status === 'unhealthy' ? 503 : 200 })
+    })
+    app.get('/metrics', async ({ req }) => {
+      refuseBelow(await gate.callerOf(req.raw), 'read')
+      return new Response(await this.#metrics.text(), { headers: { 'content-type': this.#metrics.contentType } })
+    })
+    app.get('/openapi.json', () => Response.json(openApi(version, basePath)))
+    app.get('/docs', () => docsPage(version, basePath))
+    app.post('/mcp', ({ req }) => this.#mcp(req.raw))
+    app.all('/mcp', () => {
+      throw new HttpProblem(405, new BelfryError('invalid', 'Models ask here with POST.'), { allow: 'POST' })
+    })
+  }
+
+  close(): void {
+    this.#metrics.close()
+  }
+
+  async #ready(): Promise<Response> {
+    const { isWorking } = this.#options
+    const isReady = (isWorking?.() ?? true) && (await this.#health.isReady())
+    return Response.json({ status: isReady ? 'ready' : 'not-ready' }, { status: isReady ? 200 : 503 })
+  }
+
+  /** Each request has a server of its own, for nothing is remembered between them but what was confirmed. */
+  async #mcp(request: Request): Promise<Response> {
+    const { context, gate, version, onUnforeseen } = this.#options
+    const caller = await gate.callerOf(request)
+    const server = mcpServer({
+      context: { ...context, actor: { name: caller.name, door: 'mcp' } },
+      version,
+      scope: caller.scope,
+      confirmations: this.#confirmations,
+      ...(onUnforeseen !== undefined && { onUnforeseen }),
+    })
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    return transport.handleRequest(request)
+  }
+}

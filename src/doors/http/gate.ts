@@ -1,0 +1,132 @@
+import type { Clock } from '../../core/clock.ts'
+import { BelfryError } from '../../core/error.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { type AnyOperation, type Scope, scopeOf, scopes } from '../../operations/operation.ts'
+import { quoted } from '../../operations/problem.ts'
+import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
+import { HttpProblem } from './problem-details.ts'
+import { type Rate, RateLimit } from './rate-limit.ts'
+
+/** Whoever asks, once it is known who that is. */
+export interface Caller {
+  readonly name: string
+  readonly scope: Scope
+}
+
+export interface GateOptions {
+  readonly store: OperationContext['store']
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** The hosts that requests may be addressed to; absent where whoever mounts the door looks after that. */
+  readonly hosts?: readonly string[]
+  readonly rate?: Rate
+}
+
+const rateDefault: Rate = { perSecond: 500, burst: 1_000 }
+/** All who show no good token share this: they are guessing, or lost. */
+const strangersRate: Rate = { perSecond: 20, burst: 50 }
+
+/** Decides who comes in, before anything of a request is read. */
+export class Gate {
+  readonly #options: GateOptions
+  readonly #callers: RateLimit
+  readonly #strangers: RateLimit
+
+  constructor(options: GateOptions) {
+    this.#options = options
+    this.#callers = new RateLimit(options.rate ?? rateDefault, options.clock)
+    this.#strangers = new RateLimit(strangersRate, options.clock)
+  }
+
+  /**
+   * Refuses what was addressed to somebody else, or sent by a page of somebody else. A name that was made to point to
+   * this machine brings the browser of a visitor here, and only the name in the request tells.
+   */
+  refuseStrangeOrigin(request: Request): void {
+    const { hosts } = this.#options
+    const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
+    if (hosts !== undefined && !hosts.includes(host)) {
+      throw new BelfryError('not-allowed', `Requests to ${quoted(host)} are not answered here.`, {
+        hint: `Ask for ${hosts[0] ?? 'the address that it listens on'}, or name the host when the server is started.`,
+      })
+    }
+    const origin = request.headers.get('origin')
+    if (origin !== null && hostOf(origin) !== host) {
+      throw new BelfryError('not-allowed', `A page of ${quoted(origin)} may not ask here.`, {
+        hint: 'Only pages that this server has sent may.',
+      })
+    }
+  }
+
+  /** Who asks, by the token that is shown. */
+  async callerOf(request: Request): Promise<Caller> {
+    const caller = await this.#known(request.headers.get('authorization'))
+    if (typeof caller === 'string') {
+      this.#slow(this.#strangers.take('all'))
+      throw unauthenticated(caller)
+    }
+    this.#slow(this.#callers.take(caller.name))
+    return caller
+  }
+
+  /** The caller, or why nobody knows who it is. */
+  async #known(header: string | null): Promise<Caller | string> {
+    if (header === null) return 'There is no token.'
+    const [, shown = ''] = /^Bearer +(\S+)$/i.exec(header) ?? []
+    const parts = tokenPartsOf(shown)
+    const { store } = this.#options
+    const found = parts === null ? null : await store.read.token(parts.id)
+    // Whether it is the id or the secret that is wrong is nobody's business.
+    if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return 'The token is not known here.'
+    if (found.revokedAt !== null) return 'The token was revoked.'
+    if (found.expiresAt !== null && found.expiresAt <= found.now) return 'The token has expired.'
+    const scope = scopes.find((known) => known === found.scope)
+    if (scope === undefined) return 'The token has a scope that is not known here.'
+    // That it is not noted keeps nobody out.
+    void store.noteTokenUse(parts.id).catch(() => undefined)
+    return { name: found.name, scope }
+  }
+
+  #slow(waitMs: number): void {
+    if (waitMs === 0) return
+    const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+    const error = new BelfryError('too-many', 'It is asked too often.', {
+      hint: `Ask again in ${seconds} s.`,
+      details: { retryAfterMs: waitMs },
+    })
+    throw new HttpProblem(429, error, { 'retry-after': String(seconds) })
+  }
+}
+
+/** Refuses what the caller's scope does not reach. */
+export function refuseBeyondScope(caller: Caller, operation: AnyOperation, input: unknown): void {
+  const needed = scopeOf(operation, input)
+  const isForProgram = needed === 'admin' && operation.scope !== 'admin'
+  refuseBelow(
+    caller,
+    needed,
+    isForProgram ? 'What starts programs on the workers is for those who may do anything.' : undefined,
+  )
+}
+
+export function refuseBelow({ name, scope }: Caller, needed: Scope, hint = 'Use a token with that scope.'): void {
+  if (scopes.indexOf(scope) >= scopes.indexOf(needed)) return
+  throw new BelfryError('not-allowed', `Token ${quoted(name)} may ${scope}, and this needs ${needed}.`, {
+    hint,
+    details: { has: scope, needs: needed },
+  })
+}
+
+function unauthenticated(message: string): HttpProblem {
+  const error = new BelfryError('unauthenticated', message, {
+    hint: 'Send the header `Authorization: Bearer TOKEN`. `belfry token create NAME` makes one; the server has written its own to .belfry/token.',
+  })
+  return new HttpProblem(401, error, { 'www-authenticate': 'Bearer' })
+}
+
+function hostOf(origin: string): string | null {
+  try {
+    return new URL(origin).host.toLowerCase()
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../core/clock.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { isoText } from '../../operations/instant.ts'
+import type { Diagnosis } from '../../operations/store/output.ts'
+import { storeOperations } from '../../operations/store/store.ts'
+
+/** How a server is, in one word and with its reasons. */
+export interface Health {
+  readonly status: 'healthy' | 'degraded' | 'unhealthy'
+  readonly at: string
+  readonly reasons: readonly { readonly check: string; readonly state: 'note' | 'wrong'; readonly says: string }[]
+}
+
+/** A doctor is not asked again before so long: whoever watches asks often, and nothing changes as fast. */
+const keptMs = 5_000
+
+/** The doctor's findings, as those want them who watch from outside. */
+export class HealthWatch {
+  readonly #context: OperationContext
+  readonly #clock: Pick<Clock, 'monotonic'>
+  #known: { readonly until: number; readonly health: Promise<Health> } | null = null
+
+  constructor(context: OperationContext) {
+    this.#context = context
+    this.#clock = context.clock
+  }
+
+  health(): Promise<Health> {
+    const now = this.#clock.monotonic()
+    if (this.#known === null || this.#known.until <= now) {
+      this.#known = { until: now + keptMs, health: this.#look() }
+    }
+    return this.#known.health
+  }
+
+  /** Whether the store answers. */
+  async isReady(): Promise<boolean> {
+    try {
+      await this.#context.store.read.now()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  async #look(): Promise<Health> {
+    try {
+      return healthOf(await storeOperations.doctor.call(this.#context, {}))
+    } catch (error) {
+      const says = error instanceof Error ? error.message : String(error)
+      const at = isoText(this.#context.clock.now())
+      return { status: 'unhealthy', at, reasons: [{ check: 'store', state: 'wrong', says }] }
+    }
+  }
+}
+
+function healthOf({ at, checks }: Diagnosis): Health {
+  const reasons = checks.flatMap(({ check, state, says }) => (state === 'ok' ? [] : [{ check, state, says }]))
+  const isWrong = reasons.some(({ state }) => state === 'wrong')
+  const status = isWrong ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
+  return { status, at: isoText(at), reasons }
+}

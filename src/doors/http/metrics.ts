@@ -1,0 +1,117 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Events } from '../../engine/events.ts'
+import type { OperationContext } from '../../operations/context.ts'
+
+const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
+const queuesMax = 200
+
+/**
+ * What Prometheus reads. How full queues are is asked of the store at each look, and is the same whoever is asked; what
+ * happens is counted by the worker that does it, so that a fleet adds up.
+ */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #context: OperationContext
+  readonly #delay = monitorEventLoopDelay({ resolution: 20 })
+  readonly #forget: (() => void)[] = []
+  readonly #runs: Gauge
+  readonly #age: Gauge
+  readonly #loop: Gauge
+
+  constructor(context: OperationContext, events: Events) {
+    this.#context = context
+    this.#delay.enable()
+    this.#runs = this.#gauge('belfry_runs', 'Runs that have not ended, by queue and where they stand.', [
+      'queue',
+      'state',
+    ])
+    this.#age = this.#gauge('belfry_queue_oldest_seconds', 'How long the oldest run in line has been there.', ['queue'])
+    this.#loop = this.#gauge(
+      'belfry_event_loop_delay_seconds',
+      'How long the event loop stood still at most since the last look.',
+    )
+    this.#count(events)
+  }
+
+  async text(): Promise<string> {
+    await this.#look()
+    return this.#registry.metrics()
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  close(): void {
+    this.#delay.disable()
+    for (const forget of this.#forget) forget()
+  }
+
+  #gauge(name: string, help: string, labelNames: readonly string[] = []): Gauge {
+    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.#registry] })
+  }
+
+  #counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] })
+  }
+
+  #count(events: Events): void {
+    const late = new Histogram({
+      name: 'belfry_lateness_seconds',
+      help: 'How long after it was due a run started.',
+      labelNames: ['queue'],
+      buckets: lateness,
+      registers: [this.#registry],
+    })
+    const ended = this.#counter('belfry_runs_ended_total', 'Runs that ended here, by queue and how.', [
+      'queue',
+      'status',
+    ])
+    const retries = this.#counter('belfry_retries_total', 'Attempts that ended here with another to follow.', ['queue'])
+    const skipped = this.#counter('belfry_occurrences_skipped_total', 'Occurrences that ended without a run.', [
+      'reason',
+    ])
+    const lost = this.#counter('belfry_leases_lost_total', 'Leases that this worker lost.', ['because'])
+    const reclaimed = this.#counter('belfry_leases_reclaimed_total', 'Leases of others that were taken back.', [
+      'because',
+    ])
+    const hear = <Name extends Parameters<Events['on']>[0]>(name: Name, heard: (event: never) => void) => {
+      events.on(name, heard as never)
+      this.#forget.push(() => events.off(name, heard as never))
+    }
+    hear('run.started', ({ queue, latenessMs }: { queue: string; latenessMs: number }) =>
+      late.observe({ queue }, Math.max(0, latenessMs) / 1_000),
+    )
+    for (const status of ['completed', 'failed', 'parked', 'cancelled', 'skipped'] as const) {
+      hear(`run.${status}`, ({ queue }: { queue: string }) => ended.inc({ queue, status }))
+    }
+    hear('run.retrying', ({ queue }: { queue: string }) => retries.inc({ queue }))
+    hear('run.lease-lost', ({ because }: { because: string }) => lost.inc({ because }))
+    hear('run.reclaimed', ({ because }: { because: string }) => reclaimed.inc({ because }))
+    hear('schedule.skipped', ({ reason, count }: { reason: string; count: number }) => skipped.inc({ reason }, count))
+  }
+
+  async #look(): Promise<void> {
+    const { read } = this.#context.store
+    this.#runs.reset()
+    this.#age.reset()
+    for (const { name: queue } of (await read.queues()).slice(0, queuesMax)) {
+      const stats = await read.queueStats(queue)
+      if (stats === null) continue
+      const states = {
+        ready: stats.inLine.count,
+        waiting: stats.waiting.count,
+        blocked: stats.behindKey.count + stats.behindRun.count,
+        held: stats.held.count,
+        leased: stats.inFlight,
+        parked: stats.parked.count,
+      }
+      for (const [state, count] of Object.entries(states)) this.#runs.set({ queue, state }, count)
+      const { now, oldestInLineAt } = stats
+      this.#age.set({ queue }, oldestInLineAt === null ? 0 : Math.max(0, now - oldestInLineAt) / 1_000)
+    }
+    this.#loop.set(this.#delay.max / 1e9)
+    this.#delay.reset()
+  }
+}

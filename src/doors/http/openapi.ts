@@ -1,0 +1,154 @@
+import type { ErrorCode } from '../../core/error.ts'
+import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-codes.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import { type Route, routes } from '../../operations/route.ts'
+import { nouns } from '../../operations/table.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The whole door as OpenAPI 3.1: derived from the table, so that it cannot say anything else than what is answered. */
+export function openApi(version: string, basePath = ''): Json {
+  const shapes = new Map<string, JsonSchema>()
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of routes) {
+    const methods = paths[route.path] ?? {}
+    methods[route.method.toLowerCase()] = told(route, shapes)
+    paths[route.path] = methods
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Belfry',
+      version,
+      description: 'One durable scheduler for everything that must happen on time, and that can say why.',
+    },
+    servers: [{ url: basePath === '' ? '/' : basePath }],
+    security: [{ token: [] }],
+    tags: Object.values(nouns).map(({ plural, says }) => ({ name: plural, description: says })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of this server.' } },
+      schemas: { ...Object.fromEntries([...shapes].sort(([a], [b]) => (a < b ? -1 : 1))), Problem: problem },
+    },
+  }
+}
+
+const problem: JsonSchema = {
+  type: 'object',
+  description: 'What was wrong, where, and what would be right (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { type: 'string', description: 'Where this kind of error is told of.' },
+    title: { type: 'string', description: 'What this kind of error means.' },
+    status: { type: 'integer', description: 'The status of the answer.' },
+    detail: { type: 'string', description: 'What happened.' },
+    code: { type: 'string', enum: Object.keys(errorCodes), description: 'The kind of error, the same at every door.' },
+    hint: { type: 'string', description: 'What would be right, or what to do next.' },
+    details: { type: 'object', description: 'The same as data; `problems` lists everything wrong with an input.' },
+  },
+}
+
+function told(route: Route, shapes: Map<string, JsonSchema>): Json {
+  const { operation, method, subject, status } = route
+  const { noun, verb, says, scope, adminForCommands, effect } = operation
+  const input = lifted(jsonSchemaOf(operation.input, 'input'), shapes)
+  const fields = (input.properties ?? {}) as Record<string, JsonSchema>
+  const required = new Set(input.required ?? [])
+  const isRead = method === 'GET' || method === 'DELETE'
+  const rest = Object.keys(fields).filter((field) => field !== subject)
+  const parameters = [
+    ...(subject === null ? [] : [parameter('path', subject, fields[subject], true)]),
+    ...(isRead ? rest.map((field) => parameter('query', field, fields[field], required.has(field))) : []),
+    ...headersOf(route, fields),
+  ]
+  return {
+    operationId: `${noun}.${verb}`,
+    tags: [nouns[noun].plural],
+    summary: says,
+    'x-scope': scope,
+    'x-effect': effect,
+    ...(adminForCommands === true && { 'x-scope-for-commands': 'admin' }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(!isRead && { requestBody: bodyOf(route, { ...input, properties: only(fields, rest) }, required) }),
+    responses: { ...answerOf(route, status, shapes), ...refusalsOf(operation.errors) },
+  }
+}
+
+function only(fields: Record<string, JsonSchema>, names: readonly string[]): Record<string, JsonSchema> {
+  return Object.fromEntries(names.map((name) => [name, fields[name] as JsonSchema]))
+}
+
+function parameter(where: 'path' | 'query', name: string, schema: JsonSchema | undefined, required: boolean): Json {
+  const { description, ...rest } = schema ?? {}
+  return { name, in: where, required, ...(description !== undefined && { description }), schema: rest }
+}
+
+function headersOf({ operation }: Route, fields: Record<string, JsonSchema>): Json[] {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  })
+  return [
+    ...('ifVersion' in fields ? [header('If-Match', 'The ETag that it must have, in place of ifVersion.')] : []),
+    ...('idempotencyKey' in fields ? [header('Idempotency-Key', 'The same as idempotencyKey.')] : []),
+    ...(operation.rehearses === true
+      ? [header('Belfry-Dry-Run', 'With true it tells what it would do, and does nothing.')]
+      : []),
+  ]
+}
+
+function bodyOf({ operation, subject }: Route, schema: JsonSchema, required: ReadonlySet<string>): Json {
+  const { $schema: _, ...plain } = schema
+  const needed = [...required].filter((field) => field !== subject)
+  const examples = operation.examples.map((example, index) => {
+    const { [subject ?? '']: _subject, ...value } = example as Readonly<Record<string, unknown>>
+    return [`example ${index + 1}`, { value }]
+  })
+  return {
+    required: needed.length > 0,
+    content: {
+      'application/json': { schema: { ...plain, required: needed }, examples: Object.fromEntries(examples) },
+    },
+  }
+}
+
+function answerOf({ operation }: Route, status: number, shapes: Map<string, JsonSchema>): Json {
+  const { $schema: _, ...schema } = lifted(jsonSchemaOf(operation.output, 'at doors'), shapes)
+  const content = { 'application/json': { schema } }
+  const usual = { 200: { description: 'What came of it.', content } }
+  return status === 200 ? usual : { 201: { description: 'It was made.', content }, ...usual }
+}
+
+function refusalsOf(own: readonly ErrorCode[]): Json {
+  const codes: readonly ErrorCode[] = [...own, ...errorsOfDoors, ...errorsOfAll]
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of codes) {
+    const { status } = errorCodes[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  const entries = [...byStatus].map(([status, named]) => {
+    const description = named.map((code) => `\`${code}\`: ${errorCodes[code].says}`).join(' ')
+    return [status, { description, content }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** What has a name moves to the components, and is told once for all. */
+function lifted(schema: JsonSchema, shapes: Map<string, JsonSchema>): JsonSchema {
+  const { $defs = {}, ...rest } = schema
+  for (const [name, shape] of Object.entries($defs)) shapes.set(name, pointed(shape as JsonSchema))
+  return pointed(rest)
+}
+
+function pointed<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(pointed) as Value
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === '$ref' && typeof inner === 'string' ? inner.replace('#/$defs/', '#/components/schemas/') : pointed(inner),
+  ])
+  return Object.fromEntries(entries) as Value
+}

@@ -1,0 +1,60 @@
+import { BelfryError } from '../../core/error.ts'
+import { errorCodes } from '../../operations/error-codes.ts'
+
+/** An error whose status is more telling than that of its code: it is about the request, and not about what was asked for. */
+export class HttpProblem extends Error {
+  readonly status: number
+  readonly error: BelfryError
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, error: BelfryError, headers: Readonly<Record<string, string>> = {}) {
+    super(error.message, { cause: error })
+    this.status = status
+    this.error = error
+    this.headers = headers
+  }
+}
+
+/** Problem details (RFC 9457), with the parts of the error by which every door tells it. */
+export interface ProblemDetails {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: BelfryError['code']
+  readonly hint?: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** The answer to whatever was thrown. What nobody foresaw says no more than that: what it says may be anybody's. */
+export function problemResponse(thrown: unknown, basePath: string): Response {
+  const { status, error, headers } = asProblem(thrown)
+  const { code, message, hint, details } = error
+  const body: ProblemDetails = {
+    type: `${basePath}/docs#error-${code}`,
+    title: errorCodes[code].says,
+    status,
+    detail: message,
+    code,
+    ...(hint !== undefined && { hint }),
+    ...(details !== undefined && { details }),
+  }
+  return Response.json(body, { status, headers: { ...headers, 'content-type': 'application/problem+json' } })
+}
+
+function asProblem(thrown: unknown): HttpProblem {
+  if (thrown instanceof HttpProblem) return thrown
+  if (thrown instanceof BelfryError) return new HttpProblem(errorCodes[thrown.code].status, thrown)
+  const unforeseen = new BelfryError(
+    'failure',
+    'Something went wrong that nobody foresaw; the log of the server tells what.',
+    {
+      cause: thrown,
+    },
+  )
+  return new HttpProblem(500, unforeseen)
+}
+
+export function isUnforeseen(thrown: unknown): boolean {
+  return !(thrown instanceof HttpProblem) && !(thrown instanceof BelfryError && thrown.code !== 'failure')
+}

@@ -1,0 +1,138 @@
+import type { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { readJson } from '../../core/json-text.ts'
+import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/field-kind.ts'
+import { subjectOf } from '../../operations/operation.ts'
+import { type Problem, quoted, refuse } from '../../operations/problem.ts'
+import type { Route } from '../../operations/route.ts'
+import { ifVersionOf } from './etag.ts'
+import { HttpProblem } from './problem-details.ts'
+
+export const bodyBytesMax = 1_048_576
+
+interface Asked {
+  readonly request: Request
+  readonly route: Route
+  /** What stands in the place of the subject in the path. */
+  readonly subject: string | undefined
+}
+
+/** The input that a request asks a verb with. What is said twice, and not alike, is refused. */
+export async function inputOf({ request, route, subject }: Asked): Promise<Record<string, unknown>> {
+  const { operation, method } = route
+  const problems: Problem[] = []
+  const isRead = method === 'GET' || method === 'DELETE'
+  const query = new URL(request.url).searchParams
+  if (!isRead) refuseQuery(query, problems)
+  const given = isRead ? queryOf(query, operation.input, problems) : await bodyOf(request, problems)
+  const input = { ...given }
+  if (route.subject !== null) put(input, route.subject, subject, 'the path', problems)
+  const { shape } = operation.input
+  if ('ifVersion' in shape) put(input, 'ifVersion', ifVersionOf(request.headers, problems), 'If-Match', problems)
+  const key = request.headers.get('idempotency-key')
+  if ('idempotencyKey' in shape && key !== null) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)
+  refuse(subjectOf(operation.request), problems)
+  return input
+}
+
+function put(input: Record<string, unknown>, field: string, value: unknown, where: string, problems: Problem[]): void {
+  if (value === undefined) return
+  if (Object.hasOwn(input, field) && input[field] !== value) {
+    const problem = `is not what ${where} says, which is ${quoted(String(value))}`
+    problems.push({ field, problem, expected: 'the same in both, or only one of the two' })
+  }
+  input[field] = value
+}
+
+function refuseQuery(query: URLSearchParams, problems: Problem[]): void {
+  for (const field of new Set(query.keys())) {
+    problems.push({ field: `?${field}`, problem: 'is in the address', expected: 'it in the JSON body' })
+  }
+}
+
+/** A query has only texts: what each of them stands for is told by the schema. What it does not know is handed on, to be refused there. */
+function queryOf(query: URLSearchParams, input: z.ZodObject, problems: Problem[]): Record<string, unknown> {
+  const shape = input.shape as Readonly<Record<string, z.ZodType>>
+  const fields = [...new Set(query.keys())].map((field) => {
+    const schema = Object.hasOwn(shape, field) ? shape[field] : undefined
+    return [
+      field,
+      queryValue(field, query.getAll(field), schema === undefined ? 'text' : kindOf(unwrapped(schema).inner), problems),
+    ]
+  })
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+}
+
+function queryValue(field: string, given: readonly string[], kind: FieldKind, problems: Problem[]): unknown {
+  const [text = ''] = given
+  if (kind === 'list') return given.flatMap((one) => one.split(',')).map((one) => one.trim())
+  if (given.length > 1) {
+    problems.push({ field, problem: `is given ${given.length} times`, expected: 'it once' })
+    return undefined
+  }
+  switch (kind) {
+    case 'integer':
+    case 'number':
+      return numberOf(kind, text)
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text
+    case 'json':
+      return jsonIn(field, text, problems)
+    default:
+      return text
+  }
+}
+
+function jsonIn(field: string, text: string, problems: Problem[]): unknown {
+  const read = readJson(text)
+  if ('value' in read) return read.value
+  problems.push({ field, problem: `is ${read.problem}`, expected: read.expected ?? 'JSON' })
+  return undefined
+}
+
+/** The body is one JSON object, or nothing where nothing needs to be said. */
+async function bodyOf(request: Request, problems: Problem[]): Promise<Record<string, unknown>> {
+  const text = await textOf(request)
+  if (text === '') return {}
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw wrongType(type)
+  const found = jsonIn('body', text, problems)
+  if (found === undefined) return {}
+  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
+  problems.push({ field: 'body', problem: 'is JSON, and no object', expected: 'a JSON object' })
+  return {}
+}
+
+/** Reads no more of a body than is allowed, whatever its length says. */
+async function textOf(request: Request): Promise<string> {
+  if (request.body === null) return ''
+  if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength
+    if (bytes > bodyBytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new BelfryError('invalid', 'The body is no text in UTF-8.', { hint: 'Send JSON in UTF-8.', cause })
+  }
+}
+
+function tooLarge(): HttpProblem {
+  const error = new BelfryError('invalid', `The body is larger than ${bodyBytesMax} bytes.`, {
+    hint: 'A payload may have 256 KB; what is larger belongs elsewhere, and its address here.',
+    details: { bytesMax: bodyBytesMax },
+  })
+  return new HttpProblem(413, error)
+}
+
+function wrongType(type: string | undefined): HttpProblem {
+  const is = type === undefined ? 'has no type' : `is ${quoted(type)}`
+  const error = new BelfryError('invalid', `The body ${is}, and only application/json is read.`, {
+    hint: 'Send the header content-type: application/json.',
+  })
+  return new HttpProblem(415, error)
+}

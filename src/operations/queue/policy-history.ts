@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { Policy } from '../../core/policy.ts'
+import type { VersionView } from '../../store/view.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import { queueName } from '../fields.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { count, instantSaid, outputOf, text } from '../output.ts'
+import { quoted } from '../problem.ts'
+import { policySaid } from './output.ts'
+
+/** A policy as it was from one change to the next. */
+export interface PolicyVersion {
+  readonly version: number
+  readonly policy: Policy | null
+  readonly at: number
+  readonly actor: string
+}
+
+export interface PolicyDiff {
+  readonly from: number
+  readonly to: number
+  readonly changes: readonly { readonly field: string; readonly before?: unknown; readonly after?: unknown }[]
+}
+
+const looking = {
+  noun: 'queue',
+  effect: 'read',
+  scope: 'read',
+  takes: ['name'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+export const versions = operation({
+  ...looking,
+  verb: 'versions',
+  command: ['queue', 'policy', 'versions'],
+  says: 'Lists the policies that a queue has had, the newest first.',
+  request: 'a list of policies',
+  input: z.strictObject({ name: queueName }),
+  output: z.array(
+    outputOf<PolicyVersion>()(
+      z.strictObject({
+        version: count('The number of the version.'),
+        policy: policySaid.nullable().describe('Null where what is stored cannot be read.'),
+        at: instantSaid('Since when.'),
+        actor: text('Who wrote it.'),
+      }),
+    ),
+  ),
+  examples: [{ name: 'default' }],
+  run: async (context, { name }) =>
+    (await versionsOf(context, name)).map(({ version, content, at, actor }) => ({
+      version,
+      policy: content,
+      at,
+      actor,
+    })),
+})
+
+const version = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+
+export const diff = operation({
+  ...looking,
+  verb: 'diff',
+  command: ['queue', 'policy', 'diff'],
+  says: 'Tells what differs between two policies of a queue; by default the last two.',
+  request: 'a comparison of policies',
+  input: z.strictObject({
+    name: queueName,
+    from: version.describe('The earlier version. Default: the one before `to`.').optional(),
+    to: version.describe('The later version. Default: the newest.').optional(),
+  }),
+  output: outputOf<PolicyDiff>()(
+    z.strictObject({
+      from: count('The earlier version; 0 where there was none before.'),
+      to: count('The later version.'),
+      changes: z
+        .array(
+          z.strictObject({
+            field: text('What differs, such as retention.completedMs.'),
+            before: z.unknown().describe('What it was; left out where there was none.').exactOptional(),
+            after: z.unknown().describe('What it became; left out where there is none.').exactOptional(),
+          }),
+        )
+        .describe('Field by field.'),
+    }),
+  ),
+  examples: [{ name: 'default' }, { name: 'default', from: 1, to: 2 }],
+  async run(context, { name, from, to }) {
+    const known = await versionsOf(context, name)
+    const later = to === undefined ? (known[0] as VersionView<Policy | null>) : named(name, to, known)
+    const earlierNumber = from ?? later.version - 1
+    const earlier = from === undefined && earlierNumber === 0 ? null : named(name, earlierNumber, known)
+    return {
+      from: earlierNumber,
+      to: later.version,
+      changes: changesOf(flat(earlier?.content ?? {}), flat(later.content ?? {})),
+    }
+  },
+})
+
+async function versionsOf(context: OperationContext, name: string): Promise<VersionView<Policy | null>[]> {
+  const known = await context.store.read.queueVersions(name)
+  return known.length === 0 ? throwAbsentQueue(context, name) : known
+}
+
+function named(name: string, wanted: number, known: readonly VersionView<Policy | null>[]): VersionView<Policy | null> {
+  const found = known.find((each) => each.version === wanted)
+  if (found !== undefined) return found
+  const newest = known[0]?.version ?? 0
+  throw new BelfryError('not-found', `Queue ${quoted(name)} has no version ${wanted}.`, {
+    hint: `It has versions 1 to ${newest}.`,
+    details: { queue: name, version: wanted, newest },
+  })
+}
+
+/** Field by field, with those of objects inside by their paths. */
+function flat(content: object, prefix = ''): Map<string, unknown> {
+  return new Map(
+    Object.entries(content).flatMap(([field, value]) =>
+      typeof value === 'object' && value !== null
+        ? [...flat(value as object, `${prefix}${field}.`)]
+        : [[prefix + field, value] as const],
+    ),
+  )
+}
+
+function changesOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): PolicyDiff['changes'] {
+  const fields = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return fields.flatMap((field) => {
+    if (before.get(field) === after.get(field)) return []
+    return [
+      {
+        field,
+        ...(before.has(field) && { before: before.get(field) }),
+        ...(after.has(field) && { after: after.get(field) }),
+      },
+    ]
+  })
+}

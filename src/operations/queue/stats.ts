@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { Counted, QueueStats } from '../../store/view.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import { queueName } from '../fields.ts'
+import { noted } from '../note.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+
+const counted = (says: string) =>
+  outputOf<Counted>()(
+    z
+      .strictObject({
+        count: count('How many.'),
+        countIsAtLeast: flag('Whether there are more that were not counted.'),
+      })
+      .describe(says),
+  )
+
+const statsSaid = noted(
+  outputOf<QueueStats>()(
+    z
+      .strictObject({
+        now: instantSaid('When it was looked at.'),
+        inFlight: count('How many are at work, those with expired leases included.'),
+        inLine: counted('Those that could go as soon as there is room.'),
+        waiting: counted('Those that wait for an instant: a backoff, or one that was asked for.'),
+        behindKey: counted('Those behind the ceiling of their key.'),
+        behindRun: counted('Those behind another run of their schedule.'),
+        held: counted('Those whose schedule is paused.'),
+        parked: counted('Those that wait for a person.'),
+        oldestInLineAt: instantSaid('When the run was made that has been in line longest.').nullable(),
+        ended: z
+          .strictObject({
+            completed: counted('Those that were done.'),
+            failed: counted('Those that failed for good.'),
+            cancelled: counted('Those that somebody ended.'),
+            skipped: counted('Those that came too late.'),
+          })
+          .describe('What has ended in the last minute.'),
+        parkedByReason: z
+          .array(z.strictObject({ reason: text('Why.'), count: count('How many.') }))
+          .describe('Parked runs by their reasons, the most frequent first.'),
+      })
+      .describe('How full a queue is, and what has come of it lately.'),
+  ),
+  { id: 'QueueStats' },
+)
+
+export const stats = operation({
+  noun: 'queue',
+  verb: 'stats',
+  says: 'Tells how full a queue is, how old its oldest run in line is, and what has ended lately.',
+  request: 'a look at the figures of a queue',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: statsSaid,
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  examples: [{ name: 'default' }],
+  run: async (context, { name }) =>
+    (await context.store.read.queueStats(name)) ?? (await throwAbsentQueue(context, name)),
+})

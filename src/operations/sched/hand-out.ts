@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import { flag, text } from '../output.ts'
+import { claimBytes } from './lease-id.ts'
+import { capabilitiesOf, queueOf } from './lease-input.ts'
+import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './lease-output.ts'
+
+/** Why nothing was handed out, whatever waits. */
+type Stopped = Exclude<NonNullable<LeaseAnswer['stopped']>, 'no-queue'>
+
+/** What is told beside the runs that were handed out. */
+export interface HandedOut {
+  readonly queue: string
+  readonly setAside: readonly SetAside[]
+  readonly reclaimed: readonly Reclaimed[]
+  readonly stopped: Stopped | null
+  readonly more: boolean
+}
+
+export const handedOut = {
+  queue: text('The queue.'),
+  setAside: z
+    .array(setAsideSaid)
+    .describe('Runs that left the line instead: they came too late, or cannot be read and were parked.'),
+  reclaimed: z.array(reclaimedSaid).describe('Leases of this queue that had expired and were taken back first.'),
+  stopped: z
+    .enum(['queue-paused', 'paused', 'policy-unreadable'])
+    .nullable()
+    .describe('Why nothing is handed out at all, whatever waits.'),
+  more: flag('Whether there may be more that can go now: ask again without waiting.'),
+}
+
+interface Given {
+  readonly host: string
+  readonly queue?: string | undefined
+  readonly limit?: number | undefined
+  readonly kinds?: readonly string[] | undefined
+  readonly handlers?: readonly string[] | undefined
+}
+
+export function requestOf({ randomHex }: OperationContext, given: Given) {
+  const { host, limit = 1 } = given
+  return { host, limit, queue: queueOf(given.queue), can: capabilitiesOf(given), claimId: randomHex(claimBytes) }
+}
+
+/** As many expired leases as one call takes back; what is left is the next one's. */
+export const reclaimMax = 100
+
+/** An expired lease keeps its slot, so whoever wants one looks at those first. */
+export async function reclaimFirst({ store, waits }: OperationContext, queue: string): Promise<Reclaimed[]> {
+  const reclaimed = await store.reclaim({ queue, limit: reclaimMax })
+  for (const { runId } of reclaimed) void waits.look(runId)
+  return reclaimed
+}
+
+export async function toldOf(
+  context: OperationContext,
+  queue: string,
+  answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] },
+): Promise<HandedOut> {
+  const { stopped = null, more, reclaimed } = answer
+  if (stopped === 'no-queue') return throwAbsentQueue(context, queue)
+  return { queue, setAside: setAsideOf(answer), reclaimed, stopped, more }
+}

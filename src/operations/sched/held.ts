@@ -1,0 +1,92 @@
+import { BelfryError } from '../../core/error.ts'
+import type { HeldRun } from '../../store/host-steps.ts'
+import type { Settled } from '../../store/port.ts'
+import type { AttemptView, RunView } from '../../store/view.ts'
+import type { OperationContext } from '../context.ts'
+import { isoText } from '../instant.ts'
+import { type LeaseParts, leasePartsOf } from './lease-id.ts'
+
+/** What a lease id came to. */
+export type Holding =
+  | { readonly parts: LeaseParts; readonly held: HeldRun }
+  | { readonly parts: LeaseParts; readonly error: BelfryError }
+
+/**
+ * Looks whether leases are held by whoever names them. The claim of a run's n-th lease never changes, so that looking
+ * before the step that needs it is as good as looking within: the step itself goes by the fence.
+ */
+export async function holdingsOf(context: OperationContext, ids: readonly string[]): Promise<Holding[]> {
+  const named = ids.map((id) => leasePartsOf(id) as LeaseParts)
+  const held = await context.store.read.heldRuns(named.map(({ runId }) => runId))
+  const byRun = new Map(held.map((run) => [run.runId, run]))
+  return Promise.all(
+    named.map(async (parts): Promise<Holding> => {
+      const run = byRun.get(parts.runId)
+      if (run?.fence !== parts.fence) return { parts, error: await overError(context, parts) }
+      return run.claimId === parts.claimId ? { parts, held: run } : { parts, error: strange(parts) }
+    }),
+  )
+}
+
+/** The lease that somebody holds; one that he does not is refused with what happened since. */
+export async function heldLease(context: OperationContext, id: string): Promise<HeldRun> {
+  const [holding] = (await holdingsOf(context, [id])) as [Holding]
+  if ('error' in holding) throw holding.error
+  return holding.held
+}
+
+/** The answer to an end that was refused under its fence. */
+export async function refusedEnd(context: OperationContext, parts: LeaseParts, settled: Settled): Promise<BelfryError> {
+  if (settled.answer !== 'refused') return overError(context, parts)
+  const { error } = settled
+  return error instanceof BelfryError ? error : new BelfryError('failure', error.message, { cause: error })
+}
+
+/** That a lease is over, with what became of its attempt and how its run stands now. */
+export async function overError({ store }: OperationContext, parts: LeaseParts): Promise<BelfryError> {
+  const { runId, fence } = parts
+  const run = await store.read.run(runId)
+  if (run === null) {
+    return new BelfryError('not-found', `There is no run ${runId}, or not any more.`, {
+      hint: 'Its lease is over, and retention may have removed it since.',
+      details: { runId, fence },
+    })
+  }
+  const attempt = (await store.read.attempts(runId)).find((each) => each.fence === fence)
+  if (attempt === undefined) return strange(parts)
+  const { outcome, endedAt, reason } = attempt
+  return new BelfryError('conflict', `Lease ${fence} of run ${runId} is over: ${endSaid(attempt)}; ${nowSaid(run)}.`, {
+    hint: 'Nothing was changed. Lease anew where there is still something to do.',
+    details: {
+      runId,
+      fence,
+      ended: { outcome, at: isoText(endedAt), reason },
+      run: { status: run.status, fence: run.fence, attempts: run.attempts },
+    },
+  })
+}
+
+function endSaid({ outcome, endedAt, reason, ends }: AttemptView): string {
+  const why = reason === null ? '' : ` (${reason})`
+  return `${endWords[outcome] ?? `it ended ${outcome}`}${why} at ${isoText(endedAt)}${ends === null ? '' : `, which ended the run as ${ends}`}`
+}
+
+const endWords: Readonly<Record<string, string>> = {
+  success: 'it was completed',
+  failed: 'it was given back as failed',
+  released: 'it was given back',
+  lost: 'it expired and was taken back',
+  parked: 'it was parked',
+}
+
+function nowSaid({ status, fence }: RunView): string {
+  return status === 'leased' ? `the run is leased again, as attempt ${fence}` : `the run is ${status}`
+}
+
+/** Nobody is told whether it was the run, the number or the claim that is wrong. */
+function strange({ runId, fence }: LeaseParts): BelfryError {
+  return new BelfryError('not-found', `There is no such lease of run ${runId}.`, {
+    hint: 'Give the id as it was handed out, whole.',
+    details: { runId, fence },
+  })
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { LeaseName } from '../../store/port.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import { key } from '../fields.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { flag, outputOf, text } from '../output.ts'
+import { quoted } from '../problem.ts'
+import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
+import { capabilityFields, host, leasesLimit, queue, queueOf } from './lease-input.ts'
+import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid } from './lease-output.ts'
+
+export interface Leasing extends HandedOut {
+  readonly leases: readonly LeaseSaid[]
+  readonly repeated: boolean
+  readonly over: readonly LeaseName[]
+}
+
+const asking = {
+  noun: 'sched',
+  effect: 'write',
+  scope: 'operate',
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const lease = operation({
+  ...asking,
+  verb: 'lease',
+  says: 'Hands out the next runs of a queue to an outside host, never past its ceilings.',
+  request: 'a lease',
+  input: z.strictObject({
+    host,
+    queue,
+    limit: leasesLimit,
+    ...capabilityFields,
+    requestKey: key
+      .describe('Whoever asks again with the same key within a day is told what it was granted, and gets nothing else.')
+      .optional(),
+  }),
+  takes: ['host'],
+  output: outputOf<Leasing>()(
+    z.strictObject({
+      leases: z.array(leaseSaid).describe('What was handed out, in queue order.'),
+      repeated: flag('Whether the key came before, so that this tells what it was granted then.'),
+      over: z.array(leaseNameSaid).describe('What the key was granted then, and is held no longer.'),
+      ...handedOut,
+    }),
+  ),
+  examples: [{ host: 'builder-1' }, { host: 'builder-1', queue: 'mail', limit: 10, requestKey: 'b1-000017' }],
+  async run(context, given) {
+    const { requestKey } = given
+    const request = requestOf(context, given)
+    const reclaimed = await reclaimFirst(context, request.queue)
+    const answer = await context.store.leaseToHost({ ...request, ...onlyGiven({ key: requestKey }) })
+    if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
+    const { leases, repeated } = answer
+    const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
+    return {
+      leases: leases.map(leaseSaidOf),
+      repeated: repeated !== undefined,
+      over: (repeated ?? []).filter(({ runId, fence }) => !held.has(`${runId} ${fence}`)),
+      ...(await toldOf(context, request.queue, { ...answer, reclaimed })),
+    }
+  },
+})
+
+function otherRequest(requestKey: string): BelfryError {
+  return new BelfryError('conflict', `The request key ${quoted(requestKey)} was used for another request.`, {
+    hint: 'A key stands for one request: draw a new one for each, and repeat it only to repeat that request.',
+    details: { requestKey },
+  })
+}
+
+const reclaimCount = z.int().min(1).max(1_000).describe('How many at most. Default: 100.').optional()
+
+export const reclaim = operation({
+  ...asking,
+  verb: 'reclaim',
+  says: 'Takes back leases of a queue that have expired; their runs are tried again, or park.',
+  request: 'a reclaim',
+  errors: ['invalid', 'not-found'],
+  input: z.strictObject({ queue, limit: reclaimCount }),
+  takes: [],
+  output: z.strictObject({
+    queue: text('The queue.'),
+    reclaimed: z.array(reclaimedSaid).describe('What was taken back.'),
+    more: z.boolean().describe('Whether there may be more.'),
+  }),
+  examples: [{}, { queue: 'mail' }],
+  async run(context, { queue: given, limit = reclaimMax }) {
+    const name = queueOf(given)
+    if ((await context.store.read.queue(name)) === null) return throwAbsentQueue(context, name)
+    const reclaimed = await context.store.reclaim({ queue: name, limit })
+    for (const { runId } of reclaimed) void context.waits.look(runId)
+    return { queue: name, reclaimed, more: reclaimed.length === limit }
+  },
+})

@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { type LeasePlan, type PlannedRun, planLeases, type SkipReason } from '../../core/plan.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
+import { instant } from '../instant.ts'
+import { noted } from '../note.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { capabilitiesOf, capabilityFields, leasesLimit, queue, queueOf } from './lease-input.ts'
+
+export interface PlannedLease {
+  readonly runId: string
+  readonly priority: number
+  readonly enqueuedAt: number
+  readonly expiresAt: number
+}
+
+export interface SkippedRun {
+  readonly runId: string
+  readonly reason: SkipReason
+}
+
+/** Who would go now, who would not and why, and when to ask again. */
+export interface Plan {
+  readonly now: number
+  readonly queue: string
+  readonly maxConcurrent: number
+  readonly inFlight: number
+  readonly available: number
+  readonly leases: readonly PlannedLease[]
+  readonly skipped: readonly SkippedRun[]
+  readonly skippedByReason: readonly { readonly reason: SkipReason; readonly count: number }[]
+  readonly reclaimable: readonly { readonly runId: string; readonly expiredAt: number }[]
+  readonly wakeAt: number | null
+  readonly isWhole: boolean
+}
+
+/** The first of each kind that a plan looks at; all that is in flight counts beside them. */
+const windowMax = 1_000
+const skippedMax = 100
+
+const skipReasons = [
+  'leased',
+  'lease-expired',
+  'parked',
+  'terminal',
+  'held',
+  'deadline',
+  'paused',
+  'queue-paused',
+  'backoff',
+  'not-before',
+  'blocked-by-cancel',
+  'overlap',
+  'no-worker',
+  'concurrency-ceiling',
+  'rate-limit',
+  'key-ceiling',
+] as const satisfies readonly SkipReason[]
+
+const planSaid = noted(
+  outputOf<Plan>()(
+    z
+      .strictObject({
+        now: instantSaid('The instant that the plan is for.'),
+        queue: text('The queue.'),
+        maxConcurrent: count('How many of its runs may be at work at once.'),
+        inFlight: count('How many are, those with expired leases included.'),
+        available: count('How many could be handed out.'),
+        leases: z
+          .array(
+            z.strictObject({
+              runId: text('The id of the run.'),
+              priority: count('Lower goes first.'),
+              enqueuedAt: instantSaid('When it was made.'),
+              expiresAt: instantSaid("Until when a host's lease of it would last."),
+            }),
+          )
+          .describe('Those who would go, in their order.'),
+        skipped: z
+          .array(z.strictObject({ runId: text('The id of the run.'), reason: z.enum(skipReasons).describe('Why.') }))
+          .describe(`Those who would not, in queue order, the first ${skippedMax}.`),
+        skippedByReason: z
+          .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
+          .describe('All of those, counted.'),
+        reclaimable: z
+          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantSaid('Since when.') }))
+          .describe('Leases that have expired, and keep their slots until somebody takes them back.'),
+        wakeAt: instantSaid('The first instant at which time alone may change the plan.').nullable(),
+        isWhole: flag('Whether the whole queue was looked at; of a long one only the first of each kind are.'),
+      })
+      .describe('Who would go now.'),
+  ),
+  { id: 'Plan' },
+)
+
+export const plan = operation({
+  noun: 'sched',
+  verb: 'plan',
+  says: 'Tells who would be handed out now, and why the others would not; changes nothing.',
+  request: 'a plan',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    queue,
+    now: instant.describe('The instant to plan for. Default: now.').optional(),
+    limit: leasesLimit.describe('As if so many were asked for at most. Default: as many as there is room for.'),
+    ...capabilityFields,
+  }),
+  takes: [],
+  output: planSaid,
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  examples: [{}, { queue: 'mail', now: '2026-12-01T09:00Z', kinds: ['http'] }],
+  async run(context, given) {
+    const name = queueOf(given.queue)
+    const window = await windowOf(context, name)
+    const now = given.now ?? window.now
+    const { kinds, handlers, limit } = given
+    // Whoever says nothing of what he can do asks for the queue, not for himself.
+    const can = kinds === undefined && handlers === undefined ? undefined : [capabilitiesOf(given)]
+    return told(name, { ...window, now }, planLeases({ ...window, now, can, limit }))
+  },
+})
+
+async function windowOf(context: OperationContext, name: string) {
+  if ((await context.store.read.queue(name)) === null) return throwAbsentQueue(context, name)
+  return context.store.read.planInput(name, windowMax)
+}
+
+interface Window {
+  readonly now: number
+  readonly runs: readonly PlannedRun[]
+  readonly policy: { readonly maxConcurrent: number }
+}
+
+function told(queueName: string, { now, runs, policy }: Window, planned: LeasePlan): Plan {
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  const { leases, skipped, inFlight, available, wakeAt } = planned
+  const expired = skipped.filter(({ reason }) => reason === 'lease-expired')
+  return {
+    now,
+    queue: queueName,
+    maxConcurrent: policy.maxConcurrent,
+    inFlight,
+    available,
+    leases: leases.map(({ id, leaseExpiresAt }) => {
+      const { priority, enqueuedAt } = byId.get(id) as PlannedRun
+      return { runId: id, priority, enqueuedAt, expiresAt: leaseExpiresAt }
+    }),
+    skipped: skipped.slice(0, skippedMax).map(({ id, reason }) => ({ runId: id, reason })),
+    skippedByReason: counted(skipped),
+    reclaimable: expired.map(({ id }) => ({ runId: id, expiredAt: byId.get(id)?.leaseExpiresAt ?? now })),
+    wakeAt,
+    isWhole: isWhole(runs),
+  }
+}
+
+function counted(skipped: LeasePlan['skipped']): Plan['skippedByReason'] {
+  const counts = new Map<SkipReason, number>()
+  for (const { reason } of skipped) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return skipReasons.flatMap((reason) => {
+    const found = counts.get(reason)
+    return found === undefined ? [] : [{ reason, count: found }]
+  })
+}
+
+/** Of each kind the window has the first; where it is not full of any, it has all. */
+function isWhole(runs: readonly PlannedRun[]): boolean {
+  const kinds = new Map<string, number>()
+  for (const run of runs) kinds.set(kindOf(run), (kinds.get(kindOf(run)) ?? 0) + 1)
+  kinds.delete('leased')
+  return [...kinds.values()].every((size) => size < windowMax)
+}
+
+function kindOf({ status, nextEligibleAt, notBefore, blockedBy }: PlannedRun): string {
+  if (status !== 'ready') return status
+  if (blockedBy != null) return 'held'
+  return nextEligibleAt != null || notBefore != null ? 'waiting' : 'ready'
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { OperationContext } from '../context.ts'
+import { name, runId } from '../fields.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation, subjectOf } from '../operation.ts'
+import { flag, outputOf, text } from '../output.ts'
+import { type Problem, refuse } from '../problem.ts'
+import { list } from '../run/look.ts'
+
+export interface ManyReset {
+  readonly reset: readonly string[]
+  readonly left: readonly { readonly id: string; readonly why: string }[]
+  readonly more: boolean
+}
+
+const idsMax = 1_000
+const limitDefault = 100
+
+/** Runs that were parked are named, or told by what they have in common; one by one, each in a step of its own. */
+export const reset = operation({
+  noun: 'sched',
+  verb: 'reset',
+  says: 'Gives parked runs their whole budget back: those named, or those of a queue, a schedule or a reason.',
+  request: 'a reset of runs',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({
+    ids: z.array(runId).min(1).max(idsMax).readonly().describe('The ids of the runs.').optional(),
+    queue: name.describe('All parked runs of this queue.').optional(),
+    schedule: name.describe('All parked runs of this schedule.').optional(),
+    reasonIncludes: z.string().min(1).max(200).describe('Of those, only where the reason has this part.').optional(),
+    limit: z.int().min(1).max(idsMax).describe('How many at most. Default: 100.').optional(),
+  }),
+  takes: [],
+  output: outputOf<ManyReset>()(
+    z.strictObject({
+      reset: z.array(z.string()).describe('The ids of those that go on.'),
+      left: z
+        .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was left as it is.') }))
+        .describe('Those that were left as they are.'),
+      more: flag('Whether there may be more: ask again.'),
+    }),
+  ),
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  examples: [{ ids: ['r-11', 'r-12'] }, { queue: 'mail', reasonIncludes: '503' }],
+  async judge(context, { value, problems }) {
+    refuse(subjectOf('a reset of runs'), [...problems, ...aimProblems(value)])
+    const { ids, limit = limitDefault } = value
+    if (ids !== undefined) return { ...(await resetAll(context, ids)), more: false }
+    const { found, more } = await parkedRuns(context, value, limit)
+    return { ...(await resetAll(context, found)), more }
+  },
+})
+
+interface Filter {
+  readonly ids?: readonly string[] | undefined
+  readonly queue?: string | undefined
+  readonly schedule?: string | undefined
+  readonly reasonIncludes?: string | undefined
+  readonly limit?: number | undefined
+}
+
+function aimProblems({ ids, queue, schedule, reasonIncludes, limit }: Filter): Problem[] {
+  if (ids === undefined) {
+    if (queue !== undefined || schedule !== undefined) return []
+    return [
+      {
+        field: 'ids',
+        problem: 'is missing',
+        expected: 'the ids of runs, or a queue or schedule whose parked runs are meant',
+      },
+    ]
+  }
+  return Object.entries({ queue, schedule, reasonIncludes, limit }).flatMap(([field, given]) => {
+    return given === undefined ? [] : [{ field, problem: 'is given beside `ids`', expected: 'only one of the two' }]
+  })
+}
+
+/** As many pages as are looked through for runs that were parked for a certain reason. */
+const pagesMax = 10
+
+async function parkedRuns(context: OperationContext, { queue, schedule, reasonIncludes }: Filter, limit: number) {
+  const found: string[] = []
+  let before: string | undefined
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const filter = onlyGiven({ queue, schedule, before })
+    const page = await list.call(context, { ...filter, status: 'parked', limit: idsMax })
+    for (const { id, parked } of page.runs) {
+      if (reasonIncludes !== undefined && !parked?.reason.includes(reasonIncludes)) continue
+      if (found.length === limit) return { found, more: true }
+      found.push(id)
+    }
+    if (page.next === null) return { found, more: false }
+    before = page.next
+  }
+  return { found, more: true }
+}
+
+async function resetAll({ store }: OperationContext, ids: readonly string[]): Promise<Omit<ManyReset, 'more'>> {
+  const reset: string[] = []
+  const left: { id: string; why: string }[] = []
+  for (const id of new Set(ids)) {
+    const answer = await store.reset(id)
+    if (answer === 'ready') reset.push(id)
+    else left.push({ id, why: answer === 'not-found' ? 'there is no such run' : 'it is not parked' })
+  }
+  return { reset, left }
+}

@@ -1,0 +1,32 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { parseId } from '../../core/id.ts'
+
+/** What a token's holder shows: the id by which it is found, and what only the holder knows. */
+export interface TokenParts {
+  readonly id: string
+  readonly secret: string
+}
+
+/** 256 bits: nobody guesses them, so that a plain hash keeps them as well as a slow one would. */
+export const secretBytes = 32
+
+const pattern = /^belfry_(t-[0-9a-z]+)_([0-9a-f]{64})$/
+
+export function tokenText({ id, secret }: TokenParts): string {
+  return `belfry_${id}_${secret}`
+}
+
+export function tokenPartsOf(text: string): TokenParts | null {
+  const [, id, secret] = pattern.exec(text) ?? []
+  return id === undefined || secret === undefined || parseId('token', id) === null ? null : { id, secret }
+}
+
+export function hashOfSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url')
+}
+
+/** In the same time, however much of it is right. */
+export function isSecretOf(secret: string, hash: string): boolean {
+  const [given, kept] = [Buffer.from(hashOfSecret(secret)), Buffer.from(hash)]
+  return given.length === kept.length && timingSafeEqual(given, kept)
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { durationMsMax } from '../../core/duration.ts'
+import { BelfryError } from '../../core/error.ts'
+import type { TokenView } from '../../store/token-steps.ts'
+import { durationFields, durationOf } from '../duration-input.ts'
+import { name } from '../fields.ts'
+import { noted } from '../note.ts'
+import { type Doors, operation, type Scope, scopes } from '../operation.ts'
+import { instantSaid, outputOf, text } from '../output.ts'
+import { type Problem, quoted, refuse } from '../problem.ts'
+import { hashOfSecret, secretBytes, tokenText } from './secret.ts'
+
+/** A token, without what lets its holder in. */
+export interface Token extends Omit<TokenView, 'scope'> {
+  readonly scope: Scope
+}
+
+const tokenFields = {
+  id: text('The id of the token.'),
+  name: text('Its name, which stands beside everything that is done with it.'),
+  scope: z.enum(scopes).describe('What its holder may do; each includes those before it.'),
+  createdAt: instantSaid('When it was made.'),
+  createdBy: text('Who made it.'),
+  expiresAt: instantSaid('Until when it lets anybody in; null: for good.').nullable(),
+  revokedAt: instantSaid('When it was revoked.').nullable(),
+  usedAt: instantSaid('When it was last used, to the hour.').nullable(),
+}
+
+const tokenSaid = noted(
+  outputOf<Token>()(z.strictObject(tokenFields).describe('What lets somebody in at the doors of a server.')),
+  { id: 'Token' },
+)
+
+const doors: Doors = {
+  library: true,
+  cli: true,
+  http: true,
+  mcp: 'A model does not hand out rights.',
+}
+
+const create = operation({
+  noun: 'token',
+  verb: 'create',
+  says: 'Makes a token and tells its secret, this once.',
+  request: 'a token',
+  effect: 'write',
+  scope: 'admin',
+  input: z.strictObject({
+    name: name.describe('Names it: it stands beside everything that is done with it.'),
+    scope: z.enum(scopes).describe('What its holder may do; each includes those before it. Default: read.').optional(),
+    ...durationFields('expires', 'After how long it lets nobody in any more. Default: never.'),
+  }),
+  takes: ['name'],
+  output: outputOf<Token & { readonly token: string }>()(
+    z.strictObject({ token: text('The token itself. It is not kept, and never told again.'), ...tokenFields }),
+  ),
+  errors: ['invalid', 'conflict'],
+  doors,
+  examples: [{ name: 'builder' }, { name: 'ci', scope: 'operate', expires: '90d' }],
+  async judge(context, { value, problems: found }) {
+    const problems: Problem[] = [...found]
+    const expiresMs = durationOf(value, 'expires', problems)
+    if (expiresMs !== undefined && (expiresMs < 1_000 || expiresMs > durationMsMax)) {
+      problems.push({ field: 'expires', problem: `is ${expiresMs} ms`, expected: 'a duration of 1s to 36500d' })
+    }
+    refuse('The token', problems)
+    const { store, actor, randomHex } = context
+    const { name: wanted, scope = 'read' } = value as { name: string; scope?: Scope }
+    const secret = randomHex(secretBytes)
+    const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.read.now()) + expiresMs }
+    const written = await store.createToken(
+      { name: wanted, hash: hashOfSecret(secret), scope, ...expiresAt },
+      { actor },
+    )
+    if (written.answer === 'exists') throw taken(wanted)
+    return { token: tokenText({ id: written.token.id, secret }), ...tokenOf(written.token) }
+  },
+})
+
+const list = operation({
+  noun: 'token',
+  verb: 'list',
+  says: 'Lists tokens by name, then those that were revoked; their secrets nobody knows.',
+  request: 'a list of tokens',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({}),
+  takes: [],
+  output: z.array(tokenSaid),
+  errors: ['invalid'],
+  doors,
+  examples: [{}],
+  run: async ({ store }) => (await store.read.tokens()).map(tokenOf),
+})
+
+const revoke = operation({
+  noun: 'token',
+  verb: 'revoke',
+  says: 'Lets nobody in with a token any more, from now on.',
+  request: 'a revocation',
+  effect: 'destructive',
+  scope: 'admin',
+  input: z.strictObject({ name: name.describe('The name of the token.') }),
+  takes: ['name'],
+  output: z.strictObject({
+    name: text('The name of the token.'),
+    answer: z.literal('revoked').describe('Always revoked.'),
+  }),
+  errors: ['invalid', 'not-found'],
+  doors,
+  examples: [{ name: 'builder' }],
+  async run({ store, actor }, { name: given }) {
+    if ((await store.revokeToken(given, { actor })) === 'revoked') return { name: given, answer: 'revoked' as const }
+    throw new BelfryError('not-found', `There is no token ${quoted(given)} that lets anybody in.`, {
+      hint: 'The list of tokens tells those that do.',
+      details: { token: given },
+    })
+  },
+})
+
+function tokenOf({ scope, ...token }: TokenView): Token {
+  // What cannot be read lets nobody do more than look.
+  return { ...token, scope: scopes.find((known) => known === scope) ?? 'read' }
+}
+
+function taken(given: string): BelfryError {
+  return new BelfryError('conflict', `There is a token ${quoted(given)} already, and its secret is not kept.`, {
+    hint: 'Choose another name, or revoke it first.',
+    details: { token: given },
+  })
+}
+
+/** The verbs of a token. An editor shows these comments at `belfry.tokens`; a test holds them to what the verb says. */
+export const tokenOperations = {
+  /** Makes a token and tells its secret, this once. */
+  create,
+  /** Lists tokens by name, then those that were revoked; their secrets nobody knows. */
+  list,
+  /** Lets nobody in with a token any more, from now on. */
+  revoke,
+}

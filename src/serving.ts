@@ -1,0 +1,72 @@
+/** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { HttpDoor } from './doors/http/app.ts'
+import { listenAddressOf } from './doors/http/listen-address.ts'
+import { type Served, serveDoor } from './doors/http/serve.ts'
+import type { Events } from './engine/events.ts'
+import { packageVersion } from './library/version.ts'
+import type { OperationContext } from './operations/context.ts'
+import { read } from './operations/input.ts'
+import { onlyGiven } from './operations/only-given.ts'
+import { type Problem, refuse } from './operations/problem.ts'
+
+const basePath = z
+  .string()
+  .regex(/^(\/[\w.~-]+)*$/)
+  .optional()
+const hosts = z.array(z.string().min(1)).readonly().optional()
+
+const handlerInput = z.strictObject({ basePath, hosts })
+const serveInput = z.strictObject({
+  listen: z.string().optional(),
+  behindProxy: z.boolean().optional(),
+  hosts,
+  basePath,
+  tokenFolder: z.string().min(1).optional(),
+})
+
+/** Where the door is mounted, and the hosts that requests may be addressed to; whoever mounts it may look after those. */
+export type HandlerOptions = z.input<typeof handlerInput>
+
+/** Where to listen (`127.0.0.1:4747`), and where the token of whoever works here is kept. */
+export type ServeOptions = z.input<typeof serveInput>
+
+export type { Served }
+
+export interface Behind {
+  readonly context: OperationContext
+  readonly events: Events
+  readonly logger: Logger
+  readonly isWorking?: () => boolean
+}
+
+function doorOf({ events, logger, isWorking }: Behind) {
+  const onUnforeseen = (error: unknown) =>
+    logger.error({ err: error }, 'A request went wrong in a way that nobody foresaw.')
+  return { version: packageVersion(), events, onUnforeseen, ...onlyGiven({ isWorking }) }
+}
+
+/** The door as a function from requests to answers. */
+export function handlerOf(options: HandlerOptions, behind: Behind): HttpDoor {
+  const { value, problems } = read(handlerInput, options, 'a handler')
+  refuse('The handler', problems)
+  return new HttpDoor({ ...doorOf(behind), ...onlyGiven(value), context: behind.context })
+}
+
+/** The door at an address of this machine. */
+export async function served(options: ServeOptions, behind: Behind): Promise<Served> {
+  const { value, problems: found } = read(serveInput, options, 'a server')
+  const problems: Problem[] = [...found]
+  const { listen: text, ...rest } = value
+  const listen = text === undefined ? undefined : listenAddressOf(text, 'listen', problems)
+  if (listen === null && problems.length === 0) {
+    problems.push({
+      field: 'listen',
+      problem: 'is "none"',
+      expected: 'an address to listen at, such as 127.0.0.1:4747',
+    })
+  }
+  refuse('The server', problems)
+  return serveDoor(behind.context, onlyGiven({ ...rest, listen: listen ?? undefined }), doorOf(behind))
+}

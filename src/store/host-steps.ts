@@ -1,0 +1,46 @@
+import type { RunStatus } from '../core/run-state.ts'
+import type { Actor, LeaseAnswer, LeaseName, LeaseRequest } from './port.ts'
+
+/**
+ * What outside hosts, and the people beside them, ask of the store. A host is a worker that nobody starts: it is known by
+ * its name, and what it holds is named by the run, the fence and the claim, as any lease is.
+ */
+export interface HostSteps {
+  /** Hands out runs of one queue to a host, and notes that it is alive. */
+  leaseToHost(request: HostRequest): Promise<HostLeased>
+  /** Takes the next runs as completed in one step, under the same ceilings: nobody ever holds them. */
+  drain(request: HostRequest): Promise<LeaseAnswer>
+  /** Moves a run that nobody has leased to another place in its queue. */
+  reprioritise(runId: string, priority: number, options: { actor: Actor }): Promise<Reprioritised>
+}
+
+export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
+  readonly host: string
+  /** Who asks again with the same key is told what the first was granted, and gets nothing else. */
+  readonly key?: string
+}
+
+export type HostLeased =
+  | (LeaseAnswer & {
+      readonly answer: 'leased'
+      /** What the key was granted when it first came; the `leases` are those of them that are held still. */
+      readonly repeated?: readonly LeaseName[]
+    })
+  /** The key came before with another request. */
+  | { readonly answer: 'other-request' }
+
+export type Reprioritised =
+  | { readonly answer: 'moved' | 'unchanged'; readonly before: number }
+  | { readonly answer: 'not-waiting'; readonly status: RunStatus }
+  | { readonly answer: 'not-found' }
+
+/** A run that is leased, as a door must know it to tell whether somebody holds what he says he holds. */
+export interface HeldRun extends LeaseName {
+  readonly queue: string
+  readonly claimId: string
+  readonly workerId: string
+  readonly scheduleId: string | null
+  /** How long a host's lease of it lasts by now; `null` where the policy of its queue cannot be read. */
+  readonly leaseTtlMs: number | null
+  readonly expiresAt: number
+}

@@ -1,0 +1,14 @@
+export interface PruneRequest {
+  /** Rows that one step removes, about. */
+  readonly limit: number
+  /** The `next` of the step before; absent: begin a new round. */
+  readonly from?: string
+}
+
+export interface Pruned {
+  readonly runs: number
+  readonly ledger: number
+  readonly other: number
+  /** Where this round goes on; `null` when it is over. */
+  readonly next: string | null
+}

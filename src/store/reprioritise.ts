@@ -1,0 +1,68 @@
+import { isEnded } from '../core/run-state.ts'
+import { writeAudit } from './audit.ts'
+import { gatesOf } from './cancel.ts'
+import { checkActor, checkInteger, priorityMax } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { lockGates, regateLocked } from './gate.ts'
+import type { Reprioritised } from './host-steps.ts'
+import type { Actor } from './port.ts'
+import { run as readRun } from './reads/run.ts'
+import { lockScheduleOf } from './reset.ts'
+import { placesOf, type RunPlace } from './run-place.ts'
+import { runIdOf } from './settle.ts'
+import { both, clockNow, one, run, type Step, StepAgain } from './statement.ts'
+
+/**
+ * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
+ * line is the only one who may touch the definition. A run that somebody has leased has no such row, and keeps its place.
+ */
+const moveInLine = both(
+  'reprioritise in line',
+  `update belfry.ready set priority = $6
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning run_id`,
+)
+const moveAside = both(
+  'reprioritise aside',
+  'update belfry.aside set priority = $3 where run_id = $1 and ns = $2 returning run_id',
+)
+const redefine = both('reprioritise definition', 'update belfry.run set priority = $2 where id = $1')
+
+export function* reprioritise(
+  context: StoreContext,
+  runId: string,
+  priority: number,
+  { actor }: { readonly actor: Actor },
+): Step<Reprioritised> {
+  checkInteger(priority, 'priority', -priorityMax, priorityMax)
+  checkActor(actor)
+  const id = runIdOf({ runId })
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return { answer: 'not-found' }
+  yield* lockScheduleOf(place)
+  const gates = gatesOf(place)
+  yield* lockGates(gates)
+  const before = place.priority
+  if (!(yield* move(place, priority))) return yield* notWaiting(context, runId)
+  if (before === priority) return { answer: 'unchanged', before }
+  yield* run(redefine, id, priority)
+  // Of a key the best-ranked stand in line, and that may be another one now.
+  for (const gate of gates) yield* regateLocked(gate)
+  const now = yield* clockNow()
+  const detail = { from: before, to: priority }
+  yield* writeAudit(context, { actor, verb: 'run.reprioritise', subject: `run ${runId}`, detail }, now)
+  return { answer: 'moved', before }
+}
+
+function* move(place: RunPlace, priority: number): Step<boolean> {
+  const { queueId, needId, priority: before, enqueuedAt, runId, ns } = place
+  const inLine = yield* one(moveInLine, queueId, needId, before, enqueuedAt, runId, priority)
+  return inLine !== undefined || (yield* one(moveAside, runId, ns, priority)) !== undefined
+}
+
+function* notWaiting(context: StoreContext, runId: string): Step<Reprioritised> {
+  const found = yield* readRun(context, runId)
+  if (found === null) return { answer: 'not-found' }
+  const { status } = found
+  if (status === 'leased' || isEnded(status)) return { answer: 'not-waiting', status }
+  throw new StepAgain(`Run ${runId} moved while it was to get another place.`)
+}

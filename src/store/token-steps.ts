@@ -1,0 +1,48 @@
+import type { Actor } from './port.ts'
+
+/** What lets somebody in at the doors of a server. The secret is its holder's; the store knows a hash of it. */
+export interface TokenSteps {
+  /** Makes a token; a name that a live token has is taken. */
+  createToken(token: NewToken, options: { actor: Actor }): Promise<TokenAnswer>
+  /** Nobody gets in with it any more, from now on. */
+  revokeToken(name: string, options: { actor: Actor }): Promise<'revoked' | 'not-found'>
+  /** Notes that somebody came in with it. */
+  noteTokenUse(id: string): Promise<void>
+}
+
+export interface TokenReads {
+  /** The token with this id, also one that is over. */
+  token(id: string): Promise<KnownToken | null>
+  /** Those that are not revoked, by name, then those that are, the newest first. */
+  tokens(): Promise<TokenView[]>
+}
+
+export interface NewToken {
+  readonly name: string
+  readonly hash: string
+  readonly scope: string
+  readonly expiresAt?: number
+}
+
+export interface TokenView {
+  readonly id: string
+  readonly name: string
+  readonly scope: string
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  /** When it was last used, about. */
+  readonly usedAt: number | null
+}
+
+export interface KnownToken extends TokenView {
+  readonly hash: string
+  /** By the store's own clock, at the moment of the look. */
+  readonly now: number
+}
+
+export interface TokenAnswer {
+  readonly answer: 'created' | 'exists'
+  readonly token: TokenView
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { BelfryClient } from '../../src/client/client.ts'
+import { onPorch } from '../doors/http/porch.ts'
+import { errorOf, verbsAt } from '../operations/desk.ts'
+
+const porch = onPorch()
+
+describe('the client', () => {
+  it('has the face of the library: the same verbs with the same answers', async () => {
+    const client = porch().client()
+    const here = verbsAt(() => porch().desk.context)
+    await client.schedules.put('nightly', { cron: '0 2 * * *', zone: 'Europe/Paris', target: { handler: 'report' } })
+    expect(await client.schedules.get('nightly')).toEqual(await here.schedules.get('nightly'))
+    expect(await client.schedules.list({ limit: 5 })).toEqual(await here.schedules.list({ limit: 5 }))
+    expect(await client.schedules.explain('nightly')).toEqual(await here.schedules.explain('nightly'))
+    const { id } = await client.runs.enqueue({
+      payload: { at: '2026-01-01T00:00:00.000Z' },
+      notBefore: new Date(Date.UTC(2026, 5, 1)),
+    })
+    expect(await client.runs.get(id as string)).toEqual(await here.runs.get(id as string))
+    expect((await client.runs.get(id as string)).payload).toEqual({ at: '2026-01-01T00:00:00.000Z' })
+    expect(await client.sched.plan({ kinds: ['http'] })).toEqual(await here.sched.plan({ kinds: ['http'] }))
+    expect(Object.keys(client.queues)).toEqual(Object.keys(here.queues))
+  })
+
+  it('throws what was thrown there: code, message, hint and details', async () => {
+    const client = porch().client()
+    const here = verbsAt(() => porch().desk.context)
+    const calls = [
+      (verbs: typeof here) => verbs.schedules.get('nobody'),
+      (verbs: typeof here) => verbs.runs.get('nonsense'),
+      (verbs: typeof here) => verbs.queues.set('mail', { maxConcurrent: 0, surprise: 1 } as never),
+      (verbs: typeof here) => verbs.sched.complete('r-15.1.aa'),
+      (verbs: typeof here) => verbs.sched.reset({}),
+    ]
+    for (const call of calls) {
+      const [there, near] = [await errorOf(call(client as never)), await errorOf(call(here))]
+      expect(there).toMatchObject({ code: near.code, message: near.message, hint: near.hint })
+      expect(there.details).toEqual(JSON.parse(JSON.stringify(near.details ?? null)) ?? undefined)
+    }
+  })
+
+  it('may do what its token may, and says what cannot be had from afar', async () => {
+    expect((await errorOf(porch().client('read').runs.enqueue({}))).code).toBe('not-allowed')
+    const signal = new AbortController().signal
+    expect((await errorOf(porch().client().runs.wait('r-15'))).message).toContain('A request is not held open')
+    expect(
+      (
+        await errorOf(
+          porch()
+            .client()
+            .runs.wait('r-15', { signal } as never),
+        )
+      ).code,
+    ).toBe('invalid')
+  })
+
+  it('says of a server that is not there where it looked', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    await new Promise((resolve) => server.close(resolve))
+    const client = new BelfryClient({ url: `http://127.0.0.1:${port}/`, token: 'x' })
+    const error = await errorOf(client.queues.list())
+    expect(error).toMatchObject({ code: 'unavailable' })
+    expect(error.message).toBe(`The server at http://127.0.0.1:${port} cannot be reached: ECONNREFUSED.`)
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { onPorch } from './porch.ts'
+
+const porch = onPorch()
+const target = { http: { url: 'https://example.org/hook' } }
+
+describe('a verb over HTTP', () => {
+  it('makes a schedule, tells where it is, and its ETag lets it be changed by who has seen it', async () => {
+    const made = await porch().ask('/api/schedules', { body: { name: 'a b/c', every: '1h', target } })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe('/api/schedules/a%20b%2Fc')
+    expect(made.headers.get('etag')).toBe('"1"')
+    const path = '/api/schedules/a%20b%2Fc'
+    const seen = await porch().ask(path)
+    expect(await seen.json()).toMatchObject({
+      name: 'a b/c',
+      everyMs: 3_600_000,
+      createdAt: '2026-01-05T09:00:00.000Z',
+    })
+    const unchanged = await porch().ask(path, { headers: { 'if-none-match': '"1"' } })
+    expect(unchanged.status).toBe(304)
+    const change = { method: 'PATCH', body: { priority: 3 } }
+    expect((await porch().ask(path, { ...change, headers: { 'if-match': '"1"' } })).headers.get('etag')).toBe('"2"')
+    const late = await porch().problem(path, { method: 'PATCH', body: { priority: 4 }, headers: { 'if-match': '"1"' } })
+    expect(late).toMatchObject({ status: 412, code: 'conflict', details: { version: 2 } })
+    expect(await porch().problem(path, { ...change, headers: { 'if-match': 'x' } })).toMatchObject({ status: 400 })
+  })
+
+  it('answers 200 where nothing was made, and 201 for a new run only, by the key that a proxy may repeat', async () => {
+    const body = { name: 'twice', every: '1h', target }
+    expect((await porch().ask('/api/schedules', { body })).status).toBe(201)
+    expect((await porch().ask('/api/schedules', { body })).status).toBe(200)
+    const headers = { 'idempotency-key': 'k-1' }
+    const first = await porch().ask('/api/runs', { body: { payload: 1 }, headers })
+    const again = await porch().ask('/api/runs', { body: { payload: 1 }, headers })
+    expect([first.status, again.status]).toEqual([201, 200])
+    const [{ id }, { id: same }] = [(await first.json()) as { id: string }, (await again.json()) as { id: string }]
+    expect(same).toBe(id)
+    expect(first.headers.get('location')).toBe(`/api/runs/${id}`)
+    const other = await porch().problem('/api/runs', { body: { payload: 2 }, headers })
+    expect(other).toMatchObject({ status: 409, code: 'conflict' })
+  })
+
+  it('reads numbers, lists, yes and no from the address, and refuses what it does not know there', async () => {
+    await porch().json('/api/runs/enqueue-many', { body: { runs: [{}, {}, {}] } })
+    expect((await porch().json('/api/runs?limit=2')).runs).toHaveLength(2)
+    const wrong = await porch().problem('/api/runs?limit=two&stauts=ready')
+    expect(wrong).toMatchObject({ status: 400, code: 'invalid' })
+    expect((wrong.details as { problems: { field: string }[] }).problems.map(({ field }) => field)).toEqual([
+      'limit',
+      'stauts',
+    ])
+    expect(await porch().problem('/api/runs?limit=1&limit=2')).toMatchObject({ code: 'invalid' })
+    const plan = await porch().json('/api/sched/plan?kinds=http,command&limit=1')
+    expect(plan.leases).toHaveLength(1)
+    expect(await porch().problem('/api/schedules?deleted=yes')).toMatchObject({ code: 'invalid' })
+  })
+
+  it('rehearses what can be rehearsed, and says of the rest that it cannot', async () => {
+    const headers = { 'belfry-dry-run': 'true' }
+    const body = { name: 'x', every: '1h', target }
+    expect((await porch().ask('/api/schedules', { body, headers })).status).toBe(201)
+    expect((await porch().problem('/api/schedules/x')).status).toBe(404)
+    expect(await porch().problem('/api/runs/r-15/cancel', { method: 'POST', headers })).toMatchObject({
+      code: 'invalid',
+    })
+    expect(await porch().problem('/api/schedules', { body, headers: { 'belfry-dry-run': 'maybe' } })).toMatchObject({
+      code: 'invalid',
+    })
+  })
+
+  it('writes down who did it, and through which door', async () => {
+    await porch().json('/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 3 } })
+    const [entry] = await porch().desk.store.read.audit('queue mail')
+    expect(entry).toMatchObject({ actor: 'a adminer', door: 'http', verb: 'queue.create' })
+  })
+
+  it('refuses a body that is no object, no JSON, of another type, or says otherwise than the address', async () => {
+    for (const text of ['[1]', '"x"', '{"name":', '{"payload":12345678901234567890}', '\u0000']) {
+      expect(await porch().problem('/api/runs', { text }), text).toMatchObject({ status: 400, code: 'invalid' })
+    }
+    const xml = { text: '<a/>', headers: { 'content-type': 'text/xml' } }
+    expect(await porch().problem('/api/runs', xml)).toMatchObject({ status: 415 })
+    const other = { method: 'PUT', body: { name: 'other', maxConcurrent: 1 } }
+    expect(await porch().problem('/api/queues/mail', other)).toMatchObject({ status: 400 })
+    expect(await porch().problem('/api/runs?queue=mail', { body: {} })).toMatchObject({ status: 400 })
+    const large = { text: JSON.stringify({ payload: 'x'.repeat(1_100_000) }) }
+    expect(await porch().problem('/api/runs', large)).toMatchObject({ status: 413 })
+    expect(porch().unforeseen).toEqual([])
+  })
+
+  it('says what is where nothing is, and what can be done where something is', async () => {
+    expect(await porch().problem('/api/nothing')).toMatchObject({ status: 404, code: 'not-found' })
+    const response = await porch().ask('/api/runs', { method: 'DELETE' })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('GET, POST')
+    expect((await porch().ask('/mcp')).status).toBe(405)
+  })
+
+  it('tells nobody what it is that nobody foresaw, but the log', async () => {
+    porch().desk.store.read.queues = () => Promise.reject(new Error('the password is xyzzy'))
+    const problem = await porch().problem('/api/queues')
+    expect(problem).toMatchObject({ status: 500, code: 'failure' })
+    expect(JSON.stringify(problem)).not.toContain('xyzzy')
+    expect(porch().unforeseen).toHaveLength(1)
+  })
+
+  it('is under whatever path it is mounted at', async () => {
+    const { HttpDoor } = await import('../../../src/doors/http/app.ts')
+    const { context, events } = porch().desk
+    const door = new HttpDoor({ context, events, version: '1', basePath: '/tools/belfry/' })
+    const headers = { authorization: `Bearer ${porch().tokens.get('admin')}` }
+    const at = (path: string, init: RequestInit = {}) =>
+      door.fetch(
+        new Request(`http://app.example.org${path}`, {
+          ...init,
+          headers: { ...headers, 'content-type': 'application/json' },
+        }),
+      )
+    expect((await at('/tools/belfry/api/queues')).status).toBe(200)
+    const made = await at('/tools/belfry/api/runs', { method: 'POST', body: '{}' })
+    expect(made.headers.get('location')).toMatch(/^\/tools\/belfry\/api\/runs\/r-/)
+    const missing = (await (await at('/tools/belfry/api/runs/r-3zzz')).json()) as { type: string }
+    expect(missing.type).toBe('/tools/belfry/docs#error-not-found')
+    expect((await at('/api/queues')).status).toBe(404)
+    door.close()
+  })
+})

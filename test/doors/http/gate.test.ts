@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from 'vitest'
+import { tokenOperations } from '../../../src/operations/token/token.ts'
+import { onPorch, origin } from './porch.ts'
+
+const porch = onPorch()
+
+describe('at the gate', () => {
+  it('nobody is let in without a good token, and nobody learns what was wrong with it', async () => {
+    const none = await porch().problem('/api/queues', { as: null })
+    expect(none).toMatchObject({ status: 401, code: 'unauthenticated', detail: 'There is no token.' })
+    const good = porch().tokens.get('admin') ?? ''
+    const forged = [
+      good.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      good.replace('t-', 't-1'),
+      'belfry_t-15_00',
+      'x',
+      '',
+    ]
+    for (const token of forged) {
+      const problem = await porch().problem('/api/queues', { as: null, headers: { authorization: `Bearer ${token}` } })
+      expect(problem).toMatchObject({ status: 401, detail: 'The token is not known here.' })
+    }
+    const response = await porch().ask('/api/queues', { as: null })
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
+    const basic = { authorization: `Basic ${good}` }
+    expect((await porch().problem('/api/queues', { as: null, headers: basic })).status).toBe(401)
+  })
+
+  it('a token lets nobody in once it was revoked, or has expired', async () => {
+    const { context, clock } = porch().desk
+    const { token } = await tokenOperations.create.call(context, { name: 'short', scope: 'read', expires: '1m' })
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await porch().ask('/api/queues', { as: null, headers })).status).toBe(200)
+    clock.advance(60_000)
+    expect(await porch().problem('/api/queues', { as: null, headers })).toMatchObject({
+      detail: 'The token has expired.',
+    })
+    await porch().json('/api/tokens/a%20reader/revoke', { method: 'POST' })
+    expect(await porch().problem('/api/queues', { as: 'read' })).toMatchObject({ detail: 'The token was revoked.' })
+  })
+
+  it('only its hash is kept, and its use is noted', async () => {
+    await porch().json('/api/queues', { as: 'read' })
+    const listed = async () =>
+      (await porch().json('/api/tokens')) as unknown as { name: string; usedAt: string | null }[]
+    const usedAt = async () => (await listed()).find(({ name }) => name === 'a reader')?.usedAt
+    await vi.waitFor(async () => expect(await usedAt()).toBe('2026-01-05T09:00:00.000Z'))
+    const secret = (porch().tokens.get('read') ?? '').split('_').at(-1) ?? 'x'
+    const known = await porch().desk.store.read.token('t-11')
+    expect(JSON.stringify([await listed(), known])).not.toContain(secret)
+  })
+
+  it('each may do what its scope says and no more, and what starts programs is for admins alone', async () => {
+    const target = { command: ['true'] }
+    const cases = [
+      ['read', '/api/queues', {}, 200],
+      ['read', '/api/runs', { body: {} }, 403],
+      ['operate', '/api/runs', { body: {} }, 201],
+      ['operate', '/api/runs', { body: { target } }, 403],
+      ['operate', '/api/runs/enqueue-many', { body: { runs: [{}, { target }] } }, 403],
+      ['operate', '/api/schedules', { body: { name: 'x', every: '1h', target } }, 403],
+      ['operate', '/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 2 } }, 403],
+      ['operate', '/api/tokens', { body: { name: 'mine', scope: 'admin' } }, 403],
+      ['admin', '/api/runs', { body: { target } }, 201],
+      ['admin', '/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 2 } }, 200],
+    ] as const
+    for (const [as, path, asked, status] of cases) {
+      expect((await porch().ask(path, { ...asked, as })).status, `${as} ${path}`).toBe(status)
+    }
+    const problem = await porch().problem('/api/runs', { body: { target }, as: 'operate' })
+    expect(problem).toMatchObject({ code: 'not-allowed', details: { has: 'operate', needs: 'admin' } })
+  })
+
+  it('a request to another host, or from a page of another, is refused before anything else', async () => {
+    for (const headers of [
+      { host: 'evil.example.org' },
+      { host: '127.0.0.1:80' },
+      { origin: 'http://evil.example.org' },
+      { origin: 'null' },
+    ]) {
+      expect(await porch().problem('/api/queues', { headers })).toMatchObject({ status: 403, code: 'not-allowed' })
+    }
+    expect((await porch().ask('/live', { headers: { host: 'evil.example.org' } })).status).toBe(403)
+    expect((await porch().ask('/api/queues', { headers: { origin } })).status).toBe(200)
+  })
+
+  it('no answer lets a page of another read it, be it a preflight', async () => {
+    for (const method of ['OPTIONS', 'GET']) {
+      const response = await porch().ask('/api/queues', { method, headers: { 'access-control-request-method': 'GET' } })
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    }
+  })
+
+  it('whoever asks too often is told when to ask again, and a guesser never slows those who are known', async () => {
+    const statuses = new Set<number>()
+    for (let tries = 0; tries < 60; tries++) statuses.add((await porch().ask('/api/queues', { as: null })).status)
+    expect([...statuses]).toEqual([401, 429])
+    const slow = await porch().ask('/api/queues', { as: null })
+    expect(slow.headers.get('retry-after')).toBe('1')
+    expect((await porch().ask('/api/queues')).status).toBe(200)
+    for (let tries = 0; tries < 1_000; tries++) await porch().ask('/api/queues', { as: 'read' })
+    expect(await porch().problem('/api/queues', { as: 'read' })).toMatchObject({ status: 429, code: 'too-many' })
+    porch().desk.clock.advance(1_000)
+    expect((await porch().ask('/api/queues', { as: 'read' })).status).toBe(200)
+  })
+})

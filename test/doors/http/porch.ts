@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect } from 'vitest'
+import { BelfryClient } from '../../../src/client/client.ts'
+import { HttpDoor } from '../../../src/doors/http/app.ts'
+import type { Scope } from '../../../src/operations/operation.ts'
+import { tokenOperations } from '../../../src/operations/token/token.ts'
+import { Desk } from '../../operations/desk.ts'
+
+export const origin = 'http://127.0.0.1:4747'
+
+export interface Asked {
+  readonly method?: string
+  readonly body?: unknown
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whose token is shown; `null` shows none. */
+  readonly as?: Scope | null
+}
+
+/** The HTTP door of a desk, and tokens for everybody. */
+export class Porch {
+  readonly desk: Desk
+  readonly door: HttpDoor
+  readonly tokens = new Map<Scope, string>()
+  readonly unforeseen: unknown[] = []
+
+  private constructor(desk: Desk) {
+    this.desk = desk
+    const { context, events } = desk
+    const onUnforeseen = (error: unknown) => this.unforeseen.push(error)
+    this.door = new HttpDoor({ context, events, version: '1.2.3', hosts: ['127.0.0.1:4747'], onUnforeseen })
+  }
+
+  static async open(): Promise<Porch> {
+    const porch = new Porch(await Desk.open())
+    for (const scope of ['read', 'operate', 'admin'] as const) {
+      const { token } = await tokenOperations.create.call(porch.desk.context, { name: `a ${scope}er`, scope })
+      porch.tokens.set(scope, token)
+    }
+    return porch
+  }
+
+  async ask(path: string, { method, body, text, headers = {}, as = 'admin' }: Asked = {}): Promise<Response> {
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const token = as === null ? {} : { authorization: `Bearer ${this.tokens.get(as)}` }
+    const type = sent === undefined ? {} : { 'content-type': 'application/json' }
+    return this.door.fetch(
+      new Request(origin + path, {
+        method: method ?? (sent === undefined ? 'GET' : 'POST'),
+        headers: { host: '127.0.0.1:4747', ...type, ...token, ...headers },
+        ...(sent !== undefined && { body: sent }),
+      }),
+    )
+  }
+
+  /** The answer to what must be answered well. */
+  async json(path: string, asked: Asked = {}): Promise<Record<string, unknown>> {
+    const response = await this.ask(path, asked)
+    const body = (await response.json()) as Record<string, unknown>
+    expect(response.ok, JSON.stringify(body)).toBe(true)
+    return body
+  }
+
+  /** The error that something must be answered with. */
+  async problem(path: string, asked: Asked = {}): Promise<Record<string, unknown> & { status: number }> {
+    const response = await this.ask(path, asked)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    const body = (await response.json()) as Record<string, unknown> & { status: number }
+    expect(body.status).toBe(response.status)
+    return body
+  }
+
+  client(as: Scope = 'admin'): BelfryClient {
+    return new BelfryClient({
+      url: origin,
+      token: this.tokens.get(as) ?? '',
+      fetch: (request) => this.door.fetch(request),
+    })
+  }
+
+  async close(): Promise<void> {
+    this.door.close()
+    await this.desk.store.close()
+  }
+}
+
+export function onPorch(): () => Porch {
+  let porch: Porch
+  beforeEach(async () => {
+    porch = await Porch.open()
+  })
+  afterEach(() => porch.close())
+  return () => porch
+}
