@@ -118,11 +118,40 @@ export function operation<
       const reading = read(entry.input, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
       const problems: Problem[] = [...reading.problems, ...beside.problems]
-      if ('judge' in entry) return entry.judge(context, { ...reading, problems }, beside.value)
+      const noted = audited(context, entry, reading.given)
+      if ('judge' in entry) return entry.judge(noted, { ...reading, problems }, beside.value)
       refuse(subjectOf(entry.request), problems)
-      return entry.run(context, reading.value as z.output<Input>, beside.value as z.output<Local>)
+      return entry.run(noted, reading.value as z.output<Input>, beside.value as z.output<Local>)
     },
   })
+}
+
+/**
+ * Whoever changes something through a door to the outside is written down beside it, with what was asked for. A program that has the
+ * store open in its own process is not: what it does is its own, and it does it a thousand times a second.
+ */
+function audited(
+  context: OperationContext,
+  { noun, verb, effect }: Pick<AnyOperation, 'noun' | 'verb' | 'effect'>,
+  given: Reading<unknown>['given'],
+): OperationContext {
+  const { actor, store } = context
+  if (effect === 'read' || actor.door === 'library') return context
+  const { name, id, queue, lease } = given as Readonly<Record<string, unknown>>
+  const about = name ?? id ?? (typeof lease === 'string' ? lease.split('.')[0] : undefined)
+  const subject =
+    about === undefined ? `queue ${textIn(queue ?? 'default')}` : `${noun === 'sched' ? 'run' : noun} ${textIn(about)}`
+  const { reason } = given as { readonly reason?: unknown }
+  const detail = typeof reason === 'string' ? { detail: { reason: reason.slice(0, 500) } } : {}
+  return { ...context, store: store.audited({ actor, verb: `${noun}.${verb}`, subject, ...detail }) }
+}
+
+/** As it can be kept, whatever it is: it has not been judged yet. */
+function textIn(value: unknown): string {
+  return String(typeof value === 'string' ? value : typeof value)
+    .slice(0, 300)
+    .replaceAll('\0', '')
+    .toWellFormed()
 }
 
 /** The words by which the command line knows a verb: `clearHints` of a schedule is `schedule clear-hints`. */

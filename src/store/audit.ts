@@ -1,21 +1,12 @@
 import { checkText, jsonText, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
-import type { Actor } from './port.ts'
+import type { AuditEntry } from './port.ts'
 import { both, freshIds, one, type Step } from './statement.ts'
 
 const insertAudit = both(
   'audit insert',
   `insert into belfry.audit (id, ns, at, actor, door, verb, subject, detail) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 )
-
-export interface AuditEntry {
-  readonly actor: Actor
-  /** The noun and what was done to it: `schedule.pause`. */
-  readonly verb: string
-  /** The noun and its name: `schedule report`. */
-  readonly subject: string
-  readonly detail?: unknown
-}
 
 /** Writes down who changed what, in the transaction that changed it. */
 export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number): Step<void> {

@@ -4,6 +4,8 @@ import type { Policy, Retention } from '../core/policy.ts'
 import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
+import type { Actor, AuditEntry } from './actor.ts'
+import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
@@ -26,6 +28,7 @@ import type {
   WorkerView,
 } from './view.ts'
 
+export type { Actor, AuditEntry } from './actor.ts'
 export type { Wake } from './listeners.ts'
 export type { Pruned, PruneRequest } from './pruning.ts'
 
@@ -101,6 +104,8 @@ export interface Store extends HostSteps, TokenSteps {
   hears(): boolean
   /** Tells other processes that there may be room in a queue that was full. */
   wakeOthers(): void
+  /** The same store, on which what somebody changes is written down with who it was, in the same transaction. */
+  audited(entry: AuditEntry): Store
   /** The same store, on which steps that can be rehearsed answer as ever and leave nothing; others are refused. */
   rehearsal(): Store
   close(): Promise<void>
@@ -121,6 +126,8 @@ export interface StoreReads extends TokenReads {
   queues(): Promise<QueueView[]>
   workers(): Promise<WorkerView[]>
   audit(subject: string): Promise<AuditView[]>
+  /** What has happened since a place, oldest first; `null` asks where now is. */
+  events(after: EventPlace | null, limit: number): Promise<EventPage>
   /** The whole queue as `planLeases` takes it, at most `limit` runs; for plans that are shown and for tests. */
   planInput(queue: string, limit: number): Promise<PlanWindow>
   /** The earliest instant at which time alone makes something happen, of each kind, and the store's own `now`. */
@@ -151,12 +158,6 @@ export interface WorkAhead {
   readonly queues: readonly string[]
   /** The first instant after `now` at which the waiting of a run is over, in a queue that is not paused. */
   readonly nextAt: number | null
-}
-
-/** Who did it, for the audit and for versions. */
-export interface Actor {
-  readonly name: string
-  readonly door: string
 }
 
 export interface NewRun {

@@ -70,6 +70,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     listen: (heard) => store.listen(heard),
     hears: () => store.hears(),
     wakeOthers: () => undefined,
+    audited: () => rehearsal,
     rehearsal: () => rehearsal,
     close: () => store.close(),
   }

@@ -1,4 +1,5 @@
 import { BelfryError, isPassing } from '../core/error.ts'
+import { auditedStore } from './audited.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
@@ -17,6 +18,7 @@ import { appendOutput } from './output.ts'
 import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
 import type {
   AttemptEnd,
+  AuditEntry,
   Enqueued,
   EnqueueOptions,
   LeaseAnswer,
@@ -231,6 +233,10 @@ export class SqlStore implements Store {
 
   wakeOthers(): void {
     this.#database.wakeOthers(['work'])
+  }
+
+  audited(entry: AuditEntry): Store {
+    return auditedStore(this, entry, (verb, args, about = () => ({})) => this.#written(verb, args, about))
   }
 
   rehearsal(): Store {

@@ -3,7 +3,7 @@ import { operations } from '../../src/operations/table.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Alike } from './alike.ts'
 import { Shell } from './belfry-process.ts'
-import { missing, type Step, steps, workedSteps } from './parity-steps.ts'
+import { hostSteps, missing, type Step, steps, workedSteps } from './parity-steps.ts'
 
 /** What was typed and what came of it, as it can be compared with another store's. */
 interface Line {
@@ -81,7 +81,8 @@ describe('every verb of the command line', () => {
   it('is typed by a step', () => expect(missing(operations)).toEqual([]))
 
   it('answers the same on SQLite and PostgreSQL where no worker runs', async () => {
-    const [sqlite, postgres] = await Promise.all([play(new Shell('sqlite'), steps), play(new Shell('postgres'), steps)])
+    const all = [...steps, ...hostSteps]
+    const [sqlite, postgres] = await Promise.all([play(new Shell('sqlite'), all), play(new Shell('postgres'), all)])
     expect(postgres).toEqual(sqlite)
   })
 

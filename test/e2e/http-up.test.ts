@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { storyBlocks } from '../../src/doors/http/docs-page.ts'
 import { binary, type Running, Shell } from './belfry-process.ts'
 
 const run = promisify(execFile)
+const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 interface Up {
   readonly shell: Shell
@@ -73,21 +74,21 @@ describe('belfry up', () => {
     expect((await new Shell('sqlite').belfry('up --listen nowhere'.split(' '))).exit).toBe(2)
   })
 
-  it('does what the page shows, typed as it stands there', async () => {
+  // A machine need not have curl; what the page shows is then told by the tests of its parts.
+  it.skipIf(!hasCurl)('does what the page shows, typed as it stands there', async () => {
     const { shell, url, token } = await up()
     const typed = (block: string) =>
       block.replaceAll('http://127.0.0.1:4747', url).replace('$(cat .belfry/token)', token)
     const [setting, ...blocks] = storyBlocks().map(({ block }) => typed(block))
-    const answers: Record<string, unknown>[] = []
+    const said: string[] = []
     for (const block of blocks) {
       const { stdout } = await run('sh', ['-euc', `${setting}\n${block}`], { cwd: shell.folder })
-      const answer = JSON.parse(stdout) as Record<string, unknown>
-      expect(answer.detail, stdout).toBeUndefined()
-      answers.push(answer)
-      if (answers.length === 2) await fired(new BelfryClient({ url, token }))
+      said.push(stdout)
+      if (!block.includes('/api/events')) expect(JSON.parse(stdout), stdout).not.toHaveProperty('detail')
+      if (said.length === 2) await fired(new BelfryClient({ url, token }))
     }
-    expect(answers.at(-1)).toMatchObject({ schedule: expect.anything() })
-    expect(JSON.stringify(answers.at(-1))).toContain('Lunch.')
+    expect(said.find((text) => text.startsWith('retry:'))).toContain('event: ')
+    expect(said.at(-1)).toContain('Lunch.')
   })
 })
 

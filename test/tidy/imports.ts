@@ -1,9 +1,16 @@
 import type { Repository, Source } from './repository.ts'
 import type { Rule } from './rule.ts'
 
-const storePort = ['port', 'host-steps', 'token-steps', 'view', 'health', 'process-identity'].map(
-  (file) => `store/${file}.ts`,
-)
+const storePort = [
+  'port',
+  'actor',
+  'host-steps',
+  'token-steps',
+  'event-view',
+  'view',
+  'health',
+  'process-identity',
+].map((file) => `store/${file}.ts`)
 /** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
 const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
 const everything = ['']

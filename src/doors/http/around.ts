@@ -6,6 +6,7 @@ import type { OperationContext } from '../../operations/context.ts'
 import { Confirmations } from '../mcp/confirm.ts'
 import { mcpServer } from '../mcp/server.ts'
 import { docsPage } from './docs-page.ts'
+import { EventStreams } from './event-stream.ts'
 import { type Gate, refuseBelow } from './gate.ts'
 import { HealthWatch } from './health.ts'
 import { Metrics } from './metrics.ts'
@@ -28,6 +29,7 @@ export class Around {
   readonly #options: AroundOptions
   readonly #health: HealthWatch
   readonly #metrics: Metrics
+  readonly #streams: EventStreams
   readonly #confirmations: Confirmations
 
   constructor(options: AroundOptions) {
@@ -35,6 +37,7 @@ export class Around {
     const { context, events } = options
     this.#health = new HealthWatch(context)
     this.#metrics = new Metrics(context, events)
+    this.#streams = new EventStreams(context)
     this.#confirmations = new Confirmations(context.randomHex(32), context.clock)
   }
 
@@ -52,6 +55,10 @@ export class Around {
       refuseBelow(await gate.callerOf(req.raw), 'read')
       return new Response(await this.#metrics.text(), { headers: { 'content-type': this.#metrics.contentType } })
     })
+    app.get('/api/events', async ({ req }) => {
+      refuseBelow(await gate.callerOf(req.raw), 'read')
+      return this.#streams.stream(req.raw)
+    })
     app.get('/openapi.json', () => Response.json(openApi(version, basePath)))
     app.get('/docs', () => docsPage(version, basePath))
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))
@@ -62,6 +69,7 @@ export class Around {
 
   close(): void {
     this.#metrics.close()
+    this.#streams.close()
   }
 
   async #ready(): Promise<Response> {

@@ -57,8 +57,12 @@ export function storyBlocks(): readonly { readonly says: string; readonly block:
     },
     { says: 'Whether all is well:', block: `curl -sS ${auth} "$BELFRY/health"` },
     {
-      says: 'A schedule that calls an address every ten seconds:',
-      block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules" \\\n  -d '{"name":"ping","every":"10s","startNow":true,"target":{"http":{"url":"http://127.0.0.1:4747/live"}}}'`,
+      says: 'A schedule that calls an address every two seconds:',
+      block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules" \\\n  -d '{"name":"ping","every":"2s","startNow":true,"target":{"http":{"url":"http://127.0.0.1:4747/live"}}}'`,
+    },
+    {
+      says: 'What happens, as it happens; the last id that was heard, sent as Last-Event-ID, goes on from there:',
+      block: `curl -sSN --max-time 3 ${auth} "$BELFRY/api/events" || true`,
     },
     { says: 'When it comes next:', block: `curl -sS ${auth} "$BELFRY/api/schedules/ping/next?count=3"` },
     { says: 'What has run:', block: `curl -sS ${auth} "$BELFRY/api/runs?schedule=ping&limit=5"` },

@@ -2,8 +2,9 @@ import { ground } from './0001-ground.ts'
 import { timedAt } from './0002-timed-at.ts'
 import { hosts } from './0003-hosts.ts'
 import { tokens } from './0004-tokens.ts'
+import { events } from './0005-events.ts'
 import type { Migration } from './migration.ts'
 
-export const migrations: readonly Migration[] = [ground, timedAt, hosts, tokens]
+export const migrations: readonly Migration[] = [ground, timedAt, hosts, tokens, events]
 
 export const schemaVersion: number = migrations.length

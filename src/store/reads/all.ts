@@ -4,6 +4,7 @@ import type { StoreReads } from '../port.ts'
 import { clockNow, type Step } from '../statement.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
+import { events } from './events.ts'
 import { healthReads } from './health/all.ts'
 import { cancelRequests, heldRuns, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
@@ -42,6 +43,11 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     token: bound(token),
     tokens: bound(tokens),
     audit: bound(audit),
+    // With the right to write, where there is one writer: what others are about to commit is not passed by.
+    events: (...args) => {
+      const look = () => events(context, ...args)
+      return database.keepsOrder === true ? database.write(look) : database.read(look)
+    },
     planInput: bound(planInput),
     nextInstants: bound(nextInstants),
     workAhead: bound(workAhead),

@@ -5,6 +5,7 @@ import { commits } from './commits.ts'
 import { ends } from './ends.ts'
 import { enqueueing } from './enqueue.ts'
 import { fencing } from './fencing.ts'
+import { happenings } from './happenings.ts'
 import { health } from './health.ts'
 import { hosts } from './hosts.ts'
 import { keys } from './keys.ts'
@@ -42,6 +43,7 @@ export const cases: readonly Case[] = [
   ...processes,
   ...wakes,
   ...looks,
+  ...happenings,
   ...health,
   ...closing,
 ]

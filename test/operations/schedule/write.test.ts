@@ -65,6 +65,7 @@ describe('whoever writes a schedule is shown', () => {
     const slow = new Proxy(store, {
       get: (target, name) => {
         if (name === 'read') return read
+        if (name === 'audited') return () => slow
         const value: unknown = Reflect.get(target, name, target)
         return typeof value === 'function' ? value.bind(target) : value
       },

@@ -71,9 +71,9 @@ describe('the explanation of a run', () => {
       '',
       'What happened',
       '  Mon 10:00 Europe/Paris     2 s ago  enqueued',
-      '  Mon 10:00 Europe/Paris     2 s ago  started    attempt 1, w on h (w-15)',
+      '  Mon 10:00 Europe/Paris     2 s ago  started    attempt 1, w on h (w-16)',
       '  Mon 10:00 Europe/Paris     2 s ago  ended      attempt 1 failed: HTTP 503. It was tried again 2s later (1 attempt used; the policy of today gives a backoff of 1s).',
-      '  Mon 10:00:01 Europe/Paris  now      started    attempt 2, w on h (w-16)',
+      '  Mon 10:00:01 Europe/Paris  now      started    attempt 2, w on h (w-17)',
       '  Mon 10:00:01 Europe/Paris  now      ended      attempt 2 failed: HTTP 502. It may be tried again 2s later (2 attempts used; the policy of today gives a backoff of 2s).',
       '  Mon 10:00:03 Europe/Paris  in 2 s   may go on',
     ])

@@ -1,0 +1,9 @@
+import type { EventPage, EventPlace, EventView } from '../store/event-view.ts'
+import type { OperationContext } from './context.ts'
+
+export type { EventPlace, EventView }
+
+/** What has happened since a place, oldest first; `null` asks where now is. */
+export function eventsSince({ store }: OperationContext, place: EventPlace | null, limit: number): Promise<EventPage> {
+  return store.read.events(place, limit)
+}
