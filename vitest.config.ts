@@ -4,8 +4,16 @@ const patience = { testTimeout: 120_000, hookTimeout: 60_000 }
 // Many files wait for processes and leases, so two cores have room for more than two.
 const workers = { maxWorkers: 4 }
 
-/** Files that put something else in the place of a module, which nobody beside them may meet. */
-const replacing = ['test/operations/worker.test.ts', 'test/store/postgres/plans.test.ts', 'test/store/cancel.test.ts']
+/** Files that put something else in the place of a module, or change the process they run in: nobody beside them may meet that. */
+const apart = [
+  'test/core/clock.test.ts',
+  'test/doors/cli/wrong-inputs.test.ts',
+  'test/operations/worker.test.ts',
+  'test/store/cancel.test.ts',
+  'test/store/open.test.ts',
+  'test/store/postgres/plans.test.ts',
+  'test/store/sqlite/boot.test.ts',
+]
 /** Files that keep nothing in their modules: they share them, and a minute of loading is spared. */
 const shared = ['core', 'operations', 'store', 'doors', 'engine', 'client', 'choices', 'library', 'targets', 'testing']
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)
@@ -31,7 +39,7 @@ export default defineConfig({
           maxWorkers: 3,
           name: 'units',
           include: sharing,
-          exclude: replacing,
+          exclude: apart,
           isolate: false,
           sequence: { groupOrder: 2 },
         },
@@ -39,8 +47,8 @@ export default defineConfig({
       {
         test: {
           ...patience,
-          name: 'replacing',
-          include: replacing,
+          name: 'apart',
+          include: apart,
           ...workers,
           sequence: { groupOrder: 1 },
         },

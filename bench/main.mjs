@@ -29,6 +29,7 @@ const measures = [
   'governor',
   'loop-delay',
   'footprint',
+  'hosts',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

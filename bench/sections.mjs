@@ -5,7 +5,18 @@ const databases = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 
 /** The results as tables with a few words each: what the terminal prints, and what the page shows. */
 export function sectionsOf(results) {
-  const told = { throughput, latency, punctuality, cost, decay, cron, governor, 'loop-delay': loopDelay, footprint }
+  const told = {
+    throughput,
+    latency,
+    punctuality,
+    cost,
+    decay,
+    cron,
+    governor,
+    'loop-delay': loopDelay,
+    footprint,
+    hosts,
+  }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
     .map(([name, tell]) => ({ name, ...tell(results.measures[name], results), beside: disk(results.measures[name]) }))
@@ -151,6 +162,19 @@ function loopDelay({ count, workers, rows }) {
     text: `How long the event loop stands still while ${workers} processes do ${count.toLocaleString('en')} runs on one SQLite file: the worst of them, in ms beyond the timer's own.`,
     columns: ['', 'p99 ms', 'longest ms', 'runs/s of all'],
     rows: rows.map((row) => [row.setting, shown(row.p99Ms), shown(row.maxMs), shown(row.perSecond)]),
+  }
+}
+
+function hosts({ calls, hosts: count, forMs, rows }) {
+  return {
+    title: 'Outside hosts over HTTP',
+    text: `What a lease of one run takes over HTTP, with its answer, in ms (${calls} calls one after another); and how far ${count} hosts get that lease and give back for ${forMs / 1_000} s at once: the turns of all, and the slowest to the fastest of them.`,
+    columns: ['', 'in line', 'lease p50 ms', 'p99 ms', 'turns/s of all', 'slowest to fastest'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      row.name,
+      ...['leaseMs', 'leaseP99Ms', 'turnsPerSecond', 'fairness'].map((field) => shown(row[field])),
+    ]),
   }
 }
 

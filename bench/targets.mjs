@@ -2,7 +2,7 @@ import { shown } from './figures.mjs'
 
 /** What Belfry sets out to reach, each judged by one run of the bench; what was not measured is neither met nor missed. */
 export function targetsOf(results) {
-  return [...throughputTargets(results), ...latencyTargets(results), ...sizeTargets(results), ...restTargets(results)]
+  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets].flatMap((tell) => tell(results))
 }
 
 /** The figure of a contestant's best setting, or null when he was not there. */
@@ -101,6 +101,25 @@ function restTargets(results) {
       atMost(`resident with 100,000 schedules, ${label}`, memory(database)?.rssMb ?? null, 150, 'MB'),
     ])
     .concat(atLeast('cron.next to croner, the worst expression', worstCronRatio(cron), 50))
+}
+
+/** Not told where a run did not measure it: it is younger than the others. */
+function hostTargets({ measures: { hosts } }) {
+  if (hosts === undefined) return []
+  return Object.entries(databases).flatMap(([database, label]) => {
+    const rows = hosts.rows.filter((row) => row.database === database)
+    const [least, ...more] = rows
+    return [
+      ...more.map((row) =>
+        atMost(`lease of one over HTTP, ${row.name} to 100, ${label}`, ratioOf(row.leaseMs, least.leaseMs), 2, '×'),
+      ),
+      atLeast(
+        `${hosts.hosts} hosts over HTTP, slowest to fastest, ${label}`,
+        Math.min(...rows.map(({ fairness }) => fairness)),
+        0.5,
+      ),
+    ]
+  })
 }
 
 export function cronRatios(cron) {

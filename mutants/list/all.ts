@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts'
 import { calendar } from './calendar.ts'
 import { claims } from './claims.ts'
 import { databases } from './databases.ts'
+import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { schedules } from './schedules.ts'
@@ -20,4 +21,5 @@ export const mutants: readonly Mutant[] = [
   ...databases,
   ...calendar,
   ...targets,
+  ...doors,
 ]

@@ -38,8 +38,8 @@ const updateSpec = both(
 )
 const insertVersion = both(
   'schedule insert version',
-  `insert into belfry.schedule_version (ns, schedule_id, version, spec, at, actor, reason)
-    values ($1, $2, $3, $4, $5, $6, $7)`,
+  `insert into belfry.schedule_version (ns, schedule_id, version, spec, at, actor, reason, door)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 )
 
 const racesMax = 3
@@ -204,7 +204,8 @@ function* queueOf({ context, spec: { queue = defaultQueue } }: Put): Step<QueueR
 
 function* record({ context, spec, options, now }: Put, row: ScheduleRow, verb: string, changed?: string[]): Step<void> {
   const { actor, reason } = options
-  yield* one(insertVersion, row.ns, row.id, row.version, JSON.stringify(spec), now, actor.name, reason ?? null)
+  const { name, door } = actor
+  yield* one(insertVersion, row.ns, row.id, row.version, JSON.stringify(spec), now, name, reason ?? null, door)
   const detail = { version: row.version, ...(changed && { changed }), ...(reason !== undefined && { reason }) }
   yield* writeAudit(context, { actor, verb, subject: `schedule ${row.name}`, detail }, now)
 }

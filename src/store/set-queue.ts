@@ -26,7 +26,7 @@ export const updateQueue = both(
 )
 const insertVersion = both(
   'set queue version',
-  'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor) values ($1, $2, $3, $4, $5, $6)',
+  'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor, door) values ($1, $2, $3, $4, $5, $6, $7)',
 )
 /** The next key behind a gate. A `distinct` would read every run that waits there. */
 const nextGatedKey = both(
@@ -79,7 +79,7 @@ function* create(context: StoreContext, name: string, change: QueueChange): Step
   const reason = change.paused ? change.paused.reason : null
   const row = yield* one(insertQueue, id, context.ns, name, policy, reason === null ? null : now, reason, now)
   if (row === undefined) return null
-  yield* one(insertVersion, context.ns, id, 1, policy, now, actor.name)
+  yield* one(insertVersion, context.ns, id, 1, policy, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
   return { answer: 'created', queue: yield* viewOf(context, name) }
 }
@@ -101,7 +101,7 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   const newVersion = isNewPolicy ? version + 1 : version
   const isWider = isNewPolicy && isWiderThan(stored, policy)
   yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
-  if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name)
+  if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
   if (isWider) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null)
   return { answer: 'updated', queue: yield* viewOf(context, name) }

@@ -131,6 +131,8 @@ export interface VersionView<Content> {
   readonly content: Content
   readonly at: number
   readonly actor: string
+  /** Through which door it was written; not known of what is older than that. */
+  readonly door: string | null
   readonly reason: string | null
 }
 

@@ -20,6 +20,8 @@ export class Desk {
   readonly events = new Events()
   readonly store: Store
   readonly context: OperationContext
+  /** What lets the desk's owner in at a door that asks for it, where one was made. */
+  token = ''
   #claims = 0
   #drawn = 0
 
@@ -38,9 +40,10 @@ export class Desk {
     }
   }
 
-  static async open(): Promise<Desk> {
+  /** On a store in memory, or in a schema of its own on a server. */
+  static async open({ url = 'memory:', schema }: { url?: string; schema?: string } = {}): Promise<Desk> {
     const clock = new TestClock(startAt)
-    return new Desk(await openStore('memory:', { clock }), clock)
+    return new Desk(await openStore(url, { clock, ...(schema !== undefined && { schema }) }), clock)
   }
 
   /** Leases what is ready, as a worker would. */

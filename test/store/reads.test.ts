@@ -169,8 +169,8 @@ onEachDatabase('reads', (scene) => {
       values ($1, $2, $3, '{"name":"a"}', $4, 'me', null)`
     for (const number of [1, 2]) await scene().sql(version, ns, id, number, startAt)
     expect(await scene().read((context) => scheduleVersions(context, 'a'))).toEqual([
-      { version: 2, content: { name: 'a' }, at: startAt, actor: 'me', reason: null },
-      { version: 1, content: { name: 'a' }, at: startAt, actor: 'me', reason: null },
+      { version: 2, content: { name: 'a' }, at: startAt, actor: 'me', door: null, reason: null },
+      { version: 1, content: { name: 'a' }, at: startAt, actor: 'me', door: null, reason: null },
     ])
     const hint = `insert into belfry.hint (id, ns, schedule_id, kind, value, expires_at, reason, author, created_at, ended_at,
       ended_by) values ($1, $2, $3, $4, 5, $5, 'r', 'ai', $5, $6, $7)`

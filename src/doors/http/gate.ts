@@ -21,7 +21,7 @@ export interface GateOptions {
   readonly rate?: Rate
 }
 
-const rateDefault: Rate = { perSecond: 500, burst: 1_000 }
+const rateDefault: Rate = { perSecond: 1_000, burst: 2_000 }
 /** All who show no good token share this: they are guessing, or lost. */
 const strangersRate: Rate = { perSecond: 20, burst: 50 }
 

@@ -16,6 +16,7 @@ export interface PolicyVersion {
   readonly policy: Policy | null
   readonly at: number
   readonly actor: string
+  readonly door: string | null
 }
 
 export interface PolicyDiff {
@@ -47,16 +48,18 @@ export const versions = operation({
         policy: policySaid.nullable().describe('Null where what is stored cannot be read.'),
         at: instantSaid('Since when.'),
         actor: text('Who wrote it.'),
+        door: text('Through which door; null where nobody knows it any more.').nullable(),
       }),
     ),
   ),
   examples: [{ name: 'default' }],
   run: async (context, { name }) =>
-    (await versionsOf(context, name)).map(({ version, content, at, actor }) => ({
+    (await versionsOf(context, name)).map(({ version, content, at, actor, door }) => ({
       version,
       policy: content,
       at,
       actor,
+      door,
     })),
 })
 

@@ -6,7 +6,7 @@ import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './output.ts'
 import { readUpcoming } from './upcoming.ts'
-import { definitionOf, scheduleOf } from './view.ts'
+import { changesBetween, definitionOf, scheduleOf } from './view.ts'
 
 /** What all that look at a schedule have in common. */
 const looking = {
@@ -119,6 +119,13 @@ export const versions = operation({
   async run(context, { name }) {
     await presentSchedule(context, name)
     const found = await context.store.read.scheduleVersions(name)
-    return found.map((version) => ({ ...version, content: definitionOf(version.content) }))
+    return found.map((version, index) => {
+      const content = definitionOf(version.content)
+      // Newest first: the one before it comes behind it.
+      const before = found[index + 1]
+      const changed =
+        before === undefined ? Object.keys(content) : changesBetween(before.content, version.content).changed
+      return { ...version, content, changed: [...changed] }
+    })
   },
 })

@@ -163,15 +163,24 @@ export const hintSaid = noted(outputOf<HintView>()(z.strictObject(hintShape).des
   id: 'Hint',
 })
 
+/** What a schedule said from one change to the next, and what that change was. */
+export interface ScheduleVersion extends VersionView<ScheduleDefinition> {
+  readonly changed: readonly string[]
+}
+
 export const scheduleVersion = noted(
-  outputOf<VersionView<ScheduleDefinition>>()(
+  outputOf<ScheduleVersion>()(
     z
       .strictObject({
         version: count('The number of the version.'),
         content: definitionSaid,
         at: instantSaid('When it was written.'),
         actor: text('By whom.'),
+        door: text('Through which door; null where nobody knows it any more.').nullable(),
         reason: text('Why, if that was said.').nullable(),
+        changed: z
+          .array(z.string())
+          .describe('The fields that are other than in the version before; all of the first.'),
       })
       .describe('What a schedule said at a time.'),
   ),

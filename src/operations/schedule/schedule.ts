@@ -1,7 +1,7 @@
 import { explain } from './explain.ts'
 import { get, hints, history, list, next, versions } from './look.ts'
 import { clearHints, hint, pause, remove, resume, run } from './steer.ts'
-import { create, put, update } from './write.ts'
+import { create, put, revert, update } from './write.ts'
 
 /** The verbs of a schedule. An editor shows these comments at `belfry.schedules`; a test holds them to what the verb says. */
 export const scheduleOperations = {
@@ -11,6 +11,8 @@ export const scheduleOperations = {
   put,
   /** Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one. */
   update,
+  /** Makes a schedule say again what an earlier version of it said; by default the one before. */
+  revert,
   /** Shows a schedule by its name, and a deleted one by its id. */
   get,
   /** Lists schedules by name, a page at a time; deleted ones by id. */

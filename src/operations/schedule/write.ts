@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { PutAnswer } from '../../store/port.ts'
 import type { ScheduleView } from '../../store/view.ts'
 import { throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
+import { reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -97,6 +99,44 @@ export const update = operation({
   },
 })
 
+export const revert = operation({
+  ...writing,
+  verb: 'revert',
+  scope: 'admin',
+  says: 'Makes a schedule say again what an earlier version of it said; by default the one before.',
+  request: 'a revert',
+  input: z.strictObject({
+    name: scheduleName,
+    to: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .describe('The version to go back to. Default: the one before.')
+      .optional(),
+    ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
+    reason: reason.optional(),
+  }),
+  examples: [{ name: 'nightly' }, { name: 'nightly', to: 1, reason: 'The new calendar was wrong.' }],
+  async run(context, { name, to, ifVersion, reason: why }) {
+    const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+    const wanted = to ?? before.version - 1
+    const known = await context.store.read.scheduleVersions(name)
+    const found = known.find(({ version }) => version === wanted)
+    if (found === undefined) throw noVersion(name, wanted, before.version)
+    const spec = found.content
+    const said = { given: { name }, problems: [], spec, reason: why ?? `revert to version ${wanted}` }
+    return commit(context, { ...said, ifVersion: ifVersion ?? before.version }, { mode: 'put', before })
+  },
+})
+
+function noVersion(name: string, wanted: number, newest: number): BelfryError {
+  const message = wanted === 0 ? 'has one version only' : `has no version ${wanted}, or not any more`
+  return new BelfryError('not-found', `Schedule ${quoted(name)} ${message}.`, {
+    hint: `Its newest version is ${newest}; the list of versions tells those that are kept.`,
+    details: { schedule: name, version: wanted, newest },
+  })
+}
+
 const triesMax = 5
 
 async function write(
@@ -127,7 +167,7 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor } = context
   const { mode, before } = how
-  const { spec, given, ifVersion, reason } = reading
+  const { spec, given, ifVersion, reason: why } = reading
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   const now = await store.read.now()
@@ -135,7 +175,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const answer = await inWordsOf(
     subject,
     (problem) => inWords(problem, given),
-    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, reason }) }),
+    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, reason: why }) }),
   )
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)

@@ -3,8 +3,9 @@ import { timedAt } from './0002-timed-at.ts'
 import { hosts } from './0003-hosts.ts'
 import { tokens } from './0004-tokens.ts'
 import { events } from './0005-events.ts'
+import { doors } from './0006-doors.ts'
 import type { Migration } from './migration.ts'
 
-export const migrations: readonly Migration[] = [ground, timedAt, hosts, tokens, events]
+export const migrations: readonly Migration[] = [ground, timedAt, hosts, tokens, events, doors]
 
 export const schemaVersion: number = migrations.length

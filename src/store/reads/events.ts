@@ -4,7 +4,7 @@ import { checkInstant, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import type { EventPage, EventPlace, EventView } from '../event-view.ts'
 import type { RunSource } from '../port.ts'
-import { all, both, clockOr, dialects, each, one, type Row, type Step, storeClock } from '../statement.ts'
+import { all, both, dialects, each, one, type Row, type Step, storeClock } from '../statement.ts'
 
 /**
  * How far everything is known to be visible. A step reads the clock after its transaction has begun and may commit much later, so
@@ -13,7 +13,8 @@ import { all, both, clockOr, dialects, each, one, type Row, type Step, storeCloc
  */
 const findHorizon = dialects('events horizon', {
   sqlite: 'select $1 as now, null as open_at',
-  postgres: `select ${clockOr('$1')} as now, (
+  // The instant at which this statement began: a transaction that begins after it writes nothing older.
+  postgres: `select coalesce(cast($1 as bigint), floor(extract(epoch from statement_timestamp()) * 1000)::bigint) as now, (
     select floor(extract(epoch from min(xact_start)) * 1000)::bigint from pg_stat_activity
     where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start is not null) as open_at`,
 })

@@ -43,7 +43,7 @@ const findAheadFor = dialects('read work ahead for', {
 })
 const findVersions = both(
   'read queue versions',
-  `select v.version, v.policy, v.at, v.actor from belfry.queue q join belfry.queue_version v on v.queue_id = q.id
+  `select v.version, v.policy, v.at, v.actor, v.door from belfry.queue q join belfry.queue_version v on v.queue_id = q.id
     where q.ns = $1 and q.name = $2 order by v.version desc limit $3`,
 )
 const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
@@ -99,6 +99,7 @@ export function* queueVersions(context: StoreContext, name: string): Step<Versio
     content: readPolicy(row.policy as string),
     at: row.at as number,
     actor: row.actor as string,
+    door: row.door as string | null,
     reason: null,
   }))
 }

@@ -101,6 +101,7 @@ export function* scheduleVersions(context: StoreContext, name: string): Step<Ver
     content: parsed(row.spec) as ScheduleSpec,
     at: row.at as number,
     actor: row.actor as string,
+    door: row.door as string | null,
     reason: row.reason as string | null,
   }))
 }

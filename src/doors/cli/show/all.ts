@@ -60,6 +60,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'schedule create': written,
   'schedule put': written,
   'schedule update': written,
+  'schedule revert': written,
   'schedule show': showSchedule,
   'schedule list': showSchedules,
   'schedule delete': showDeletion,

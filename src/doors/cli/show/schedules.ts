@@ -179,10 +179,10 @@ export function showHints(hints: readonly z.output<typeof hintSaid>[], { now, zo
 }
 
 export function showVersions(versions: readonly z.output<typeof scheduleVersion>[], { now, zone }: Sheet): string {
-  const rows = versions.map(({ version, content, at, actor, reason }) => [
+  const rows = versions.map(({ version, content, at, actor, door, reason }) => [
     String(version),
     when(at, { now, zone }),
-    plainText(actor),
+    `${plainText(actor)}${door === null ? '' : ` (${plainText(door)})`}`,
     shortText(scheduleInWords(content), payloadWidth),
     reason === null ? '' : shortText(reason, payloadWidth),
   ])

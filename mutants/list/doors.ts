@@ -1,0 +1,203 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import { conformance, type Mutant } from '../mutant.ts'
+
+const sched = 'test/operations/sched/sched.test.ts'
+const gate = 'test/doors/http/gate.test.ts'
+const mcp = 'test/doors/mcp/server.test.ts'
+
+/** Outside hosts, and who is let in at the doors. */
+export const doors: readonly Mutant[] = [
+  {
+    id: 'anybody-ends-a-lease',
+    hazard:
+      'Whoever knows the run and the number of a lease can end it, without the claim that only its holder was told.',
+    edits: [['src/operations/sched/held.ts', 'return run.claimId === parts.claimId ?', 'return run.claimId !== "" ?']],
+    suites: [sched],
+  },
+  {
+    id: 'request-key-grants-again',
+    hazard: 'A host that asks again because the answer was lost is granted more runs, and nobody does the first ones.',
+    edits: [
+      [
+        'src/store/lease-to-host.ts',
+        'if (!isNew) return yield* repeated',
+        'if (isNew === null) return yield* repeated',
+      ],
+    ],
+    suites: [sched, conformance('a request with a key')],
+  },
+  {
+    id: 'key-granted-nothing-is-used-up',
+    hazard: 'A host that found nothing and asks again with its key never gets anything.',
+    edits: [
+      [
+        'src/store/lease-to-host.ts',
+        'if (leases.length === 0) return yield* run(forgetKey, ns, key)',
+        'if (leases.length < 0) return yield* run(forgetKey, ns, key)',
+      ],
+    ],
+    suites: [conformance('memory: a repeated request')],
+  },
+  {
+    id: 'drain-leaves-its-leases',
+    hazard: 'What was drained is leased still, and goes to somebody else when its lease expires.',
+    edits: [
+      [
+        'src/store/lease-to-host.ts',
+        '    answer.leases.map(({ runId, fence, scheduleId }) =>',
+        '    answer.leases.slice(1).map(({ runId, fence, scheduleId }) =>',
+      ],
+    ],
+    suites: [sched, conformance('memory: a drain')],
+  },
+  {
+    id: 'other-place-not-in-the-definition',
+    hazard: 'A run with another priority is looked for at its old place, and can be neither cancelled nor held.',
+    edits: [['src/store/reprioritise.ts', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)']],
+    suites: [conformance('memory: a (run|parked run) (gets|that got) another place'), sched],
+  },
+  {
+    id: 'other-place-leaves-its-gate',
+    hazard: 'A run that was moved before the one of its key that stands in line goes after it all the same.',
+    edits: [
+      [
+        'src/store/reprioritise.ts',
+        'for (const gate of gates) yield* regateLocked(gate)',
+        'for (const gate of gates.slice(1)) yield* regateLocked(gate)',
+      ],
+    ],
+    suites: [conformance('memory: a run gets another place')],
+  },
+  {
+    id: 'claim-is-shown-with-its-run',
+    hazard: 'Whoever may look at runs reads there what ends their leases.',
+    edits: [
+      [
+        'src/operations/run/view.ts',
+        'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return lease',
+        'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return { ...lease, claimId: _ } as RunLease',
+      ],
+    ],
+    suites: ['test/operations/answers.test.ts'],
+  },
+  {
+    id: 'token-secret-is-not-looked-at',
+    hazard: 'Whoever can guess the id of a token is let in with it.',
+    edits: [
+      [
+        'src/doors/http/gate.ts',
+        'found === null || !isSecretOf(parts.secret, found.hash)',
+        'found === null || !isSecretOf',
+      ],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'revoked-token-lets-in',
+    hazard: 'A token that was revoked lets its holder in as before.',
+    edits: [['src/doors/http/gate.ts', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
+    suites: [gate],
+  },
+  {
+    id: 'expired-token-lets-in',
+    hazard: 'A token lets its holder in after its time.',
+    edits: [['src/doors/http/gate.ts', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
+    suites: [gate],
+  },
+  {
+    id: 'any-host-is-answered',
+    hazard: 'A name that was made to point to this machine brings the browser of a visitor to the door.',
+    edits: [
+      [
+        'src/doors/http/gate.ts',
+        'if (hosts !== undefined && !hosts.includes(host)) {',
+        'if (hosts !== undefined && hosts.includes("")) {',
+      ],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'any-page-may-ask',
+    hazard: 'A page of somebody else asks with the rights of whoever looks at it.',
+    edits: [
+      [
+        'src/doors/http/gate.ts',
+        'if (origin !== null && hostOf(origin) !== host) {',
+        'if (origin !== null && hostOf(origin) === "") {',
+      ],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'scope-is-not-looked-at',
+    hazard: 'Whoever has any token may do anything.',
+    edits: [
+      [
+        'src/doors/http/gate.ts',
+        'if (scopes.indexOf(scope) >= scopes.indexOf(needed)) return\n  throw',
+        'if (scopes.indexOf(scope) >= 0) return\n  throw',
+      ],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'programs-need-no-admin',
+    hazard: 'Whoever may operate can have any program started on the workers.',
+    edits: [
+      [
+        'src/operations/operation.ts',
+        "adminForCommands === true && targetsIn(input).some(startsProgram) ? 'admin' : scope",
+        'adminForCommands === undefined && targetsIn(input).some(startsProgram) ? "admin" : scope',
+      ],
+    ],
+    suites: [gate, mcp],
+  },
+  {
+    id: 'confirm-is-for-any-call',
+    hazard: 'A model that was asked to confirm one thing can do another with it.',
+    edits: [['src/doors/mcp/confirm.ts', '.update(`${until}\\n${call}`)', '.update(`${until}\\n${call.length * 0}`)']],
+    suites: [mcp],
+  },
+  {
+    id: 'confirm-is-good-twice',
+    hazard: 'What was confirmed once is done again without another word.',
+    edits: [['src/doors/mcp/confirm.ts', '    this.#used.add(word)\n', '']],
+    suites: [mcp],
+  },
+  {
+    id: 'events-pass-open-transactions',
+    hazard: 'A reader of events passes by what a transaction that is still open will write into the past.',
+    edits: [
+      [
+        'src/store/reads/events.ts',
+        '(openAt as number | null) ?? Number.POSITIVE_INFINITY',
+        'openAt === -1 ? 0 : Number.POSITIVE_INFINITY',
+      ],
+    ],
+    suites: [conformance('PostgreSQL a reader that follows')],
+  },
+  {
+    id: 'events-of-one-instant-are-cut',
+    hazard: 'Of many that happen in one instant a reader hears the first page, and never the rest.',
+    edits: [
+      [
+        'src/store/reads/events.ts',
+        'return rank > own ? [at + 1, -1, -1] : [at, number, fence]',
+        'return rank >= own ? [at + 1, -1, -1] : [at, number, fence]',
+      ],
+    ],
+    suites: [conformance('memory: what has happened')],
+  },
+  {
+    id: 'changes-are-not-written-down',
+    hazard: 'Nobody can tell who cancelled a run.',
+    edits: [
+      [
+        'src/operations/operation.ts',
+        "if (effect === 'read' || actor.door === 'library') return context",
+        "if (effect !== 'read' || actor.door === 'library') return context",
+      ],
+    ],
+    suites: ['test/operations/audited.test.ts'],
+  },
+]

@@ -1,0 +1,132 @@
+import { EventEmitter } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { expect } from 'vitest'
+import { BelfryClient } from '../../src/client/client.ts'
+import { BelfryError } from '../../src/core/error.ts'
+import { commandLine } from '../../src/doors/cli/command-line.ts'
+import { main } from '../../src/doors/cli/main.ts'
+import { asksFirst } from '../../src/doors/cli/program.ts'
+import { HttpDoor } from '../../src/doors/http/app.ts'
+import { Confirmations } from '../../src/doors/mcp/confirm.ts'
+import { mcpServer } from '../../src/doors/mcp/server.ts'
+import { tools } from '../../src/doors/mcp/tools.ts'
+import { atDoors } from '../../src/operations/at-doors.ts'
+import type { AnyOperation } from '../../src/operations/operation.ts'
+import { tokenOperations } from '../../src/operations/token/token.ts'
+import type { Desk } from '../operations/desk.ts'
+
+/** What a door said: the payload, or the parts of the error that every door tells alike. */
+export type Said =
+  | { readonly answer: unknown }
+  | { readonly error: { readonly code: unknown; readonly message: unknown; readonly details: unknown } }
+
+/** One way in, of a desk of its own. */
+export type Door = (desk: Desk, operation: AnyOperation, input: Record<string, unknown>) => Promise<Said>
+
+function refused({ code, message, details }: { code?: unknown; message?: unknown; details?: unknown }): Said {
+  return { error: { code, message, details: details === undefined ? null : JSON.parse(JSON.stringify(details)) } }
+}
+
+/** The HTTP door draws a secret of its own when it is opened; what is drawn after it is to be the same for all. */
+function drawAsHttp({ randomHex }: Desk['context']): void {
+  randomHex(32)
+}
+
+/** The verb itself, as the library calls it, told as doors tell answers. */
+const library: Door = async ({ context }, operation, input) => {
+  drawAsHttp(context)
+  try {
+    return {
+      answer: JSON.parse(JSON.stringify(atDoors(operation.output, await operation.call(context, input)) ?? null)),
+    }
+  } catch (error) {
+    expect(error).toBeInstanceOf(BelfryError)
+    return refused(error as BelfryError)
+  }
+}
+
+/** Through the client, and what went over the wire for it. */
+const http: Door = async (desk, operation, input) => {
+  const { context, events } = desk
+  const door = new HttpDoor({ context, events, version: '1' })
+  let body: unknown
+  const fetch = async (request: Request) => {
+    const response = await door.fetch(request)
+    body = await response.clone().json()
+    return response
+  }
+  const client = new BelfryClient({ url: 'http://127.0.0.1:4747', token: desk.token, fetch })
+  try {
+    const answer = await client.call(operation, input)
+    expect(JSON.parse(JSON.stringify(atDoors(operation.output, answer) ?? null))).toEqual(body)
+    return { answer: body }
+  } catch (error) {
+    return refused(error as BelfryError)
+  } finally {
+    door.close()
+  }
+}
+
+const mcp: Door = async ({ context, clock }, operation, input) => {
+  drawAsHttp(context)
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await mcpServer({ context, version: '1', scope: 'admin', confirmations: new Confirmations('s', clock) }).connect(far)
+  const client = new Client({ name: 'a model', version: '1' })
+  await client.connect(near)
+  const { name } = tools.find((tool) => tool.operation === operation) as (typeof tools)[number]
+  const call = async (args: Record<string, unknown>) => {
+    return (await client.callTool({ name, arguments: args })) as { isError?: boolean; content: { text: string }[] }
+  }
+  const first = await call(input)
+  const isAsked = operation.effect === 'destructive' && first.isError !== true
+  const said = isAsked ? await call({ ...input, confirm: JSON.parse(first.content[0]?.text ?? '').confirm }) : first
+  await client.close()
+  const told = JSON.parse(said.content[0]?.text ?? '')
+  return said.isError === true ? refused(told.error) : { answer: told }
+}
+
+/** As somebody types it; the store is the desk's, whatever the folder. */
+const cli: Door = async ({ context }, operation, input) => {
+  drawAsHttp(context)
+  const [, ...typed] = shellWords(commandLine(operation, input))
+  const cut = typed.indexOf('--')
+  const manners = ['--json', ...(asksFirst(operation) ? ['--yes'] : []), '--store', 'postgres://the-desk']
+  const idle =
+    'target' in operation.input.shape &&
+    input.target === undefined &&
+    !commandLine(operation, input).includes('--target')
+  const none = idle && operation.effect === 'write' && !operation.verb.includes('update') ? ['--target', 'null'] : []
+  typed.splice(cut < 0 ? typed.length : cut, 0, ...none, ...manners)
+  const [out, err] = [screen(), screen()]
+  const world = {
+    ...{ env: {}, folder: context.folder, stdin: Object.assign(new PassThrough(), { isTTY: true }) as never },
+    ...{ stdout: out.stream, stderr: err.stream, clock: context.clock },
+    open: async () => ({ context, close: async () => undefined }),
+    ...{ work: () => expect.unreachable(), model: () => expect.unreachable() },
+  }
+  await main(typed, world as never, '1')
+  const failed = /^\{"error":.*$/m.exec(err.text())
+  return failed === null ? { answer: JSON.parse(out.text()) } : refused(JSON.parse(failed[0]).error)
+}
+
+function screen() {
+  const parts: string[] = []
+  const stream = Object.assign(new EventEmitter(), { isTTY: false, write: (text: string) => parts.push(text) > 0 })
+  return { stream: stream as never, text: () => parts.join('') }
+}
+
+/** Words as a shell would hand them over, of the quotes that `commandLine` writes. */
+function shellWords(line: string): string[] {
+  const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []
+  return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? ''))
+}
+
+export const doors = { library, http, mcp, cli } as const
+
+/** A token for the door that wants one. Every desk has it, so that all of them count their ids alike. */
+export async function tokenFor(desk: Desk): Promise<string> {
+  const { token } = await tokenOperations.create.call(desk.context, { name: desk.context.actor.name, scope: 'admin' })
+  return token
+}

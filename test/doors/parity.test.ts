@@ -1,0 +1,113 @@
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { AnyOperation } from '../../src/operations/operation.ts'
+import { operations } from '../../src/operations/table.ts'
+import { Desk } from '../operations/desk.ts'
+import { about, type Known, stages, type VerbName } from '../operations/stages.ts'
+import { postgresUrl } from '../postgres.ts'
+import { doors, type Said, tokenFor } from './all-doors.ts'
+
+const databases = ['SQLite', 'PostgreSQL'] as const
+let schemas = 0
+
+async function openDesk(database: (typeof databases)[number]): Promise<Desk> {
+  const schema = `parity_${process.pid}_${++schemas}`
+  const desk = await Desk.open(database === 'SQLite' ? {} : { url: postgresUrl(), schema })
+  desk.token = await tokenFor(desk)
+  return desk
+}
+
+/** A desk of its own on that database, on which the stage of a verb is set. */
+async function deskFor(database: (typeof databases)[number]): Promise<Desk> {
+  const desk = await openDesk(database)
+  onTestFinished(() => desk.store.close())
+  return desk
+}
+
+/** The doors that the table lists for a verb. */
+function listed({ doors: own }: AnyOperation): (keyof typeof doors)[] {
+  return (Object.keys(doors) as (keyof typeof doors)[]).filter((door) => own[door] === true)
+}
+
+interface Asked {
+  readonly operation: AnyOperation
+  readonly example: Record<string, unknown>
+  readonly isStaged: boolean
+}
+
+/** What every listed door says on every database: those that change something each on a desk of its own. */
+async function saidBy({ operation, example, isStaged }: Asked): Promise<Map<string, Said>> {
+  const said = new Map<string, Said>()
+  const name = `${operation.noun} ${operation.verb}` as VerbName
+  for (const database of databases) {
+    let staged: { readonly desk: Desk; readonly known: Known } | null = null
+    for (const door of listed(operation)) {
+      if (staged === null || operation.effect !== 'read') {
+        const isFresh = isStaged || begins.has(operation.verb)
+        const desk: Desk = isFresh ? await deskFor(database) : await emptyDesk(door, database)
+        staged = { desk, known: isStaged ? await stages[name](desk) : {} }
+      }
+      const input = isStaged ? about(staged.known, example) : example
+      said.set(`${door} on ${database}`, told(operation, await doors[door](staged.desk, operation, input)))
+    }
+  }
+  return said
+}
+
+/** Without what is of the moment: a doctor counts bytes, and that a token was used is noted a little later. */
+function told({ noun, verb }: AnyOperation, said: Said): Said {
+  if (!('answer' in said)) return said
+  if (noun === 'token' && verb === 'list') {
+    return { answer: (said.answer as Record<string, unknown>[]).map((token) => ({ ...token, usedAt: null })) }
+  }
+  if (noun !== 'store') return said
+  const { ok, checks } = said.answer as { ok: boolean; checks: { check: string; state: string; findings: unknown }[] }
+  return { answer: { ok, checks: checks.map(({ check, state, findings }) => ({ check, state, findings })) } }
+}
+
+/** Verbs that may be the first thing anybody does. */
+const begins: ReadonlySet<string> = new Set(['create', 'put', 'enqueue', 'enqueueMany', 'set'])
+const emptyDesks = new Map<string, Desk>()
+
+/** A desk on which nothing is, for verbs that find nothing there. */
+async function emptyDesk(door: string, database: (typeof databases)[number]): Promise<Desk> {
+  const found = emptyDesks.get(`${door} ${database}`)
+  if (found !== undefined) return found
+  const desk = await openDesk(database)
+  emptyDesks.set(`${door} ${database}`, desk)
+  return desk
+}
+
+afterAll(() => Promise.all([...emptyDesks.values()].map(({ store }) => store.close())))
+
+/** The doctor looks at the database itself, and a lease is of the process that asks. */
+function isOfDatabase({ noun }: AnyOperation): boolean {
+  return noun === 'store'
+}
+
+function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): void {
+  for (const database of databases) {
+    const first = said.get(`library on ${isOfDatabase(operation) ? database : 'SQLite'}`)
+    for (const [place, each] of said) if (place.endsWith(database)) expect(each, place).toEqual(first)
+  }
+}
+
+const examples = operations.flatMap((operation) =>
+  operation.examples.map((example) => [`${operation.noun} ${operation.verb}`, example, operation] as const),
+)
+
+describe('every verb is the same through every door that lists it, on both databases', () => {
+  it.each(examples)('%s %j', async (_, example, operation) => {
+    const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: true })
+    expect(said.size).toBe(2 * listed(operation).length)
+    expectAlike(operation, said)
+    for (const [place, each] of said) expect(each, place).toHaveProperty('answer')
+  })
+
+  it.each(examples.filter(([, example]) => Object.keys(example).length > 0))(
+    'also where nothing is there: %s %j',
+    async (_, example, operation) => {
+      const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: false })
+      expectAlike(operation, said)
+    },
+  )
+})

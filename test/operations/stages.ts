@@ -1,0 +1,188 @@
+import type { nouns } from '../../src/operations/table.ts'
+import { type Desk, verbsAt } from './desk.ts'
+
+type Nouns = typeof nouns
+export type VerbName = { [Noun in keyof Nouns]: `${Noun} ${keyof Nouns[Noun]['operations'] & string}` }[keyof Nouns]
+
+/** What cannot be known before: the id of a run, and that of a lease. */
+export interface Known {
+  readonly id?: string
+  readonly lease?: string
+}
+
+/** Makes what an example speaks of, and answers what cannot be known before. */
+export type Stage = (desk: Desk) => Promise<Known>
+
+const nothing: Stage = async () => ({})
+
+const schedules: Stage = async ({ context }) => {
+  const { schedules } = verbsAt(() => context)
+  await schedules.put('nightly', { cron: '0 2 * * *', target: { command: ['/srv/backup.sh'] }, timeout: '1h' })
+  await schedules.put('report', { every: '1m', target: { handler: 'report' }, tags: ['daily'] })
+  return {}
+}
+
+const edited: Stage = async (desk) => {
+  await schedules(desk)
+  const verbs = verbsAt(() => desk.context).schedules
+  await verbs.update('nightly', { cron: '0 3 * * *', reason: 'Two is too early.' })
+  await verbs.update('nightly', { cron: '0 4 * * *', priority: 7 })
+  return {}
+}
+
+const history: Stage = async (desk) => {
+  await schedules(desk)
+  for (let days = 0; days < 3; days++) {
+    desk.clock.advance(86_400_000)
+    await desk.store.fireDue({ limit: 10 })
+    await desk.work()
+  }
+  return {}
+}
+
+const hinted: Stage = async (desk) => {
+  await schedules(desk)
+  const { schedules: verbs } = verbsAt(() => desk.context)
+  await verbs.hint('nightly', { every: '5m', reason: 'r' })
+  await verbs.hint('nightly', { every: '6m', reason: 'r' })
+  await verbs.hint('nightly', { at: '2026-01-05T09:20Z', reason: 'r' })
+  return {}
+}
+
+export const ready: Stage = async ({ context }) =>
+  verbsAt(() => context).runs.enqueue({ target: { handler: 'report' } })
+
+export const leased: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  for (const { runId, fence } of await desk.lease()) await desk.store.appendOutput({ runId, fence }, 'so far')
+  return { id }
+}
+
+export const ended: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  await desk.work()
+  return { id }
+}
+
+export const parked: Stage = async (desk) => {
+  const { id = '' } = await ready(desk)
+  const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
+  for (const { runId, fence } of await desk.lease()) await desk.store.settle([{ runId, fence, outcome }])
+  return { id }
+}
+
+const endedOfSchedule: Stage = async (desk) => {
+  await schedules(desk)
+  const { id } = await verbsAt(() => desk.context).schedules.run('report')
+  await desk.work()
+  return { id }
+}
+
+const queues: Stage = async ({ context }) => {
+  const { queues } = verbsAt(() => context)
+  await queues.set('default', { maxConcurrentPerKey: 2, backoffSpread: 0.5 })
+  await queues.set('mail', { rateLimit: { startsMax: 3, per: '1m' }, retention: { parked: '1d' }, onExhausted: 'fail' })
+  await queues.pause('mail')
+  return {}
+}
+
+const hostQueues: Stage = async ({ context }) => {
+  const { queues, runs } = verbsAt(() => context)
+  for (const queue of ['default', 'mail', 'letters']) {
+    await queues.set(queue, { maxConcurrent: 2 })
+    await runs.enqueueMany(Array.from({ length: 4 }, (_, payload) => ({ queue, payload })))
+  }
+  return {}
+}
+
+const hostLease: Stage = async (desk) => {
+  await hostQueues(desk)
+  const { leases } = await verbsAt(() => desk.context).sched.lease('builder', { limit: 2 })
+  return { id: leases[0]?.runId ?? '', lease: leases[0]?.lease ?? '' }
+}
+
+const expired: Stage = async (desk) => {
+  const known = await hostLease(desk)
+  desk.clock.advance(300_000)
+  return known
+}
+
+const changedPolicy: Stage = async ({ context }) => {
+  const { queues } = verbsAt(() => context)
+  await queues.set('default', { maxConcurrent: 2 })
+  await queues.set('default', { rateLimit: { startsMax: 1, per: '1s' }, retention: { completed: '1h' } })
+  return {}
+}
+
+const tokens: Stage = async ({ context }) => {
+  const verbs = verbsAt(() => context).tokens
+  await verbs.create('builder', { scope: 'operate', expires: '1d' })
+  await verbs.create('gone')
+  await verbs.revoke('gone')
+  return {}
+}
+
+/** Every verb has one, or this does not compile. */
+export const stages: Readonly<Record<VerbName, Stage>> = {
+  'schedule create': nothing,
+  'schedule put': nothing,
+  'schedule update': schedules,
+  'schedule revert': edited,
+  'schedule get': hinted,
+  'schedule list': schedules,
+  'schedule delete': schedules,
+  'schedule pause': schedules,
+  'schedule resume': schedules,
+  'schedule run': schedules,
+  'schedule next': schedules,
+  'schedule explain': hinted,
+  'schedule history': history,
+  'schedule hint': schedules,
+  'schedule clearHints': hinted,
+  'schedule hints': hinted,
+  'schedule versions': schedules,
+  'run enqueue': nothing,
+  'run enqueueMany': nothing,
+  'run get': ended,
+  'run explain': parked,
+  'run list': history,
+  'run attempts': ended,
+  'run output': leased,
+  'run wait': ended,
+  'run cancel': leased,
+  'run retry': endedOfSchedule,
+  'run reset': parked,
+  'run reprioritise': ready,
+  'queue set': nothing,
+  'queue get': queues,
+  'queue list': queues,
+  'queue pause': queues,
+  'queue resume': queues,
+  'queue stats': parked,
+  'queue drain': hostQueues,
+  'queue versions': changedPolicy,
+  'queue diff': changedPolicy,
+  'sched plan': hostLease,
+  'sched lease': hostQueues,
+  'sched renew': hostLease,
+  'sched renewMany': hostLease,
+  'sched complete': hostLease,
+  'sched release': hostLease,
+  'sched park': hostLease,
+  'sched reclaim': expired,
+  'sched reset': async (desk) => {
+    await hostQueues(desk)
+    return parked(desk)
+  },
+  'worker list': leased,
+  'token create': nothing,
+  'token list': tokens,
+  'token revoke': tokens,
+  'store doctor': history,
+}
+
+/** An example about what is there. */
+export function about({ id = '', lease = '' }: Known, example: object): Record<string, unknown> {
+  const known = { id, ids: [id], lease, leases: [lease] }
+  return { ...example, ...Object.fromEntries(Object.entries(known).filter(([field]) => field in example)) }
+}
