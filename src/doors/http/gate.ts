@@ -25,11 +25,15 @@ const rateDefault: Rate = { perSecond: 1_000, burst: 2_000 }
 /** All who show no good token share this: they are guessing, or lost. */
 const strangersRate: Rate = { perSecond: 20, burst: 50 }
 
+const useNotedMs = 600_000
+const notedMax = 10_000
+
 /** Decides who comes in, before anything of a request is read. */
 export class Gate {
   readonly #options: GateOptions
   readonly #callers: RateLimit
   readonly #strangers: RateLimit
+  readonly #notedAt = new Map<string, number>()
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -81,9 +85,17 @@ export class Gate {
     if (found.expiresAt !== null && found.expiresAt <= found.now) return 'The token has expired.'
     const scope = scopes.find((known) => known === found.scope)
     if (scope === undefined) return 'The token has a scope that is not known here.'
-    // That it is not noted keeps nobody out.
-    void store.noteTokenUse(parts.id).catch(() => undefined)
+    this.#noteUse(parts.id)
     return { name: found.name, scope }
+  }
+
+  /** Now and then only: a write for every request would cost more than most requests. That it fails keeps nobody out. */
+  #noteUse(id: string): void {
+    const now = this.#options.clock.monotonic()
+    if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < useNotedMs) return
+    if (this.#notedAt.size >= notedMax) this.#notedAt.clear()
+    this.#notedAt.set(id, now)
+    void this.#options.store.noteTokenUse(id).catch(() => undefined)
   }
 
   #slow(waitMs: number): void {
