@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Actor, Store } from '../store/port.ts'
+import type { Scope } from './operation.ts'
 import type { Waits } from './run/waits.ts'
 
 /** What every verb works on, and for whom. */
@@ -15,6 +16,8 @@ export interface OperationContext {
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent: number
   readonly waits: Waits
+  /** What whoever asks may do, where that is limited; whoever has the store itself may do anything. */
+  readonly scope?: Scope
   /** Random bytes as hex, for what must not be guessed; tests hand in their own. */
   readonly randomHex: (bytes: number) => string
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BelfryError } from '../core/error.ts'
 import type { OperationContext } from './context.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { type Reading, read } from './input.ts'
@@ -175,6 +176,18 @@ const programKinds = ['command', 'agent'] as const
 /** What whoever gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
 export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknown): Scope {
   return adminForCommands === true && targetsIn(input).some(startsProgram) ? 'admin' : scope
+}
+
+/**
+ * Refuses to let somebody change what a program that he may not start is handed. The door has looked at the target in the input; this
+ * is for the one that is stored.
+ */
+export function refuseStoredProgram({ scope }: OperationContext, target: unknown): void {
+  if (scope === undefined || scope === 'admin' || !startsProgram(target)) return
+  throw new BelfryError('not-allowed', `It starts a program, which is for admins to change, and this may ${scope}.`, {
+    hint: 'What starts programs on the workers is for those who may do anything.',
+    details: { has: scope, needs: 'admin' },
+  })
 }
 
 function targetsIn(input: unknown): unknown[] {

@@ -22,8 +22,8 @@ export type Write = <Args extends unknown[], Result>(
   about?: (result: Result) => { readonly queues?: readonly string[] },
 ) => Promise<Result>
 
-/** What a change came to, where the line of the audit is to say more than was asked for; `null` where nothing was changed. */
-type Came = object | null
+/** What the line of the audit says beside what was asked for; `null` where nothing was changed. */
+type Came = { readonly detail: object; readonly subject?: string } | null
 
 /**
  * A store that writes down who changed something, in the transaction that changes it. Steps that write their own line, and those that no
@@ -31,24 +31,40 @@ type Came = object | null
  */
 export function auditedStore(store: Store, entry: AuditEntry, write: Write): Store {
   const noted =
-    <Args extends unknown[], Result>(verb: Verb<Args, Result>, came: (result: Result) => Came) =>
+    <Args extends unknown[], Result>(verb: Verb<Args, Result>, came: (result: Result, ...args: Args) => Came) =>
     (...args: Args): Promise<Result> =>
-      write(noting(verb, came, entry), args)
+      write(
+        noting(verb, (result) => came(result, ...args), entry),
+        args,
+      )
   const audited: Partial<Store> = {
-    cancel: noted(cancel, (answer) => (answer === 'cancelled' || answer === 'cancel-requested' ? { answer } : null)),
-    reset: noted(reset, (answer) => (answer === 'ready' ? {} : null)),
-    retry: noted(retry, (answer) => ('id' in answer && answer.answer !== 'dedupe-key' ? { answer } : null)),
-    runNow: noted(runNow, (answer) => (answer.answer === 'created' ? { run: answer.id } : null)),
-    hint: noted(hint, (answer) => (answer.answer === 'set' ? {} : null)),
-    clearHints: noted(clearHints, (answer) => (answer === 'cleared' ? {} : null)),
-    leaseToHost: noted(leaseToHost, (answer) => (answer.answer === 'leased' ? leased(answer.leases) : null)),
-    drain: noted(drain, (answer) => leased(answer.leases)),
-    settle: noted(settle, (answers) => leased(answers.filter(({ answer }) => answer === 'written'))),
-    reclaim: noted(reclaim, leased),
+    cancel: noted(cancel, (answer, id) => {
+      return answer === 'cancelled' || answer === 'cancel-requested' ? ofRun(id, { answer }) : null
+    }),
+    reset: noted(reset, (answer, id) => (answer === 'ready' ? ofRun(id, {}) : null)),
+    retry: noted(retry, (answer, id) =>
+      'id' in answer && answer.answer !== 'dedupe-key' ? ofRun(id, { answer }) : null,
+    ),
+    runNow: noted(runNow, (answer) => (answer.answer === 'created' ? { detail: { run: answer.id } } : null)),
+    hint: noted(hint, (answer) => (answer.answer === 'set' ? { detail: {} } : null)),
+    clearHints: noted(clearHints, (answer) => (answer === 'cleared' ? { detail: {} } : null)),
+    // Whoever hears again what he was granted before has changed nothing.
+    leaseToHost: noted(leaseToHost, (answer) => {
+      return answer.answer === 'leased' && answer.repeated === undefined ? named('leased', answer.leases) : null
+    }),
+    drain: noted(drain, (answer) => named('drained', answer.leases)),
+    settle: noted(settle, (answers) =>
+      named(
+        'ended',
+        answers.filter(({ answer }) => answer === 'written'),
+      ),
+    ),
+    reclaim: noted(reclaim, (taken) => named('reclaimed', taken)),
     enqueue: async (runs, options = {}) => {
       if (options.transaction !== undefined) return store.enqueue(runs, options)
       // The way of a caller's own transaction, which is the one that does not end it.
-      const step = noting((context: StoreContext) => enqueue({ ...context, isLent: true }, runs), made, entry)
+      const came = (answers: readonly Enqueued[]) => made(answers, queuesOf(runs, answers))
+      const step = noting((context: StoreContext) => enqueue({ ...context, isLent: true }, runs), came, entry)
       return write(step, [], (answers) => ({ queues: queuesOf(runs, answers) }))
     },
   }
@@ -71,24 +87,31 @@ function noting<Args extends unknown[], Result>(
     const result = yield* verb(context, ...args)
     const outcome = came(result)
     if (outcome === null) return result
-    const detail = { ...(entry.detail as object | undefined), ...outcome }
+    const { subject = entry.subject } = outcome
+    const detail = { ...(entry.detail as object | undefined), ...outcome.detail }
     const hasDetail = Object.keys(detail).length > 0
-    yield* writeAudit(context, { ...entry, ...(hasDetail && { detail }) }, yield* clockNow())
+    yield* writeAudit(context, { ...entry, subject, ...(hasDetail && { detail }) }, yield* clockNow())
     return result
   }
 }
 
 const namesMax = 100
 
-function leased(leases: readonly LeaseName[]): Came {
-  if (leases.length === 0) return null
-  const runs = leases.slice(0, namesMax).map(({ runId, fence }) => `${runId}.${fence}`)
-  return { runs, ...(leases.length > namesMax && { more: leases.length - namesMax }) }
+function ofRun(id: string, detail: object): Came {
+  return { detail, subject: `run ${id}` }
 }
 
-function made(answers: readonly Enqueued[]): Came {
+function named(how: string, leases: readonly LeaseName[]): Came {
+  if (leases.length === 0) return null
+  const runs = leases.slice(0, namesMax).map(({ runId, fence }) => `${runId}.${fence}`)
+  return { detail: { [how]: runs, ...(leases.length > namesMax && { more: leases.length - namesMax }) } }
+}
+
+function made(answers: readonly Enqueued[], queues: readonly string[]): Came {
   const created = answers.filter((answer) => answer.created)
   if (created.length === 0) return null
   const runs = created.slice(0, namesMax).map(({ id }) => id)
-  return { runs, ...(created.length > namesMax && { more: created.length - namesMax }) }
+  const detail = { runs, ...(created.length > namesMax && { more: created.length - namesMax }) }
+  // Work for several queues is told with the first of them, and names them all.
+  return { subject: `queue ${queues[0]}`, detail: { ...detail, ...(queues.length > 1 && { queues }) } }
 }

@@ -16,6 +16,8 @@ export interface HostSteps {
 
 export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
   readonly host: string
+  /** Who asks, where that is known: what a key was granted is told to nobody else. */
+  readonly by?: string
   /** Who asks again with the same key is told what the first was granted, and gets nothing else. */
   readonly key?: string
 }

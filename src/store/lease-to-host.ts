@@ -76,8 +76,8 @@ function checkedKey(key: string): string {
   return checkText(key, 'requestKey', keyLengthMax)
 }
 
-function requestHash({ host, queue, limit, can }: HostRequest): string {
-  return hashOf({ host, queue, limit, can })
+function requestHash({ host, queue, limit, can, by }: HostRequest): string {
+  return hashOf({ host, queue, limit, can, by: by ?? null })
 }
 
 function* repeated(context: StoreContext, key: string, request: HostRequest): Step<HostLeased> {

@@ -24,7 +24,7 @@ describe('whoever changes something through a door is written down', () => {
     await sched.park(leases[0]?.lease ?? '', { reason: 'Ask.' })
     await runs.reset(again.id)
     expect((await lines(`run ${again.id}`)).map((line) => (line as unknown[])[2])).toEqual(['run.reset', 'sched.park'])
-    expect(await lines('queue mail')).toContainEqual(['tester', 'test', 'sched.lease', { runs: [`${again.id}.1`] }])
+    expect(await lines('queue mail')).toContainEqual(['tester', 'test', 'sched.lease', { leased: [`${again.id}.1`] }])
   })
 
   it('with a schedule that was hinted and run now', async () => {
@@ -55,6 +55,23 @@ describe('whoever changes something through a door is written down', () => {
     await rehearsing.runs.enqueue({ queue: 'mail' })
     await expect(runs.enqueue({ queue: 'mail', priority: 1.5 })).rejects.toThrow('priority')
     expect(await lines('queue mail')).toHaveLength(1)
+  })
+
+  it('as what it was: a lease that is taken back on the way to another, work for several queues, one of many that were reset', async () => {
+    const many = await runs.enqueueMany([{ queue: 'a' }, { queue: 'b' }])
+    expect(await lines('queue a')).toEqual([
+      ['tester', 'test', 'run.enqueueMany', { runs: many.map(({ id }) => id), queues: ['a', 'b'] }],
+    ])
+    await sched.lease('builder', { queue: 'a', requestKey: 'k' })
+    await sched.lease('builder', { queue: 'a', requestKey: 'k' })
+    expect(await lines('queue a')).toHaveLength(2)
+    desk().clock.advance(300_000)
+    await sched.lease('builder', { queue: 'a' })
+    expect((await lines('queue a'))[0]).toEqual(['tester', 'test', 'sched.lease', { reclaimed: [`${many[0]?.id}.1`] }])
+    const { leases } = await sched.lease('builder', { queue: 'b' })
+    await sched.park(leases[0]?.lease ?? '', { reason: 'Ask.' })
+    await sched.reset({ queue: 'b' })
+    expect((await lines(`run ${many[1]?.id}`))[0]).toEqual(['tester', 'test', 'sched.reset', null])
   })
 
   it('but a program is not, that has the store open in its own process', async () => {

@@ -71,7 +71,7 @@ export class HttpDoor {
     const input = await inputOf({ request, route, subject })
     refuseBeyondScope(caller, operation, input)
     const answer = await this.#answered(route, request, { caller, input })
-    return this.#told(route, request, answer)
+    return this.#told(route, answer)
   }
 
   async #answered(
@@ -86,8 +86,12 @@ export class HttpDoor {
     }
   }
 
-  #contextFor({ name }: Caller, { headers }: Request, { rehearses, request }: Route['operation']): OperationContext {
-    const context = { ...this.#options.context, actor: { name, door: 'http' } }
+  #contextFor(
+    { name, scope }: Caller,
+    { headers }: Request,
+    { rehearses, request }: Route['operation'],
+  ): OperationContext {
+    const context = { ...this.#options.context, actor: { name, door: 'http' }, scope }
     const asked = headers.get('belfry-dry-run')
     if (asked === null || asked === 'false') return context
     if (asked === 'true' && rehearses === true) return { ...context, store: context.store.rehearsal() }
@@ -95,13 +99,10 @@ export class HttpDoor {
     throw new BelfryError('invalid', `${problem.replace(/^./, (first) => first.toUpperCase())}; nothing was done.`)
   }
 
-  #told({ operation, status, path }: Route, request: Request, answer: unknown): Response {
+  #told({ operation, status, path }: Route, answer: unknown): Response {
     const etag = etagOf(answer)
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
     if (etag !== null) headers.etag = etag
-    if (etag !== null && request.method === 'GET' && request.headers.get('if-none-match') === etag) {
-      return new Response(null, { status: 304, headers })
-    }
     const isCreated = status === 201 && isNew(answer)
     const made = isCreated ? nameIn(answer) : null
     if (made !== null) headers.location = `${this.#basePath}${path}/${encodeURIComponent(made)}`

@@ -5,7 +5,7 @@ import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { Confirmations } from '../mcp/confirm.ts'
 import { mcpServer } from '../mcp/server.ts'
-import { docsPage } from './docs-page.ts'
+import { docsHtml, docsResponse } from './docs-page.ts'
 import { EventStreams } from './event-stream.ts'
 import { type Gate, refuseBelow } from './gate.ts'
 import { HealthWatch } from './health.ts'
@@ -31,6 +31,8 @@ export class Around {
   readonly #metrics: Metrics
   readonly #streams: EventStreams
   readonly #confirmations: Confirmations
+  #openApiText: string | undefined
+  #docsText: string | undefined
 
   constructor(options: AroundOptions) {
     this.#options = options
@@ -43,7 +45,7 @@ export class Around {
 
   /** Whoever looks whether it lives or is ready is told so without a token, and nothing else. */
   addTo(app: Hono): void {
-    const { gate, version, basePath } = this.#options
+    const { gate } = this.#options
     app.get('/live', () => Response.json({ status: 'live' }))
     app.get('/ready', () => this.#ready())
     app.get('/health', async ({ req }) => {
@@ -57,14 +59,25 @@ export class Around {
     })
     app.get('/api/events', async ({ req }) => {
       refuseBelow(await gate.callerOf(req.raw), 'read')
-      return this.#streams.stream(req.raw)
+      return this.#streams.stream(req.raw, () => gate.knows(req.raw))
     })
-    app.get('/openapi.json', () => Response.json(openApi(version, basePath)))
-    app.get('/docs', () => docsPage(version, basePath))
+    app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
+    app.get('/docs', () => docsResponse(this.#docs()))
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))
     app.all('/mcp', () => {
       throw new HttpProblem(405, new BelfryError('invalid', 'Models ask here with POST.'), { allow: 'POST' })
     })
+  }
+
+  /** Both say the same for as long as the door is open, and are worked out once: that takes longer than a worker may stand still often. */
+  #openApi(): string {
+    this.#openApiText ??= JSON.stringify(openApi(this.#options.version, this.#options.basePath))
+    return this.#openApiText
+  }
+
+  #docs(): string {
+    this.#docsText ??= docsHtml(this.#options.version, this.#options.basePath)
+    return this.#docsText
   }
 
   close(): void {

@@ -15,16 +15,17 @@ table { border-collapse: collapse } td { padding: .2rem .8rem .2rem 0; vertical-
 }`
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** A page for people, made of nothing but the table. It loads nothing from anywhere. */
-export function docsPage(version: string, basePath: string): Response {
+/** The page as it is sent: it loads nothing from anywhere, and may run nothing. */
+export function docsResponse(html: string): Response {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; frame-ancestors 'none'`,
   }
-  return new Response(htmlOf(version, basePath), { headers })
+  return new Response(html, { headers })
 }
 
-function htmlOf(version: string, basePath: string): string {
+/** A page for people, made of nothing but the table. */
+export function docsHtml(version: string, basePath: string): string {
   const groups = Object.values(nouns).map(({ plural, says }) => {
     const own = routes.filter(({ operation }) => nouns[operation.noun].plural === plural)
     if (own.length === 0) return ''

@@ -46,7 +46,7 @@ export class Gate {
    * this machine brings the browser of a visitor here, and only the name in the request tells.
    */
   refuseStrangeOrigin(request: Request): void {
-    const { hosts } = this.#options
+    const hosts = this.#options.hosts?.map((name) => name.toLowerCase())
     const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
     if (hosts !== undefined && !hosts.includes(host)) {
       throw new BelfryError('not-allowed', `Requests to ${quoted(host)} are not answered here.`, {
@@ -70,6 +70,11 @@ export class Gate {
     }
     this.#slow(this.#callers.take(caller.name))
     return caller
+  }
+
+  /** Whether the token of a request is still good; nothing is counted for the question. */
+  async knows(request: Request): Promise<boolean> {
+    return typeof (await this.#known(request.headers.get('authorization'))) !== 'string'
   }
 
   /** The caller, or why nobody knows who it is. */

@@ -27,12 +27,25 @@ export async function inputOf({ request, route, subject }: Asked): Promise<Recor
   const given = isRead ? queryOf(query, operation.input, problems) : await bodyOf(request, problems)
   const input = { ...given }
   if (route.subject !== null) put(input, route.subject, subject, 'the path', problems)
-  const { shape } = operation.input
-  if ('ifVersion' in shape) put(input, 'ifVersion', ifVersionOf(request.headers, problems), 'If-Match', problems)
-  const key = request.headers.get('idempotency-key')
-  if ('idempotencyKey' in shape && key !== null) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)
+  if (operation.effect !== 'read') putHeaders(input, route, request.headers, problems)
   refuse(subjectOf(operation.request), problems)
   return input
+}
+
+/** What headers say beside the body. What the verb has no field for is refused rather than dropped. */
+function putHeaders(input: Record<string, unknown>, { operation }: Route, headers: Headers, problems: Problem[]): void {
+  const { shape } = operation.input
+  const isKept = 'ifVersion' in shape
+  const version = ifVersionOf(headers, { isKept, canBeNew: isKept && operation.noun === 'queue' }, problems)
+  put(input, 'ifVersion', version, 'If-Match', problems)
+  const key = headers.get('idempotency-key')
+  if (key === null) return
+  if ('idempotencyKey' in shape) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)
+  // The same name and the same words make nothing twice, so that it says nothing new there.
+  else if (operation.verb !== 'create') {
+    const problem = 'is given, and this is done each time it is asked for'
+    problems.push({ field: 'Idempotency-Key', problem, expected: 'none' })
+  }
 }
 
 function put(input: Record<string, unknown>, field: string, value: unknown, where: string, problems: Problem[]): void {

@@ -78,7 +78,8 @@ async function called(
     if (isDestructive && confirm === undefined) return asked(tool, input, options)
     if (isDestructive && !options.confirmations.accepts(callOf(tool, input, options), String(confirm)))
       throw unconfirmed()
-    return told(tool, await operation.call(options.context, isDestructive ? input : given))
+    const context = { ...options.context, scope: options.scope }
+    return told(tool, await operation.call(context, isDestructive ? input : given))
   } catch (error) {
     return refused(error, options)
   }

@@ -40,9 +40,10 @@ interface Given {
   readonly handlers?: readonly string[] | undefined
 }
 
-export function requestOf({ randomHex }: OperationContext, given: Given) {
+export function requestOf({ randomHex, actor }: OperationContext, given: Given) {
   const { host, limit = 1 } = given
-  return { host, limit, queue: queueOf(given.queue), can: capabilitiesOf(given), claimId: randomHex(claimBytes) }
+  const claimId = randomHex(claimBytes)
+  return { host, limit, queue: queueOf(given.queue), can: capabilitiesOf(given), by: actor.name, claimId }
 }
 
 /** As many expired leases as one call takes back; what is left is the next one's. */

@@ -6,7 +6,7 @@ import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { payload, reason, scheduleName } from '../fields.ts'
 import { instant, over } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation } from '../operation.ts'
+import { everyDoor, operation, refuseStoredProgram } from '../operation.ts'
 import { flag, instantSaid, outputOf, text } from '../output.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
 import { hintInput, readHint } from './hint-input.ts'
@@ -125,6 +125,8 @@ export const run = operation({
   ),
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
+    // What a program reads decides what it does.
+    if (how.payload !== undefined) refuseStoredProgram(context, (await context.store.read.schedule(name))?.spec.target)
     const answer = await context.store.runNow(name, onlyGiven(how))
     switch (answer.answer) {
       case 'created':

@@ -8,7 +8,7 @@ import type { OperationContext } from '../context.ts'
 import { reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation } from '../operation.ts'
+import { everyDoor, operation, refuseStoredProgram } from '../operation.ts'
 import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
 import { scheduleInWords } from './in-words.ts'
 import { type ScheduleFields, scheduleChange, scheduleInput } from './input.ts'
@@ -167,6 +167,7 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor } = context
   const { mode, before } = how
+  refuseStoredProgram(context, before?.spec.target)
   const { spec, given, ifVersion, reason: why } = reading
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'

@@ -43,11 +43,9 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     token: bound(token),
     tokens: bound(tokens),
     audit: bound(audit),
-    // With the right to write, where there is one writer: what others are about to commit is not passed by.
-    events: (...args) => {
-      const look = () => events(context, ...args)
-      return database.keepsOrder === true ? database.write(look) : database.read(look)
-    },
+    // As a write, though it writes nothing. Where there is one writer, nobody else is about to commit; elsewhere each of its
+    // statements sees what was committed before it, while the one snapshot of a read is older than what it learns of others.
+    events: (...args) => database.write(() => events(context, ...args)),
     planInput: bound(planInput),
     nextInstants: bound(nextInstants),
     workAhead: bound(workAhead),

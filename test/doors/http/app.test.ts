@@ -17,8 +17,6 @@ describe('a verb over HTTP', () => {
       everyMs: 3_600_000,
       createdAt: '2026-01-05T09:00:00.000Z',
     })
-    const unchanged = await porch().ask(path, { headers: { 'if-none-match': '"1"' } })
-    expect(unchanged.status).toBe(304)
     const change = { method: 'PATCH', body: { priority: 3 } }
     expect((await porch().ask(path, { ...change, headers: { 'if-match': '"1"' } })).headers.get('etag')).toBe('"2"')
     const late = await porch().problem(path, { method: 'PATCH', body: { priority: 4 }, headers: { 'if-match': '"1"' } })
@@ -39,6 +37,23 @@ describe('a verb over HTTP', () => {
     expect(first.headers.get('location')).toBe(`/api/runs/${id}`)
     const other = await porch().problem('/api/runs', { body: { payload: 2 }, headers })
     expect(other).toMatchObject({ status: 409, code: 'conflict' })
+  })
+
+  it('refuses a wish in a header that the verb cannot keep, and does nothing', async () => {
+    await porch().json('/api/schedules', { body: { name: 'x', every: '1h', target } })
+    const asked = [
+      ['/api/schedules/x', { method: 'DELETE', headers: { 'if-match': '"9"' } }],
+      ['/api/schedules/x/run', { method: 'POST', headers: { 'idempotency-key': 'k' } }],
+      ['/api/runs/enqueue-many', { body: { runs: [{}] }, headers: { 'idempotency-key': 'k' } }],
+      ['/api/schedules/x', { method: 'PATCH', body: { priority: 1 }, headers: { 'if-match': '*' } }],
+      ['/api/schedules/y', { method: 'PUT', body: { every: '1h' }, headers: { 'if-none-match': '*' } }],
+    ] as const
+    for (const [path, how] of asked) expect(await porch().problem(path, how), path).toMatchObject({ status: 400 })
+    expect(await porch().json('/api/schedules')).toMatchObject([{ name: 'x', version: 1 }])
+    expect((await porch().json('/api/runs')).runs).toEqual([])
+    const fresh = { method: 'PUT', body: { maxConcurrent: 2 }, headers: { 'if-none-match': '*' } }
+    expect((await porch().ask('/api/queues/mail', fresh)).status).toBe(200)
+    expect((await porch().problem('/api/queues/mail', { ...fresh, body: { maxConcurrent: 3 } })).status).toBe(409)
   })
 
   it('reads numbers, lists, yes and no from the address, and refuses what it does not know there', async () => {

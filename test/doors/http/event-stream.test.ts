@@ -87,6 +87,30 @@ describe('the stream of events', () => {
     })
   })
 
+  it('is not closed to others by those who ask without listening, and refuses what it cannot be asked for', async () => {
+    for (let tries = 0; tries < 120; tries++) await porch().ask('/api/events', { method: 'HEAD' })
+    const response = await porch().ask('/api/events')
+    expect(response.status).toBe(200)
+    await response.body?.cancel()
+    expect((await porch().ask('/api/events?queue=mail')).status).toBe(400)
+  })
+
+  it('ends for whoever loses the right to listen', async () => {
+    const { clock } = porch().desk
+    const headers = { authorization: `Bearer ${porch().tokens.get('read')}`, host: '127.0.0.1:4747' }
+    const response = await porch().door.fetch(new Request(`${origin}/api/events`, { headers }))
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    await reader.read()
+    await porch().json('/api/tokens/a%20reader/revoke', { method: 'POST' })
+    clock.advance(2_000)
+    for (let parts = 0; ; parts++) {
+      clock.advance(2_000)
+      const { done } = await reader.read()
+      if (done) break
+      expect(parts).toBeLessThan(5)
+    }
+  })
+
   it('begins now where no place is given, is refused without a token, and refuses a place that is none', async () => {
     await porch().json('/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 2 } })
     porch().desk.clock.advance(10)

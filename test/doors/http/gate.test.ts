@@ -71,6 +71,24 @@ describe('at the gate', () => {
     expect(problem).toMatchObject({ code: 'not-allowed', details: { has: 'operate', needs: 'admin' } })
   })
 
+  it('what a program is handed is for admins to change too, though the input names no program', async () => {
+    const target = { command: ['/bin/sh'] }
+    await porch().json('/api/schedules', { body: { name: 'shell', every: '1h', target } })
+    const payload = '$(touch here)'
+    for (const [path, asked] of [
+      ['/api/schedules/shell', { method: 'PATCH', body: { payload } }],
+      ['/api/schedules/shell', { method: 'PUT', body: { every: '2h', target: null } }],
+      ['/api/schedules/shell/run', { body: { payload } }],
+    ] as const) {
+      expect(await porch().problem(path, { ...asked, as: 'operate' }), path).toMatchObject({
+        code: 'not-allowed',
+        details: { has: 'operate', needs: 'admin' },
+      })
+    }
+    expect((await porch().ask('/api/schedules/shell/run', { method: 'POST', as: 'operate' })).status).toBe(200)
+    expect((await porch().ask('/api/schedules/shell', { method: 'PATCH', body: { payload } })).status).toBe(200)
+  })
+
   it('a request to another host, or from a page of another, is refused before anything else', async () => {
     for (const headers of [
       { host: 'evil.example.org' },

@@ -81,6 +81,13 @@ describe('a lease of an outside host', () => {
   })
 })
 
+it('what a request key was granted is told to nobody else who asks with it', async () => {
+  await enqueued(2)
+  await sched.lease('builder', { requestKey: 'k-1' })
+  const other = verbsAt(() => ({ ...desk().context, actor: { name: 'somebody else', door: 'test' } }))
+  expect((await errorOf(other.sched.lease('builder', { requestKey: 'k-1' }))).code).toBe('conflict')
+})
+
 describe('the end of a lease', () => {
   it('completes its run with a result, once: who tells it again hears what happened', async () => {
     await enqueued(1)

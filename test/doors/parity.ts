@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { AnyOperation } from '../../src/operations/operation.ts'
+import type { AnyOperation, Noun } from '../../src/operations/operation.ts'
 import { operations } from '../../src/operations/table.ts'
 import { Desk } from '../operations/desk.ts'
 import { about, type Known, stages, type VerbName } from '../operations/stages.ts'
@@ -91,23 +91,28 @@ function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): 
   }
 }
 
-const examples = operations.flatMap((operation) =>
-  operation.examples.map((example) => [`${operation.noun} ${operation.verb}`, example, operation] as const),
-)
+/** Tells of every verb of these nouns that it is the same everywhere. Several files share the work. */
+export function areAlike(...nouns: Noun[]): void {
+  const examples = operations
+    .filter(({ noun }) => nouns.includes(noun))
+    .flatMap((operation) =>
+      operation.examples.map((example) => [`${operation.noun} ${operation.verb}`, example, operation] as const),
+    )
 
-describe('every verb is the same through every door that lists it, on both databases', () => {
-  it.each(examples)('%s %j', async (_, example, operation) => {
-    const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: true })
-    expect(said.size).toBe(2 * listed(operation).length)
-    expectAlike(operation, said)
-    for (const [place, each] of said) expect(each, place).toHaveProperty('answer')
-  })
-
-  it.each(examples.filter(([, example]) => Object.keys(example).length > 0))(
-    'also where nothing is there: %s %j',
-    async (_, example, operation) => {
-      const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: false })
+  describe('every verb is the same through every door that lists it, on both databases', () => {
+    it.each(examples)('%s %j', async (_, example, operation) => {
+      const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: true })
+      expect(said.size).toBe(2 * listed(operation).length)
       expectAlike(operation, said)
-    },
-  )
-})
+      for (const [place, each] of said) expect(each, place).toHaveProperty('answer')
+    })
+
+    it.each(examples.filter(([, example]) => Object.keys(example).length > 0))(
+      'also where nothing is there: %s %j',
+      async (_, example, operation) => {
+        const said = await saidBy({ operation, example: example as Record<string, unknown>, isStaged: false })
+        expectAlike(operation, said)
+      },
+    )
+  })
+}

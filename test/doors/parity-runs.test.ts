@@ -1,0 +1,3 @@
+import { areAlike } from './parity.ts'
+
+areAlike('run', 'queue')
