@@ -1,9 +1,12 @@
 import { BelfryError, type ErrorCode } from '../core/error.ts'
+import { jsonProblem, plainData } from '../core/json.ts'
 import { bind, type Verbs } from '../operations/bind.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { errorCodes } from '../operations/error-codes.ts'
 import { fromDoors } from '../operations/from-doors.ts'
-import type { AnyOperation } from '../operations/operation.ts'
+import { read } from '../operations/input.ts'
+import { type AnyOperation, subjectOf } from '../operations/operation.ts'
+import { refusal, refuse } from '../operations/problem.ts'
 import { routeOf } from '../operations/route.ts'
 import { nouns } from '../operations/table.ts'
 
@@ -81,9 +84,15 @@ export class BelfryClient {
     if (isRehearsal) headers.set('belfry-dry-run', 'true')
     const signal = AbortSignal.timeout(this.#options.timeoutMs ?? timeoutMsDefault)
     if (method === 'GET' || method === 'DELETE') {
-      for (const [field, value] of Object.entries(rest))
-        if (value !== undefined) url.searchParams.set(field, textOf(value))
+      // An address has only texts, in which a number and its digits are the same: what is wrong shows here or nowhere.
+      refuse(subjectOf(operation.request), read(operation.input, input, operation.request).problems)
+      for (const [field, value] of Object.entries(rest)) if (value !== undefined) addTo(url.searchParams, field, value)
       return new Request(url, { method, headers, signal })
+    }
+    const unsaid = jsonProblem(rest, { converts: true })
+    if (unsaid !== null) {
+      const field = unsaid.path.replace(/^\./, '')
+      throw refusal(subjectOf(operation.request), [{ field, problem: unsaid.problem, expected: plainData }])
     }
     headers.set('content-type', 'application/json')
     return new Request(url, { method, headers, signal, body: JSON.stringify(rest) })
@@ -104,9 +113,15 @@ export class BelfryClient {
   }
 }
 
+/** A list is given item by item, and one without items as nothing. */
+function addTo(query: URLSearchParams, field: string, value: unknown): void {
+  if (Array.isArray(value) && value.length === 0) query.append(field, '')
+  for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) query.append(field, textOf(item))
+}
+
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  return typeof value === 'string' ? value : Array.isArray(value) ? value.join(',') : JSON.stringify(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function reasonOf(thrown: unknown): string {

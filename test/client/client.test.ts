@@ -41,6 +41,21 @@ describe('the client', () => {
     }
   })
 
+  it('refuses what an address or JSON could not say, as the library does', async () => {
+    const client = porch().client()
+    const here = verbsAt(() => porch().desk.context)
+    for (const input of [{ queue: null }, { queue: 5 }, { limit: '3' }] as never[]) {
+      const [there, near] = [await errorOf(client.runs.list(input)), await errorOf(here.runs.list(input))]
+      expect(there).toMatchObject({ code: near.code, message: near.message })
+    }
+    await here.queues.set('default', { maxConcurrent: 2 })
+    await here.runs.enqueue({ target: { handler: 'report' } })
+    expect(await client.sched.plan({ kinds: [] })).toEqual(await here.sched.plan({ kinds: [] }))
+    for (const payload of [{ a: Number.NaN }, { a: 1n }, () => 1]) {
+      expect((await errorOf(client.runs.enqueue({ payload: payload as never }))).code).toBe('invalid')
+    }
+  })
+
   it('may do what its token may, and says what cannot be had from afar', async () => {
     expect((await errorOf(porch().client('read').runs.enqueue({}))).code).toBe('not-allowed')
     const signal = new AbortController().signal

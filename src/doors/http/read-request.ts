@@ -78,6 +78,7 @@ function queryOf(query: URLSearchParams, input: z.ZodObject, problems: Problem[]
 
 function queryValue(field: string, given: readonly string[], kind: FieldKind, problems: Problem[]): unknown {
   const [text = ''] = given
+  if (kind === 'list' && given.length === 1 && text === '') return []
   if (kind === 'list') return given.flatMap((one) => one.split(',')).map((one) => one.trim())
   if (given.length > 1) {
     problems.push({ field, problem: `is given ${given.length} times`, expected: 'it once' })
