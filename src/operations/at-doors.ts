@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isoText } from './instant.ts'
+import { instantOf, isoText } from './instant.ts'
 import { noteOf } from './note.ts'
 
 type Def = {
@@ -10,32 +10,74 @@ type Def = {
   readonly options?: readonly z.ZodType[]
 }
 
+/** How an instant is told, and how what may have several forms is. */
+interface Telling {
+  instant(value: unknown): unknown
+  union(options: readonly z.ZodType[], value: unknown): unknown
+}
+
 /**
  * An answer as doors to the outside tell it: instants are ISO texts, because neither people nor models read epoch ms.
  * What the schema does not know, payloads and results, stays as it is.
  */
 export function atDoors(schema: z.ZodType, value: unknown): unknown {
+  return told(schema, value, outwards)
+}
+
+/** An answer as it came through such a door, in the form again that it has inside a process. */
+export function fromDoors(schema: z.ZodType, value: unknown): unknown {
+  return told(schema, value, inwards)
+}
+
+const outwards: Telling = {
+  instant: (value) => (typeof value === 'number' ? isoText(value) : value),
+  union(options, value) {
+    const fitting = options.find((option) => option.safeParse(value).success)
+    return fitting === undefined ? value : atDoors(fitting, value)
+  },
+}
+
+const inwards: Telling = {
+  instant(value) {
+    const read = typeof value === 'string' ? instantOf(value) : null
+    return read !== null && 'at' in read ? read.at : value
+  },
+  /** Which of several forms it has shows only when it is in the form of a process again. */
+  union(options, value) {
+    const read = options.map((option) => [option, fromDoors(option, value)] as const)
+    const fitting = read.find(([option, inside]) => option.safeParse(inside).success)
+    return fitting === undefined ? value : fitting[1]
+  },
+}
+
+function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
   if (value === null || value === undefined) return value
-  if (noteOf(schema).isInstant === true) return typeof value === 'number' ? isoText(value) : value
-  const { type, innerType, shape, element, options } = schema.def as unknown as Def
+  if (noteOf(schema).isInstant === true) return telling.instant(value)
+  const { type, innerType, shape = {}, element, options = [] } = schema.def as unknown as Def
   switch (type) {
     case 'object':
-      return told(shape ?? {}, value as Readonly<Record<string, unknown>>)
+      return isObject(value) ? toldFields(shape, value, telling) : value
     case 'array':
-      return (value as unknown[]).map((item) => atDoors(element as z.ZodType, item))
-    case 'union': {
-      const fitting = options?.find((option) => option.safeParse(value).success)
-      return fitting === undefined ? value : atDoors(fitting, value)
-    }
+      return Array.isArray(value) ? value.map((item) => told(element as z.ZodType, item, telling)) : value
+    case 'union':
+      return telling.union(options, value)
     default:
-      return innerType === undefined ? value : atDoors(innerType, value)
+      return innerType === undefined ? value : told(innerType, value, telling)
   }
 }
 
-function told(shape: Readonly<Record<string, z.ZodType>>, value: Readonly<Record<string, unknown>>): unknown {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function toldFields(
+  shape: Readonly<Record<string, z.ZodType>>,
+  value: Readonly<Record<string, unknown>>,
+  telling: Telling,
+): unknown {
   const fields = Object.entries(value).map(([name, field]) => {
-    const schema = shape[name]
-    return [name, schema === undefined ? field : atDoors(schema, field)]
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined
+    return [name, schema === undefined ? field : told(schema, field, telling)]
   })
   return Object.fromEntries(fields)
 }

@@ -16,6 +16,7 @@ import { atDoors } from '../../src/operations/at-doors.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import { tokenOperations } from '../../src/operations/token/token.ts'
 import type { Desk } from '../operations/desk.ts'
+import { shellWords } from './cli/shell-words.ts'
 
 /** What a door said: the payload, or the parts of the error that every door tells alike. */
 export type Said =
@@ -115,12 +116,6 @@ function screen() {
   const parts: string[] = []
   const stream = Object.assign(new EventEmitter(), { isTTY: false, write: (text: string) => parts.push(text) > 0 })
   return { stream: stream as never, text: () => parts.join('') }
-}
-
-/** Words as a shell would hand them over, of the quotes that `commandLine` writes. */
-function shellWords(line: string): string[] {
-  const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []
-  return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? ''))
 }
 
 export const doors = { library, http, mcp, cli } as const

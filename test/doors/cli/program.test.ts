@@ -7,16 +7,11 @@ import { Texts } from '../../../src/doors/cli/read-value.ts'
 import { shows } from '../../../src/doors/cli/show/all.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
 import { operations } from '../../../src/operations/table.ts'
+import { shellWords } from './shell-words.ts'
 import { Terminal } from './terminal.ts'
 
 const offered = operations.filter(({ doors }) => doors.cli === true)
 const nothing = { stdin: { isTTY: true } as NodeJS.ReadStream, folder: '/' }
-
-/** Words as a shell would hand them over, of the quotes that `commandLine` writes. */
-function shellWords(line: string): string[] {
-  const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []
-  return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? ''))
-}
 
 /** The operation and the input that a command line asks for. */
 async function read(line: string): Promise<{ asked: AnyOperation; input: unknown }> {
