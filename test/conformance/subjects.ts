@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
 import type { Place, Subject } from '../../dist/testing.js'
+import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
 import { startCutter } from './cutter.ts'
 
@@ -31,14 +32,12 @@ export const sqliteFile: Subject = {
   },
 }
 
-let places = 0
-
 export const postgres: Subject = {
   name: 'PostgreSQL',
   dialect: 'postgres',
   isShared: true,
   async fresh(): Promise<Place> {
-    const schema = `conformance_${process.pid}_${++places}`
+    const schema = lendSchema()
     const cutter = await startCutter(new URL(postgresUrl()))
     return {
       url: postgresUrl(),
@@ -56,10 +55,7 @@ export const postgres: Subject = {
       },
       async dispose() {
         await cutter.stop()
-        const client = new pg.Client(postgresUrl())
-        await client.connect()
-        await client.query(`drop schema if exists ${pg.escapeIdentifier(schema)} cascade`)
-        await client.end()
+        await returnSchema(schema)
       },
     }
   },

@@ -1,25 +1,34 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { AnyOperation, Noun } from '../../src/operations/operation.ts'
 import { operations } from '../../src/operations/table.ts'
+import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { Desk } from '../operations/desk.ts'
 import { about, type Known, stages, type VerbName } from '../operations/stages.ts'
 import { postgresUrl } from '../postgres.ts'
 import { doors, type Said, tokenFor } from './all-doors.ts'
 
 const databases = ['SQLite', 'PostgreSQL'] as const
-let schemas = 0
 
-async function openDesk(database: (typeof databases)[number]): Promise<Desk> {
-  const schema = `parity_${process.pid}_${++schemas}`
-  const desk = await Desk.open(database === 'SQLite' ? {} : { url: postgresUrl(), schema })
+interface Lent {
+  readonly desk: Desk
+  leave(): Promise<void>
+}
+
+async function openDesk(database: (typeof databases)[number]): Promise<Lent> {
+  const schema = database === 'SQLite' ? null : lendSchema()
+  const desk = await Desk.open(schema === null ? {} : { url: postgresUrl(), schema })
   desk.token = await tokenFor(desk)
-  return desk
+  const leave = async () => {
+    await desk.store.close()
+    if (schema !== null) await returnSchema(schema)
+  }
+  return { desk, leave }
 }
 
 /** A desk of its own on that database, on which the stage of a verb is set. */
 async function deskFor(database: (typeof databases)[number]): Promise<Desk> {
-  const desk = await openDesk(database)
-  onTestFinished(() => desk.store.close())
+  const { desk, leave } = await openDesk(database)
+  onTestFinished(leave)
   return desk
 }
 
@@ -66,18 +75,18 @@ function told({ noun, verb }: AnyOperation, said: Said): Said {
 
 /** Verbs that may be the first thing anybody does. */
 const begins: ReadonlySet<string> = new Set(['create', 'put', 'enqueue', 'enqueueMany', 'set'])
-const emptyDesks = new Map<string, Desk>()
+const emptyDesks = new Map<string, Lent>()
 
 /** A desk on which nothing is, for verbs that find nothing there. */
 async function emptyDesk(door: string, database: (typeof databases)[number]): Promise<Desk> {
   const found = emptyDesks.get(`${door} ${database}`)
-  if (found !== undefined) return found
-  const desk = await openDesk(database)
-  emptyDesks.set(`${door} ${database}`, desk)
-  return desk
+  if (found !== undefined) return found.desk
+  const lent = await openDesk(database)
+  emptyDesks.set(`${door} ${database}`, lent)
+  return lent.desk
 }
 
-afterAll(() => Promise.all([...emptyDesks.values()].map(({ store }) => store.close())))
+afterAll(() => Promise.all([...emptyDesks.values()].map(({ leave }) => leave())))
 
 /** The doctor looks at the database itself, and a lease is of the process that asks. */
 function isOfDatabase({ noun }: AnyOperation): boolean {

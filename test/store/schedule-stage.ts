@@ -10,6 +10,7 @@ import { SqlStore } from '../../src/store/sql-store.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, one, type Param, type Row } from '../../src/store/statement.ts'
 import type { ScheduleView } from '../../src/store/view.ts'
+import { lendSchema, returnSchema } from '../lent-schema.ts'
 
 /** A Monday, on the hour. */
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -127,17 +128,21 @@ export type StoreKind = 'memory' | 'postgres'
 export function onEachStore(title: string, tell: (stage: () => Stage, kind: StoreKind) => void): void {
   describe.each(['memory', 'postgres'] as const)(`${title} (%s)`, (kind) => {
     let stage: Stage
-    let schemas = 0
+    let schema = ''
     beforeEach(async () => {
       const time = { now: startAt }
       const clock = { now: () => time.now, monotonic: () => time.now }
-      const options = { clock, schema: `stage ${title} ${++schemas}`, connectionsMax: 4, allowNonDurable: true }
+      if (kind === 'postgres') schema = lendSchema()
+      const options = { clock, schema, connectionsMax: 4, allowNonDurable: true }
       const database = kind === 'memory' ? openSqliteMemory(clock) : await openPostgres(inject('postgresUrl'), options)
       await migrate(database)
       await database.write(() => one(insertNamespace))
       stage = new Stage(database, 1, time)
     })
-    afterEach(() => stage.store.close())
+    afterEach(async () => {
+      await stage.store.close()
+      if (kind === 'postgres') await returnSchema(schema)
+    })
     tell(() => stage, kind)
   })
 }
