@@ -24,6 +24,8 @@ export class Alike {
       .replace(/\b(\d+[hm])*(\d+s\d+ms|\d+s|\d+ms)\b/g, '<time>')
       .replace(/"durationMs":\d+/g, '"durationMs":<time>')
       .replace(/\bnow\b/g, '<time>')
+      // Only where it took a millisecond at all.
+      .replace(/^ *it started <time> late\n/gm, '')
       .replace(/[ ─]{2,}/g, '  ')
       .replace(/ +$/gm, '')
   }
