@@ -1,6 +1,6 @@
 /**
  * Answers of two stores as they can be compared. What differs in every store is told by what it is: ids in the order in
- * which they appear, instants that nobody asked for, and how long something took. An instant on a whole minute was asked for.
+ * which they appear, instants that nobody asked for, and how long something took, if it took a millisecond at all. An instant on a whole minute was asked for.
  */
 export class Alike {
   readonly #ids = new Map<string, string>()
@@ -24,7 +24,6 @@ export class Alike {
       .replace(/\b(\d+[hm])*(\d+s\d+ms|\d+s|\d+ms)\b/g, '<time>')
       .replace(/"durationMs":\d+/g, '"durationMs":<time>')
       .replace(/\bnow\b/g, '<time>')
-      // Only where it took a millisecond at all.
       .replace(/^ *it started <time> late\n/gm, '')
       .replace(/[ ─]{2,}/g, '  ')
       .replace(/ +$/gm, '')
