@@ -76,7 +76,11 @@ function* lockDue(limit: number): Step<Row[]> {
   const rest = Math.floor(limit / 2)
   if (last === undefined || rest === 0 || oldest.length < Math.ceil(limit / 2)) return oldest
   const { now, wake_at: wakeAt, id } = last as Record<string, number>
-  const newest = yield* all(lockNewest, now as number, rest, wakeAt as number, id as number)
+  const found = yield* all(lockNewest, now as number, rest, wakeAt as number, id as number)
+  // PostgreSQL answers a row that somebody moved while it was looked for as it is now, in the place that it had before: the
+  // last of the oldest is not always the latest, and the second look may find one of them again.
+  const taken = new Set(oldest.map((row) => row.id))
+  const newest = found.filter((row) => !taken.has(row.id))
   return oldest.flatMap((row, index) => [row, ...newest.slice(index, index + 1)])
 }
 
