@@ -95,6 +95,7 @@ export class Belfry {
   readonly sched: Verbs<typeof nouns.sched.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
   readonly tokens: Verbs<typeof nouns.token.operations>
+  readonly config: Verbs<typeof nouns.config.operations>
   readonly store: Verbs<typeof nouns.store.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
@@ -147,6 +148,7 @@ export class Belfry {
     this.sched = bind(nouns.sched.operations, open)
     this.workers = bind(nouns.worker.operations, open)
     this.tokens = bind(nouns.token.operations, open)
+    this.config = bind(nouns.config.operations, open)
     this.store = bind(nouns.store.operations, open)
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
@@ -253,6 +255,13 @@ export class Belfry {
     const serving = await served(options, this.#behind())
     this.#doors.push(serving)
     return serving
+  }
+
+  /** Applies a file that looks after queues and schedules, and again whenever it changes, until this is closed. */
+  async watch(file: string): Promise<void> {
+    this.#refuseClosed()
+    const { watched } = await import('./watching.ts')
+    this.#doors.push(await watched(file, this.#behind()))
   }
 
   #behind(): Behind {

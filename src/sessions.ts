@@ -66,6 +66,7 @@ export async function openWorker({ hear, ...options }: WorkerOpening): Promise<W
     place: belfry.place,
     start: (how) => belfry.start(how),
     serve: (request) => belfry.serve(request),
+    watch: (file) => belfry.watch(file),
     drain: () => belfry.drain(),
     stop: (how) => belfry.stop(how),
     nextInstant: () => belfry.nextInstant(),

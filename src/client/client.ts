@@ -33,6 +33,7 @@ export class BelfryClient {
   readonly sched: Verbs<typeof nouns.sched.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
   readonly tokens: Verbs<typeof nouns.token.operations>
+  readonly config: Verbs<typeof nouns.config.operations>
   readonly store: Verbs<typeof nouns.store.operations>
   readonly #options: ClientOptions
   readonly #base: string
@@ -46,6 +47,7 @@ export class BelfryClient {
     this.sched = this.#bound(nouns.sched.operations)
     this.workers = this.#bound(nouns.worker.operations)
     this.tokens = this.#bound(nouns.token.operations)
+    this.config = this.#bound(nouns.config.operations)
     this.store = this.#bound(nouns.store.operations)
   }
 

@@ -72,6 +72,17 @@ export interface EngineEvents {
   'clock.jumped': { readonly byMs: number }
   /** The wall clock went back: nothing fires until it has caught up, or a minute has passed. */
   'clock.held': { readonly behindMs: number }
+  /** A file that looks after queues and schedules was applied, or was found to be applied already. */
+  'config.applied': {
+    readonly file: string
+    readonly source: string
+    readonly answer: string
+    readonly created: number
+    readonly updated: number
+    readonly deleted: number
+  }
+  /** A file cannot be applied; what it said before is still at work. */
+  'config.refused': { readonly file: string; readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
   'worker.stopping': { readonly workerId: string; readonly running: number }
   'worker.stopped': { readonly workerId: string; readonly forced: number }

@@ -92,6 +92,20 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
     say: ({ behindMs }) =>
       `The wall clock went back by ${span(behindMs)}: nothing fires until it has caught up, or for a minute.`,
   },
+  'config.applied': {
+    level: 'info',
+    say: ({ file, source, answer, created, updated, deleted }) =>
+      answer === 'applied'
+        ? `The file ${file} was applied for source ${source}: ${created} created, ${updated} updated, ${deleted} deleted.`
+        : answer === 'older'
+          ? `The file ${file} says what source ${source} had before it got what it has now, so it was left alone; \`belfry apply\` goes back to it.`
+          : `The file ${file} says what source ${source} has.`,
+  },
+  'config.refused': {
+    level: 'error',
+    say: ({ file, error }) =>
+      `The file ${file} was not applied, and what it said before is still at work: ${error.message.replace(/\.$/, '')}.`,
+  },
   'worker.started': {
     level: 'info',
     say: ({ workerId, slots }) => `Worker ${workerId} started${slots === null ? '' : ` with ${slots} slots`}.`,

@@ -1,3 +1,4 @@
+import { configOperations } from './config/config.ts'
 import type { AnyOperation, Noun } from './operation.ts'
 import { queueOperations } from './queue/queue.ts'
 import { runOperations } from './run/run.ts'
@@ -38,6 +39,11 @@ export const nouns = {
     says: 'What lets somebody in at the doors of a server.',
     plural: 'tokens',
     operations: tokenOperations,
+  },
+  config: {
+    says: 'What files look after: queues, schedules and the scopes of tokens.',
+    plural: 'config',
+    operations: configOperations,
   },
   store: {
     says: 'Everything that Belfry remembers, in one database.',

@@ -1,3 +1,4 @@
+import { apply } from './apply.ts'
 import { writeAudit } from './audit.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
@@ -59,6 +60,13 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
         answers.filter(({ answer }) => answer === 'written'),
       ),
     ),
+    // Schedules and queues write their own lines; of the runs this one tells.
+    apply: noted(apply, (answers) =>
+      made(
+        answers.flatMap((changed) => (changed.kind === 'runs' ? changed.answers : [])),
+        [],
+      ),
+    ),
     reclaim: noted(reclaim, (taken) => named('reclaimed', taken)),
     enqueue: async (runs, options = {}) => {
       if (options.transaction !== undefined) return store.enqueue(runs, options)
@@ -113,5 +121,8 @@ function made(answers: readonly Enqueued[], queues: readonly string[]): Came {
   const runs = created.slice(0, namesMax).map(({ id }) => id)
   const detail = { runs, ...(created.length > namesMax && { more: created.length - namesMax }) }
   // Work for several queues is told with the first of them, and names them all.
-  return { subject: `queue ${queues[0]}`, detail: { ...detail, ...(queues.length > 1 && { queues }) } }
+  return {
+    ...(queues[0] !== undefined && { subject: `queue ${queues[0]}` }),
+    detail: { ...detail, ...(queues.length > 1 && { queues }) },
+  }
 }

@@ -3,9 +3,10 @@ import { cancelRuns } from './cancel-runs.ts'
 import type { StoreContext } from './context.ts'
 import { endHints, hintKinds } from './hint-row.ts'
 import { writeLedger } from './ledger.ts'
+import { refuseManaged } from './managed.ts'
 import { passedBy, unplanned } from './plan-schedule.ts'
-import type { Actor } from './port.ts'
 import { isPaused, lockNamedSchedule, saveSchedules } from './schedule-row.ts'
+import type { DeleteOptions } from './schedule-steps.ts'
 import { clockNow, type Step } from './statement.ts'
 
 /**
@@ -15,10 +16,11 @@ import { clockNow, type Step } from './statement.ts'
 export function* deleteSchedule(
   context: StoreContext,
   name: string,
-  { cancelLeased = false, actor }: { cancelLeased?: boolean; actor?: Actor } = {},
+  { cancelLeased = false, actor, source }: DeleteOptions = {},
 ): Step<'deleted' | 'not-found'> {
   const found = yield* lockNamedSchedule(context, name)
   if (found === null) return 'not-found'
+  refuseManaged({ noun: 'schedule', name, managedBy: found.managedBy }, source)
   const now = yield* clockNow()
   const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
   const { row, entries } = passedBy(found, { by: now, now, outcome })

@@ -174,5 +174,6 @@ function rowOf({ id, spec, disabled, paused, waitsFor, nextDecision, ...view }: 
     nextDecision,
     waitsFor: parseId('run', waitsFor),
     knownWakeAt: view.wakeAt,
+    managedBy: view.managedBy ?? null,
   }
 }

@@ -5,11 +5,23 @@ import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { Actor, AuditEntry } from './actor.ts'
+import type { ChangeReads, ChangeSteps } from './change.ts'
 import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
 import type { Pruned, PruneRequest } from './pruning.ts'
+import type {
+  DeleteOptions,
+  Fired,
+  HintAnswer,
+  HintKind,
+  NewHint,
+  PutAnswer,
+  PutOptions,
+  Repaired,
+  RunNowAnswer,
+} from './schedule-steps.ts'
 import type { TokenReads, TokenSteps } from './token-steps.ts'
 import type {
   AttemptView,
@@ -31,6 +43,16 @@ import type {
 export type { Actor, AuditEntry } from './actor.ts'
 export type { Wake } from './listeners.ts'
 export type { Pruned, PruneRequest } from './pruning.ts'
+export type {
+  Fired,
+  HintAnswer,
+  HintKind,
+  NewHint,
+  PutAnswer,
+  PutOptions,
+  Repaired,
+  RunNowAnswer,
+} from './schedule-steps.ts'
 
 /**
  * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
@@ -39,7 +61,7 @@ export type { Pruned, PruneRequest } from './pruning.ts'
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store extends HostSteps, TokenSteps {
+export interface Store extends HostSteps, TokenSteps, ChangeSteps {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
@@ -68,7 +90,7 @@ export interface Store extends HostSteps, TokenSteps {
   /** Without `until` the schedule is disabled until it is resumed. */
   pauseSchedule(name: string, pause: { until?: number; reason: string; actor?: Actor }): Promise<'paused' | 'not-found'>
   resumeSchedule(name: string, options?: { actor?: Actor }): Promise<'resumed' | 'was-not-paused' | 'not-found'>
-  deleteSchedule(name: string, options?: { cancelLeased?: boolean; actor?: Actor }): Promise<'deleted' | 'not-found'>
+  deleteSchedule(name: string, options?: DeleteOptions): Promise<'deleted' | 'not-found'>
   hint(name: string, hint: NewHint): Promise<HintAnswer>
   clearHints(name: string, kinds: readonly HintKind[]): Promise<'cleared' | 'not-found'>
   runNow(name: string, options?: { force?: boolean; payload?: unknown }): Promise<RunNowAnswer>
@@ -111,7 +133,7 @@ export interface Store extends HostSteps, TokenSteps {
   close(): Promise<void>
 }
 
-export interface StoreReads extends TokenReads {
+export interface StoreReads extends TokenReads, ChangeReads {
   now(): Promise<number>
   run(runId: string): Promise<RunView | null>
   runs(filter: RunFilter): Promise<RunPage>
@@ -304,63 +326,6 @@ export type RetryAnswer =
   | { readonly answer: 'dedupe-key'; readonly id: string }
   | { readonly answer: 'still-live' | 'not-found' | 'schedule-gone' }
 
-export interface PutOptions {
-  /** `create` refuses a name that has another spec; `put` creates or updates. */
-  readonly mode: 'create' | 'put'
-  readonly actor: Actor
-  readonly reason?: string
-  /** Refuses to write over any other version. */
-  readonly ifVersion?: number
-}
-
-export interface PutAnswer {
-  readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
-  readonly schedule: ScheduleView
-  readonly changed: string[]
-}
-
-export type HintKind = 'interval' | 'oneshot'
-
-export type NewHint = {
-  readonly expiresAt: number
-  readonly reason: string
-  readonly author: string
-} & ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
-
-export type HintAnswer =
-  /** Without an instant the next run waits for the end of the run it names, or there is none. */
-  | { readonly answer: 'set'; readonly nextRunAt: number | null; readonly waitsFor: string | null }
-  | { readonly answer: 'not-found' }
-
-export type RunNowAnswer =
-  /** `kept` says why it does not go at once: its schedule is paused, or another run of it is live. */
-  | { readonly answer: 'created'; readonly id: string; readonly kept?: 'held' | 'overlap' }
-  | { readonly answer: 'overlap'; readonly liveRunId: string }
-  | { readonly answer: 'not-found' }
-
-export interface Fired {
-  readonly runs: { readonly id: string; readonly schedule: string; readonly occurrenceAt: number }[]
-  readonly skipped: {
-    readonly schedule: string
-    readonly from: number
-    readonly count: number
-    /** The calendar was too long to be counted to its end. */
-    readonly countIsAtLeast?: true
-    readonly reason: string
-  }[]
-  /** Schedules that this process cannot work out; they are looked at again in a minute. */
-  readonly broken: { readonly schedule: string; readonly error: Error }[]
-  /** Schedules that were looked at; as many as asked for means that there may be more. */
-  readonly schedules: number
-  readonly more: boolean
-}
-
-export interface Repaired {
-  readonly what: 'chain' | 'key-gate' | 'overlap-gate'
-  readonly subject: string
-  readonly sentence: string
-}
-
 /** What is not named stays; `null` takes an optional field away; `retention` is changed field by field. */
 export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'>]?: Policy[Field] | null } & {
   readonly retention?: { readonly [Field in keyof Retention]?: Retention[Field] | null }
@@ -372,6 +337,10 @@ export interface QueueChange {
   readonly actor: Actor
   /** Refuses to write over any other version; 0 is that of a queue that does not exist yet. */
   readonly ifVersion?: number
+  /** Whether what is not named goes back to what a new queue has. */
+  readonly isWhole?: boolean
+  /** The source whose file asks; what a file looks after is refused to everybody else. */
+  readonly source?: string
 }
 
 export type QueueAnswer =

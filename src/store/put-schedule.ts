@@ -17,6 +17,7 @@ import type { StoreContext } from './context.ts'
 import { fireSchedules } from './fire.ts'
 import { writeLedger } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
+import { refuseManaged } from './managed.ts'
 import { passedBy, planned, unplanned } from './plan-schedule.ts'
 import type { PutAnswer, PutOptions } from './port.ts'
 import { ensureQueues, type QueueRow } from './queue-row.ts'
@@ -66,7 +67,14 @@ export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options:
   throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
 }
 
-const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>(['mode', 'actor', 'reason', 'ifVersion'])
+const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>([
+  'mode',
+  'actor',
+  'reason',
+  'ifVersion',
+  'source',
+  'adopt',
+])
 
 function checkOptions(options: PutOptions): void {
   checkFields(options, 'options', optionFields)
@@ -142,6 +150,7 @@ function freshRow({ context, spec, now }: Put, id: number, queueId: number): Sch
     wakeAt: null,
     knownWakeAt: null,
     timedAt: now,
+    managedBy: null,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -155,6 +164,8 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
     return { answer, schedule: scheduleViewOf(found), changed }
   }
   if (changed.length === 0) return answer('unchanged')
+  refuseManaged({ noun: 'schedule', name: found.name, managedBy: found.managedBy }, options.source)
+  refuseUnasked(found, options)
   if (options.ifVersion !== undefined && options.ifVersion !== found.version) return answer('version-differs')
   if (options.mode === 'create') return answer('exists')
 
@@ -169,6 +180,15 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.update', changed)
   return { answer: 'updated', schedule: scheduleViewOf(row), changed }
+}
+
+/** What somebody made by hand is not overwritten by a file that happens to use its name. */
+function refuseUnasked({ name, managedBy }: ScheduleRow, { source, adopt = false }: PutOptions): void {
+  if (source === undefined || managedBy !== null || adopt) return
+  throw new BelfryError('conflict', `Schedule ${name} was made by hand and says something else than the file.`, {
+    hint: 'Choose another name, or let the file take it over: `belfry apply --adopt`.',
+    details: { schedule: name },
+  })
 }
 
 function changedFields(before: ScheduleSpec, after: ScheduleSpec): string[] {

@@ -1,4 +1,6 @@
 import { BelfryError } from '../core/error.ts'
+import { apply } from './apply.ts'
+import { applyConfig } from './apply-config.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
 import { deleteSchedule } from './delete-schedule.ts'
@@ -37,6 +39,7 @@ const refused = {
   createToken: 'A token',
   revokeToken: 'A revocation',
   noteTokenUse: 'A use of a token',
+  noteConfigFault: 'A note of what is wrong with a file',
   takeDuty: 'A duty',
   prune: 'A prune',
 } as const
@@ -67,6 +70,8 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     putSchedule: rehearsed(putSchedule),
     deleteSchedule: rehearsed(deleteSchedule),
     setQueue: rehearsed(setQueue),
+    apply: rehearsed(apply),
+    applyConfig: rehearsed(applyConfig),
     listen: (heard) => store.listen(heard),
     hears: () => store.hears(),
     wakeOthers: () => undefined,

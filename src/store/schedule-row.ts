@@ -47,6 +47,8 @@ export interface ScheduleRow {
   readonly knownWakeAt: number | null
   /** When its timing was written last: nothing from before is an occurrence of it. */
   readonly timedAt: number
+  /** The source whose file looks after it. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt: number | null
@@ -266,6 +268,7 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     wakeAt: row.wake_at as number | null,
     knownWakeAt: row.wake_at as number | null,
     timedAt: row.timed_at as number,
+    managedBy: row.managed_by as string | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     deletedAt: row.deleted_at as number | null,

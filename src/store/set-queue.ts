@@ -5,6 +5,7 @@ import { reasonLengthMax } from './cancel.ts'
 import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
+import { refuseManaged } from './managed.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from './port.ts'
 import { firstPolicy, readPolicy } from './queue-row.ts'
 import { queue as readQueue } from './reads/queue.ts'
@@ -39,7 +40,14 @@ const nextGatedKey = both(
 const movesMax = 2_000
 const gatesMax = 1_000
 
-const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>(['policy', 'paused', 'actor', 'ifVersion'])
+const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>([
+  'policy',
+  'paused',
+  'actor',
+  'ifVersion',
+  'isWhole',
+  'source',
+])
 const pauseFields: ReadonlySet<string> = new Set(['reason'])
 
 /** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
@@ -89,9 +97,12 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   const { ifVersion = version, actor } = change
   if (ifVersion !== version) return { answer: 'version-differs', queue: yield* viewOf(context, name) }
   const stored = readPolicy(found.policy as string)
-  const policy = patched(name, stored ?? firstPolicy(context, name), change.policy)
+  const base = change.isWhole === true ? null : stored
+  const policy = patched(name, base ?? firstPolicy(context, name), change.policy)
   const isNewPolicy =
     change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
+  const managedBy = found.managed_by as string | null
+  if (isNewPolicy) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
   const now = yield* clockNow()
   const paused = pausedAfter(found, change, now)
   if (!isNewPolicy && paused.at === found.paused_at && paused.reason === found.paused_reason) {

@@ -1,6 +1,9 @@
 import { BelfryError, isPassing } from '../core/error.ts'
+import { apply } from './apply.ts'
+import { applyConfig } from './apply-config.ts'
 import { auditedStore } from './audited.ts'
 import { cancel } from './cancel.ts'
+import { noteConfigFault } from './config-fault.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
 import { deleteSchedule } from './delete-schedule.ts'
@@ -198,6 +201,9 @@ export class SqlStore implements Store {
   setQueue: Method<'setQueue'> = (name, change) => {
     return this.#written(setQueue, [name, change], () => ({ queues: [name] }))
   }
+  apply: Method<'apply'> = (...args) => this.#write(apply, ...args)
+  applyConfig: Method<'applyConfig'> = (...args) => this.#write(applyConfig, ...args)
+  noteConfigFault: Method<'noteConfigFault'> = (...args) => this.#write(noteConfigFault, ...args)
   registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
   beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
   createToken: Method<'createToken'> = (...args) => this.#write(createToken, ...args)

@@ -15,6 +15,13 @@ export interface TokenReads {
   token(id: string): Promise<KnownToken | null>
   /** Those that are not revoked, by name, then those that are, the newest first. */
   tokens(): Promise<TokenView[]>
+  /** What a file says of the token of this name, whether or not somebody has made it. */
+  scopeSaid(name: string): Promise<ScopeSaid | null>
+}
+
+export interface ScopeSaid {
+  readonly source: string
+  readonly scope: string
 }
 
 export interface NewToken {
@@ -34,6 +41,8 @@ export interface TokenView {
   readonly revokedAt: number | null
   /** When it was last used, about. */
   readonly usedAt: number | null
+  /** The source whose file says its scope, where one does. */
+  readonly managedBy?: string
 }
 
 export interface KnownToken extends TokenView {

@@ -1,16 +1,17 @@
+import { BelfryError } from '../core/error.ts'
 import { formatId, parseId } from '../core/id.ts'
 import { writeAudit } from './audit.ts'
 import { checkActor, checkInstant, checkText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import type { Actor } from './port.ts'
-import { tokenViewOf } from './reads/token.ts'
+import { scopeSaid, tokenViewOf } from './reads/token.ts'
 import { both, clockNow, freshIds, one, type Row, run, type Step } from './statement.ts'
-import type { NewToken, TokenAnswer } from './token-steps.ts'
+import type { NewToken, ScopeSaid, TokenAnswer } from './token-steps.ts'
 
 const insertToken = both(
   'token insert',
-  `insert into belfry.token (id, ns, name, hash, scope, created_at, created_by, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (ns, name) where revoked_at is null do nothing returning *`,
+  `insert into belfry.token (id, ns, name, hash, scope, created_at, created_by, expires_at, managed_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (ns, name) where revoked_at is null do nothing returning *`,
 )
 const findLive = both(
   'token find live',
@@ -40,13 +41,24 @@ export function* createToken(
   checkActor(actor)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
-  const row = yield* one(insertToken, id, context.ns, name, hash, scope, now, actor.name, expiresAt ?? null)
+  const said = yield* scopeSaid(context, name)
+  if (said !== null && said.scope !== scope) throw otherScope(name, scope, said)
+  const managedBy = said?.source ?? null
+  const row = yield* one(insertToken, id, context.ns, name, hash, scope, now, actor.name, expiresAt ?? null, managedBy)
   if (row === undefined) {
     return { answer: 'exists', token: tokenViewOf((yield* one(findLive, context.ns, name)) as Row) }
   }
   const detail = { id: formatId('token', id), scope, expiresAt: expiresAt ?? null }
   yield* writeAudit(context, { actor, verb: 'token.create', subject: `token ${name}`, detail }, now)
   return { answer: 'created', token: tokenViewOf(row) }
+}
+
+function otherScope(name: string, scope: string, said: ScopeSaid): BelfryError {
+  const message = `The file of source ${said.source} says that token ${name} may ${said.scope}, not ${scope}.`
+  return new BelfryError('conflict', message, {
+    hint: 'Make it with the scope that the file says, or change the file.',
+    details: { token: name, managedBy: said.source, scope: said.scope },
+  })
 }
 
 export function* revokeToken(

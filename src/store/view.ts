@@ -112,6 +112,8 @@ export interface ScheduleView {
   readonly waitsFor: string | null
   readonly wakeAt: number | null
   readonly timedAt: number
+  /** The source whose file looks after it, where one does. */
+  readonly managedBy?: string
   readonly createdAt: number
   readonly updatedAt: number
   readonly deletedAt: number | null
@@ -170,6 +172,8 @@ export interface QueueView {
   readonly paused: { readonly at: number; readonly reason: string } | null
   readonly inFlight: number
   readonly createdAt: number
+  /** The source whose file looks after its policy, where one does. */
+  readonly managedBy?: string
 }
 
 export interface Counted {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { nouns } from '../../src/operations/table.ts'
 import { areAlike } from './parity.ts'
 
-areAlike('sched', 'worker', 'token', 'store')
+areAlike('sched', 'worker', 'token', 'config', 'store')
 
 it('no noun is left out', () => {
-  expect(Object.keys(nouns).sort()).toEqual(['queue', 'run', 'sched', 'schedule', 'store', 'token', 'worker'])
+  expect(Object.keys(nouns).sort()).toEqual(['config', 'queue', 'run', 'sched', 'schedule', 'store', 'token', 'worker'])
 })

@@ -74,7 +74,7 @@ function told({ noun, verb }: AnyOperation, said: Said): Said {
 }
 
 /** Verbs that may be the first thing anybody does. */
-const begins: ReadonlySet<string> = new Set(['create', 'put', 'enqueue', 'enqueueMany', 'set'])
+const begins: ReadonlySet<string> = new Set(['create', 'put', 'enqueue', 'enqueueMany', 'set', 'apply'])
 const emptyDesks = new Map<string, Lent>()
 
 /** A desk on which nothing is, for verbs that find nothing there. */

@@ -224,6 +224,8 @@ const eventNames = Object.keys({
   'store.hears': 0,
   'clock.jumped': 0,
   'clock.held': 0,
+  'config.applied': 0,
+  'config.refused': 0,
   'worker.started': 0,
   'worker.stopping': 0,
   'worker.stopped': 0,

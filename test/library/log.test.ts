@@ -33,6 +33,8 @@ const samples: EngineEvents = {
   'store.hears': { hears: false },
   'clock.jumped': { byMs: -7_200_000 },
   'clock.held': { behindMs: 60_000 },
+  'config.applied': { file: 'h:/f', source: 'ops', answer: 'applied', created: 1, updated: 2, deleted: 3 },
+  'config.refused': { file: 'h:/f', error },
   'worker.started': { workerId: 'w-11', slots: 5 },
   'worker.stopping': { workerId: 'w-11', running: 1 },
   'worker.stopped': { workerId: 'w-11', forced: 1 },

@@ -71,6 +71,7 @@ export function verbsAt(context: () => OperationContext) {
     queues: bind(kept(nouns.queue.operations), context),
     sched: bind(kept(nouns.sched.operations), context),
     tokens: bind(kept(nouns.token.operations), context),
+    config: bind(kept(nouns.config.operations), context),
     workers: bind(kept(nouns.worker.operations), context),
     store: bind(kept(nouns.store.operations), context),
   }

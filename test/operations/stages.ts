@@ -122,6 +122,14 @@ const tokens: Stage = async ({ context }) => {
   return {}
 }
 
+const configured: Stage = async (desk) => {
+  const { config, tokens } = verbsAt(() => desk.context)
+  await tokens.create('ci')
+  await config.apply({ source: 'ops', schedules: { old: { every: '1h' }, nightly: { every: '1d' } } })
+  await desk.store.noteConfigFault('host:/srv/app/belfry.yaml', 'It has no source.')
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -178,6 +186,8 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'token create': nothing,
   'token list': tokens,
   'token revoke': tokens,
+  'config apply': configured,
+  'config list': configured,
   'store doctor': history,
 }
 

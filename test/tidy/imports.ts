@@ -7,6 +7,7 @@ const storePort = [
   'host-steps',
   'token-steps',
   'event-view',
+  'change',
   'view',
   'health',
   'process-identity',
@@ -25,7 +26,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   engine: ['core/', ...storePort, 'targets/'],
   operations: ['core/', ...storePort, 'store/foresee.ts', 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
-  config: ['operations/'],
+  config: ['core/', 'operations/'],
   doors: ['core/', 'operations/', 'config/', 'engine/events.ts'],
   client: ['core/', 'operations/'],
   testing: ['core/', 'store/'],
@@ -36,6 +37,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': everything,
   'sessions.ts': everything,
   'serving.ts': everything,
+  'watching.ts': everything,
 }
 
 /** Core is handed its time and its luck; of Node it may use only what computes. */

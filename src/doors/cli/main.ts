@@ -47,6 +47,15 @@ export async function main(argv: readonly string[], world: World, version: strin
     async mcp(command) {
       exit = await mcp(command.optsWithGlobals(), world)
     },
+    async apply(command) {
+      // What reads files is loaded only for those who apply one.
+      const { apply } = await import('./apply.ts')
+      exit = await apply({ ...command.optsWithGlobals(), file: command.args[0] }, world)
+    },
+    async trust(command) {
+      const { trust } = await import('./trust.ts')
+      exit = await trust({ ...command.optsWithGlobals(), file: command.args[0] }, world)
+    },
   })
   try {
     await root.parseAsync(typed, { from: 'user' })

@@ -14,12 +14,17 @@ export interface Actions {
   operation(operation: AnyOperation, command: Command): Promise<void>
   up(command: Command): Promise<void>
   mcp(command: Command): Promise<void>
+  apply(command: Command): Promise<void>
+  trust(command: Command): Promise<void>
 }
 
 const everywhere = 'Everywhere:'
 const ofTarget = 'What it does:'
 
-/** The whole command line, from the table of operations; only `up` and `mcp`, which are processes and no verbs, stand beside it. */
+/**
+ * The whole command line, from the table of operations. Beside it stand `up` and `mcp`, which are processes and no verbs,
+ * and `apply` and `trust`, which are about a file of this machine.
+ */
 export function program(version: string, actions: Actions): Command {
   const root = quiet(new Command('belfry'), actions)
   root
@@ -30,6 +35,8 @@ export function program(version: string, actions: Actions): Command {
   withStore(root)
   root.addCommand(up(actions))
   root.addCommand(mcp(actions))
+  root.addCommand(apply(actions))
+  root.addCommand(trust(actions))
   for (const operation of operations) {
     if (operation.doors.cli !== true) continue
     for (const words of [commandOf(operation), ...(operation.aliases ?? [])]) place(root, words, operation, actions)
@@ -210,6 +217,32 @@ function mcp(actions: Actions): Command {
   return command.action(() => actions.mcp(command))
 }
 
+const fileArgument = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
+
+function apply(actions: Actions): Command {
+  const command = quiet(new Command('apply'), actions)
+    .description('Makes queues, schedules and scopes be as a file says, all of it or nothing; says what changed.')
+    .usage('[FILE] [flags]')
+    .argument('[file]', fileArgument)
+  const options = [
+    new Option('--dry-run', 'Tells what it would do, and does nothing.'),
+    new Option('-y, --yes', 'Deletes more than half of what the source of the file made, if it says so.'),
+    new Option('--adopt', 'Takes over schedules that were made by hand and say something else.'),
+  ]
+  for (const option of options) command.addOption(once(option))
+  withStore(command)
+  return command.action(() => actions.apply(command))
+}
+
+function trust(actions: Actions): Command {
+  const command = quiet(new Command('trust'), actions)
+    .description('Vouches for the programs that a file in a checked-out tree would start, as it says now.')
+    .usage('[FILE] [flags]')
+    .argument('[file]', fileArgument)
+  withStore(command)
+  return command.action(() => actions.trust(command))
+}
+
 function up(actions: Actions): Command {
   const command = quiet(new Command('up'), actions)
     .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
@@ -226,6 +259,7 @@ function up(actions: Actions): Command {
     new Option('--listen <address>', 'Where the HTTP door is, or none. Default: 127.0.0.1:4747.'),
     new Option('--behind-proxy', 'Listens beyond this machine too, for a proxy with TLS in front of it.'),
     new Option('--hosts <a,b>', 'More hosts that requests may be addressed to, as the proxy hands them on.'),
+    new Option('--config <file>', 'The file that looks after queues and schedules, or none. Default: belfry.yaml.'),
     new Option('--quiet', 'Tells only what goes wrong.'),
   ]
   for (const option of options) command.addOption(once(option))

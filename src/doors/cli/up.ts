@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs'
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
-import { type Problem, refuse } from '../../operations/problem.ts'
+import { type Problem, refusal, refuse } from '../../operations/problem.ts'
 import { isLoopback, listenAddressOf, listenDefault } from '../http/listen-address.ts'
-import { placeOf, refuseStraySchema } from './place.ts'
+import { configPath } from './config-path.ts'
+import { type Place, placeOf, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import type { Reader } from './reader.ts'
+import type { ServerSaid } from './server-said.ts'
 import { endingBySignals } from './signals.ts'
 import { type Left, Teller } from './tell-events.ts'
 import type { ServeRequest, Serving, WorkerOpening, WorkerSession, World } from './world.ts'
@@ -27,7 +30,11 @@ interface UpFlags {
   readonly listen?: string
   readonly behindProxy?: true
   readonly hosts?: string
+  readonly config?: string
 }
+
+/** The flags, with what a file says where they do not. */
+type StartFlags = UpFlags & ServerSaid
 
 interface Around {
   readonly world: World
@@ -37,9 +44,11 @@ interface Around {
 /** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
 export async function up(given: Readonly<Record<string, unknown>>, { world, reader }: Around): Promise<number> {
   const flags = given as unknown as UpFlags
-  const { start, graceMs, listen } = startOf(flags, world)
   const place = placeOf(flags.store, world)
   refuseStraySchema(place, flags.schema)
+  const config = configOf(flags, place, world)
+  const { serverSaid } = await import('./server-said.ts')
+  const { start, graceMs, listen } = startOf({ ...(await serverSaid(config, world)), ...flags }, world)
   const isOnce = flags.once === true
   const teller = new Teller(world, {
     graceMs,
@@ -61,6 +70,8 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   void reader.gone.then(() => ending.ask())
   try {
     teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
+    // Before anything is leased, so that no run is started by a policy that the file has changed.
+    if (config !== null) await worker.watch(config)
     await worker.start(start)
     if (!isOnce && listen !== null)
       teller.serving(await serving(worker, { ...listen, tokenFolder: place.belfryFolder }))
@@ -95,9 +106,14 @@ async function serving(
 }
 
 /** Where to listen; `null` where nobody wants to. It is judged before anything is opened. */
-function listenOf({ listen: flag, behindProxy, hosts }: UpFlags, { env }: World, problems: Problem[]) {
-  const named = flag ?? (env.BELFRY_LISTEN === '' ? undefined : env.BELFRY_LISTEN)
-  const field = flag === undefined ? 'BELFRY_LISTEN' : '--listen'
+function listenOf(
+  { listen: flag, listenSaid: said, behindProxy, hosts }: StartFlags,
+  { env }: World,
+  problems: Problem[],
+) {
+  const fromEnv = env.BELFRY_LISTEN === '' ? undefined : env.BELFRY_LISTEN
+  const named = flag ?? fromEnv ?? said
+  const field = flag !== undefined ? '--listen' : fromEnv !== undefined ? 'BELFRY_LISTEN' : 'server.listen'
   const address = named === undefined ? listenDefault : listenAddressOf(named, field, problems)
   if (address === null) return null
   if (!isLoopback(address) && behindProxy !== true) {
@@ -112,6 +128,16 @@ function listenOf({ listen: flag, behindProxy, hosts }: UpFlags, { env }: World,
   }
 }
 
+/** The file that looks after queues and schedules; one that is named must be there, and the usual one may come. */
+function configOf({ config }: UpFlags, place: Place, world: World): string | null {
+  const named = config ?? (world.env.BELFRY_CONFIG === '' ? undefined : world.env.BELFRY_CONFIG)
+  if (named === 'none') return null
+  const path = configPath(named, place, world)
+  if (named === undefined || existsSync(path)) return path
+  const field = config === undefined ? 'BELFRY_CONFIG' : '--config'
+  throw refusal('The worker', [{ field, problem: `is ${path}, which is not there`, expected: 'a YAML file, or none' }])
+}
+
 /** What is left when all that is due is done. */
 async function left(worker: WorkerSession): Promise<Left> {
   const [nextAt, isWaiting] = await Promise.all([worker.nextInstant(), worker.isWaiting()])
@@ -120,7 +146,7 @@ async function left(worker: WorkerSession): Promise<Left> {
 
 const graceDefault = '25s'
 
-function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: UpFlags, world: World) {
+function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: StartFlags, world: World) {
   const problems: Problem[] = []
   for (const [flag, list] of Object.entries({ '--queues': queues, '--allow-hosts': allowHosts, '--hosts': hosts })) {
     if (list === undefined || !listOf(list).includes('')) continue

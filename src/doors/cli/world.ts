@@ -77,6 +77,8 @@ export interface WorkerSession {
   readonly place: string
   /** Opens the HTTP door beside the worker. */
   serve(request: ServeRequest): Promise<Serving>
+  /** Applies a file that looks after queues and schedules, and again whenever it changes. */
+  watch(file: string): Promise<void>
   start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
   /** Does all that is due now, and answers when it has ended. */
   drain(): Promise<void>

@@ -56,7 +56,8 @@ export class HealthWatch {
 
 function healthOf({ at, checks }: Diagnosis): Health {
   const reasons = checks.flatMap(({ check, state, says }) => (state === 'ok' ? [] : [{ check, state, says }]))
-  const isWrong = reasons.some(({ state }) => state === 'wrong')
+  // A file that cannot be applied is wrong, but what it said before is at work: nothing has stopped for it.
+  const isWrong = reasons.some(({ state, check }) => state === 'wrong' && check !== 'config')
   const status = isWrong ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
   return { status, at: isoText(at), reasons }
 }

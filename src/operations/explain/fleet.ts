@@ -64,7 +64,7 @@ export function takersOf({ target, queue }: Work, { live }: Fleet): Takers {
   return { live: live.length, able, needs, sentence: sentenceOf({ live, able, needs, elsewhere }) }
 }
 
-const forHosts = 'It has no target, so that it is for outside hosts, and they have no door yet.'
+const forHosts = 'It has no target, so that it is for outside hosts, which lease it through a door.'
 
 interface Served extends Pick<Takers, 'able' | 'needs'>, Pick<Fleet, 'live'> {
   /** Those who could execute it if they worked for its queue. */
@@ -100,7 +100,7 @@ export function wayToServe({ target, queue }: Work, live: readonly WorkerView[])
 
 /** The same of what its target needs. */
 export function wayToMeet(need: TargetNeed | null, queue: string, live: readonly WorkerView[]): Unblock {
-  if (need === null) return byHand('Give it a target: without one it is for outside hosts, and they have no door yet.')
+  if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
   const { kind, handler } = need
   const able = ableAmong(need, live)
   if (able.length > 0 && workersFor(queue, able).length === 0) return wayInto(queue, need)

@@ -55,6 +55,7 @@ export const queueSaid = noted(
           .describe('That nothing of it is handed out.'),
         inFlight: count('How many of its runs are at work.'),
         createdAt: instantSaid('When it was first named.'),
+        managedBy: text('The source whose file looks after its policy: it is changed there.').exactOptional(),
       })
       .describe('A queue with its policy.'),
   ),

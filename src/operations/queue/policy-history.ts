@@ -4,6 +4,7 @@ import type { Policy } from '../../core/policy.ts'
 import type { VersionView } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
+import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts'
 import { queueName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { count, instantSaid, outputOf, text } from '../output.ts'
@@ -22,7 +23,7 @@ export interface PolicyVersion {
 export interface PolicyDiff {
   readonly from: number
   readonly to: number
-  readonly changes: readonly { readonly field: string; readonly before?: unknown; readonly after?: unknown }[]
+  readonly changes: readonly FieldChange[]
 }
 
 const looking = {
@@ -83,15 +84,7 @@ export const diff = operation({
     z.strictObject({
       from: count('The earlier version; 0 where there was none before.'),
       to: count('The later version.'),
-      changes: z
-        .array(
-          z.strictObject({
-            field: text('What differs, such as retention.completedMs.'),
-            before: z.unknown().describe('What it was; left out where there was none.').exactOptional(),
-            after: z.unknown().describe('What it became; left out where there is none.').exactOptional(),
-          }),
-        )
-        .describe('Field by field.'),
+      changes: z.array(fieldChange).describe('Field by field.'),
     }),
   ),
   examples: [{ name: 'default' }, { name: 'default', from: 1, to: 2 }],
@@ -103,7 +96,7 @@ export const diff = operation({
     return {
       from: earlierNumber,
       to: later.version,
-      changes: changesOf(flat(earlier?.content ?? {}), flat(later.content ?? {})),
+      changes: fieldChanges(earlier?.content ?? {}, later.content ?? {}),
     }
   },
 })
@@ -120,30 +113,5 @@ function named(name: string, wanted: number, known: readonly VersionView<Policy 
   throw new BelfryError('not-found', `Queue ${quoted(name)} has no version ${wanted}.`, {
     hint: `It has versions 1 to ${newest}.`,
     details: { queue: name, version: wanted, newest },
-  })
-}
-
-/** Field by field, with those of objects inside by their paths. */
-function flat(content: object, prefix = ''): Map<string, unknown> {
-  return new Map(
-    Object.entries(content).flatMap(([field, value]) =>
-      typeof value === 'object' && value !== null
-        ? [...flat(value as object, `${prefix}${field}.`)]
-        : [[prefix + field, value] as const],
-    ),
-  )
-}
-
-function changesOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): PolicyDiff['changes'] {
-  const fields = [...new Set([...before.keys(), ...after.keys()])].sort()
-  return fields.flatMap((field) => {
-    if (before.get(field) === after.get(field)) return []
-    return [
-      {
-        field,
-        ...(before.has(field) && { before: before.get(field) }),
-        ...(after.has(field) && { after: after.get(field) }),
-      },
-    ]
   })
 }

@@ -65,6 +65,7 @@ const state = {
   waitsFor: text('The id of the run whose end it waits for.').nullable(),
   wakeAt: instantSaid('When it is looked at next.').nullable(),
   timedAt: instantSaid('When its timing was written last.'),
+  managedBy: text('The source whose file looks after it: what it says is changed there.').exactOptional(),
   createdAt: instantSaid('When it was created.'),
   updatedAt: instantSaid('When it was written last.'),
   deletedAt: instantSaid('When it was deleted.').nullable(),

@@ -3,6 +3,7 @@ import { type BelfryError, isPassing } from '../../core/error.ts'
 import type { OperationContext } from '../context.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { clock } from './checks/clock.ts'
+import { config } from './checks/config.ts'
 import { durability, integrity, schema, store } from './checks/database.ts'
 import { listeners } from './checks/listeners.ts'
 import { noWorker, queues } from './checks/queues.ts'
@@ -30,6 +31,7 @@ export const examinations: readonly Examination[] = [
   queues,
   failing,
   broken,
+  config,
 ]
 
 /** What expired is taken back first: only a worker that holds nothing can be noted as stopped. */

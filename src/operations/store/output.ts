@@ -19,6 +19,7 @@ export const checkNames = [
   'queues',
   'failing',
   'broken',
+  'config',
 ] as const
 export type CheckName = (typeof checkNames)[number]
 

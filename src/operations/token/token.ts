@@ -24,6 +24,7 @@ const tokenFields = {
   expiresAt: instantSaid('Until when it lets anybody in; null: for good.').nullable(),
   revokedAt: instantSaid('When it was revoked.').nullable(),
   usedAt: instantSaid('When it was last used, to the hour.').nullable(),
+  managedBy: text('The source whose file says its scope.').exactOptional(),
 }
 
 const tokenSaid = noted(
@@ -47,7 +48,10 @@ const create = operation({
   scope: 'admin',
   input: z.strictObject({
     name: name.describe('Names it: it stands beside everything that is done with it.'),
-    scope: z.enum(scopes).describe('What its holder may do; each includes those before it. Default: read.').optional(),
+    scope: z
+      .enum(scopes)
+      .describe('What its holder may do; each includes those before it. Default: what a file says of it, else read.')
+      .optional(),
     ...durationFields('expires', 'After how long it lets nobody in any more. Default: never.'),
   }),
   takes: ['name'],
@@ -65,7 +69,8 @@ const create = operation({
     }
     refuse('The token', problems)
     const { store, actor, randomHex } = context
-    const { name: wanted, scope = 'read' } = value as { name: string; scope?: Scope }
+    const { name: wanted, scope: given } = value as { name: string; scope?: Scope }
+    const scope = given ?? (await store.read.scopeSaid(wanted))?.scope ?? 'read'
     const secret = randomHex(secretBytes)
     const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.read.now()) + expiresMs }
     const written = await store.createToken(

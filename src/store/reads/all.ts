@@ -4,6 +4,7 @@ import type { StoreReads } from '../port.ts'
 import { clockNow, type Step } from '../statement.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
+import { configApplied, configFaults, configs } from './config.ts'
 import { events } from './events.ts'
 import { healthReads } from './health/all.ts'
 import { cancelRequests, heldRuns, leasesOfWorkers } from './lease.ts'
@@ -15,7 +16,7 @@ import { queueStats } from './queue-stats.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { hints, ledger, overdueSchedules, schedule, schedules, scheduleVersions } from './schedule.ts'
-import { token, tokens } from './token.ts'
+import { scopeSaid, token, tokens } from './token.ts'
 import { workers } from './worker.ts'
 
 /** The reads of the port over a database: each is one snapshot. */
@@ -42,7 +43,11 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     workers: bound(workers),
     token: bound(token),
     tokens: bound(tokens),
+    scopeSaid: bound(scopeSaid),
     audit: bound(audit),
+    configs: bound(configs),
+    configApplied: bound(configApplied),
+    configFaults: bound(configFaults),
     // As a write, though it writes nothing. Where there is one writer, nobody else is about to commit; elsewhere each of its
     // statements sees what was committed before it, while the one snapshot of a read is older than what it learns of others.
     events: (...args) => database.write(() => events(context, ...args)),

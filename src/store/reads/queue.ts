@@ -9,7 +9,7 @@ import { readPolicy } from '../queue-row.ts'
 import { all, allAlone, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { QueueView, VersionView } from '../view.ts'
 
-const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at,
+const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at, q.managed_by,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
 const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
 /** One look at each line, at what has waited long enough, and at the first instant that is still waited for. */
@@ -88,6 +88,7 @@ function viewOf(row: Row): QueueView {
         : { at: row.paused_at as number, reason: (row.paused_reason ?? 'paused') as string },
     inFlight: row.in_flight as number,
     createdAt: row.created_at as number,
+    ...(row.managed_by !== null && { managedBy: row.managed_by as string }),
   }
 }
 

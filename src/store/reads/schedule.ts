@@ -169,6 +169,7 @@ export function scheduleViewOf(row: ScheduleRow): ScheduleView {
     waitsFor: runTextOf(row.waitsFor),
     wakeAt: row.wakeAt,
     timedAt: row.timedAt,
+    ...(row.managedBy !== null && { managedBy: row.managedBy }),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     deletedAt: row.deletedAt,

@@ -26,6 +26,8 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
     },
     up: () => Promise.resolve(),
     mcp: () => Promise.resolve(),
+    apply: () => Promise.resolve(),
+    trust: () => Promise.resolve(),
     write: () => undefined,
   })
   await root.parseAsync(cut < 0 ? words : words.slice(0, cut), { from: 'user' })

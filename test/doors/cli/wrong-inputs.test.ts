@@ -83,6 +83,14 @@ function makeFiles(): void {
   terminal.write('value.json', '{"every":"10","target":{"http":{"url":"example.org"}}}')
   terminal.write('fine.json', '{"every":"1h","target":{"handler":"h"}}')
   terminal.write('policy.json', '{"maxConcurent":3}')
+  terminal.write('broken.yaml', 'source: ops\nschedules:\n  a: [1, 2\n')
+  terminal.write('star.yaml', 'source: ops\nschedules:\n  a:\n    cron: */5 * * * *\n')
+  terminal.write('list.yaml', '- source: ops\n')
+  terminal.write(
+    'wrong.yaml',
+    'sorce: ops\nqueues: { mail: { maxConcurrent: many } }\nschedules: { a: { evry: 1h } }\n',
+  )
+  terminal.write('taken.yaml', 'source: ops\nschedules: { ping: { every: 20m, target: { handler: ping } } }\n')
   terminal.write('noise.db', 'This is no database, and long enough to be read as the beginning of one. '.repeat(20))
 }
 

@@ -16,7 +16,7 @@ onEachTold('what would get a run on', (told) => {
     const id = await told().enqueue({ target: null })
     await told().worker()
     const answer = {
-      sentence: 'It has no target, so that it is for outside hosts, and they have no door yet.',
+      sentence: 'It has no target, so that it is for outside hosts, which lease it through a door.',
       unblock: [{ what: expect.stringContaining('Give it a target'), command: null }],
       waiting: { takers: { needs: 'a host for work without a target' } },
     }

@@ -117,7 +117,7 @@ inEachWard((ward) => {
         {
           subject: 'bare',
           state: 'note',
-          says: 'Schedule bare has no target: its runs are for outside hosts, and they have no door yet.',
+          says: 'Schedule bare has no target: its runs are for outside hosts, which lease them through a door.',
           next: 'Give it a target: belfry schedule update bare',
         },
       ]

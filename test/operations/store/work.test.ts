@@ -298,7 +298,7 @@ inEachWard((ward) => {
           {
             subject: 'out side',
             state: 'note',
-            says: expect.stringContaining('outside hosts, which have no door yet'),
+            says: expect.stringContaining('outside hosts, which lease them through a door'),
           },
         ],
       })

@@ -1,6 +1,7 @@
 import { exitOk } from '../../../operations/error-codes.ts'
 import type { Run } from '../../../operations/run/view.ts'
 import type { Sheet } from '../sheet.ts'
+import { showSources } from './config.ts'
 import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
 import { showScheduleExplained } from './explain-schedule.ts'
@@ -105,6 +106,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'token create': showTokenMade,
   'token list': showTokens,
   'token revoke': showRevoked,
+  'config list': showSources,
   'explain schedule': showScheduleExplained,
   'explain run': showRunExplained,
   doctor: showDiagnosis,

@@ -45,7 +45,7 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
 export const noWorker: Examination = {
   check: 'no-worker',
   means:
-    'Ready runs that no live worker can execute that works for their queue, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which have no door yet.',
+    'Ready runs that no live worker can execute that works for their queue, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which lease them through a door.',
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or `belfry up` for commands and HTTP; or cancel the runs.',
   async look(patient) {
     // Some workers are there for some queues only, so that whoever is there for all does not suffice to tell.
@@ -70,7 +70,7 @@ function ofLane(lane: LaneBeyond, { can, live }: Patient): Finding {
   const runs = `In queue ${queue} ${countedAtLeast(count, countIsAtLeast, 'run')}`
   const see = `See them: ${belfryCommand('run', 'list', '--status', 'ready', '--queue', queue)}`
   if (kind === null) {
-    const says = `${runs} without a target ${is} ready: for outside hosts, which have no door yet.`
+    const says = `${runs} without a target ${is} ready: for outside hosts, which lease them through a door.`
     return note(queue, says, `Enqueue them anew with a target, and cancel these. ${see}`)
   }
   const need = handler === null ? `a worker for ${kind} targets` : `the handler ${JSON.stringify(handler)}`

@@ -67,7 +67,7 @@ export const chain: Examination = {
 export const handlers: Examination = {
   check: 'handlers',
   means:
-    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which have no door yet.',
+    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which lease them through a door.',
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or mend its name in the schedule. Commands and HTTP: `belfry up`.',
   async look(patient) {
     const sweep = await patient.sweep()
@@ -97,7 +97,7 @@ function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]
 /** What cannot be read is told elsewhere. */
 function withoutTarget({ name, spec }: ScheduleHealth): Finding[] {
   if (spec === null || spec.target != null) return []
-  const says = `Schedule ${name} has no target: its runs are for outside hosts, and they have no door yet.`
+  const says = `Schedule ${name} has no target: its runs are for outside hosts, which lease them through a door.`
   return [note(name, says, `Give it a target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 

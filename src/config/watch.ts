@@ -1,0 +1,122 @@
+import { watch as watchPath } from 'chokidar'
+import type { Clock } from '../core/clock.ts'
+import { BelfryError, isPassing } from '../core/error.ts'
+import type { ConfigWritten } from '../operations/config/apply.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { applyRead, placeOfFile } from './apply-file.ts'
+import { readConfigFile } from './file.ts'
+import type { Trust } from './trust.ts'
+
+/** What a watch tells: that a file was applied, or why it was not. */
+export type ConfigNews =
+  | { readonly what: 'applied'; readonly file: string; readonly written: ConfigWritten }
+  | { readonly what: 'refused'; readonly file: string; readonly error: BelfryError }
+
+interface Watched {
+  readonly path: string
+  readonly context: OperationContext
+  readonly trust: Trust
+  readonly tell: (news: ConfigNews) => void
+}
+
+/** A notice may be lost, as on a network drive, or when a folder is swapped for another; then it is seen by this. */
+const lookMs = 30_000
+/** Editors and deployments write in several steps. */
+const settledMs = 200
+
+/**
+ * Applies a file, and again when it changes. It is the file that decides: what somebody has changed in the store since is
+ * never a reason to apply it again, and content that the source had before is not brought back by a restart.
+ */
+export class ConfigWatch {
+  readonly #watched: Watched
+  readonly #clock: Clock
+  /** The content that was applied last, or was found to be known. */
+  #done: string | null = null
+  /** The content that was there at first: a restart is no change of it. */
+  #first: string | null = null
+  /** What is wrong, as it was told. */
+  #told: string | null = null
+  #turn: Promise<void> = Promise.resolve()
+  #forget: (() => void) | null = null
+  #close: (() => Promise<void>) | null = null
+  #isClosed = false
+
+  constructor(watched: Watched) {
+    this.#watched = watched
+    this.#clock = watched.context.clock
+  }
+
+  /** Applies the file as it is now, unless its source has had this content, and goes on watching it. */
+  async begin(): Promise<void> {
+    await this.#look()
+    if (this.#isClosed) return
+    const watcher = watchPath(this.#watched.path, {
+      ignoreInitial: true,
+      awaitWriteFinish: { stabilityThreshold: settledMs, pollInterval: 50 },
+    })
+    watcher.on('all', () => this.#wake())
+    // Who cannot be told of changes still looks for them.
+    watcher.on('error', () => undefined)
+    this.#close = () => watcher.close()
+    this.#sleep()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#forget?.()
+    await this.#close?.()
+    await this.#turn
+  }
+
+  #sleep(): void {
+    this.#forget?.()
+    if (!this.#isClosed) this.#forget = this.#clock.after(lookMs, () => this.#wake())
+  }
+
+  /** One look after the other: what is noticed while one is going on is looked at after it. */
+  #wake(): void {
+    this.#turn = this.#turn.then(async () => {
+      if (this.#isClosed) return
+      await this.#look()
+      this.#sleep()
+    })
+  }
+
+  async #look(): Promise<void> {
+    const { path, context, trust, tell } = this.#watched
+    const file = placeOfFile(path)
+    try {
+      const read = await readConfigFile(path)
+      const content = `${read.isThere} ${read.hash}`
+      this.#first ??= content
+      if (content === this.#done) return
+      const written = await applyRead(context, read, { path, onlyNew: content === this.#first }, trust)
+      if (this.#told !== null || this.#done === null) await context.store.noteConfigFault(file, null)
+      this.#done = content
+      this.#told = null
+      tell({ what: 'applied', file, written })
+    } catch (error) {
+      await this.#refused(file, error)
+    }
+  }
+
+  /**
+   * What was refused is tried again at every look: somebody may vouch for it, or take what is in its way out of the way,
+   * without touching the file. It is told once, and again when something else is wrong.
+   */
+  async #refused(file: string, thrown: unknown): Promise<void> {
+    const error = thrown instanceof BelfryError ? thrown : unforeseen(thrown)
+    const { message } = error
+    // There is no file, and there never was: it may come.
+    if (error.code === 'not-found' || this.#told === message) return
+    this.#told = message
+    this.#watched.tell({ what: 'refused', file, error })
+    if (isPassing(error)) return
+    await this.#watched.context.store.noteConfigFault(file, message).catch(() => undefined)
+  }
+}
+
+function unforeseen(thrown: unknown): BelfryError {
+  return new BelfryError('failure', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown })
+}

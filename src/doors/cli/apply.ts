@@ -1,0 +1,92 @@
+import { applyFile, placeOfFile } from '../../config/apply-file.ts'
+import { Trust } from '../../config/trust.ts'
+import { atDoors } from '../../operations/at-doors.ts'
+import type { ConfigWritten } from '../../operations/config/apply.ts'
+import { configOperations } from '../../operations/config/config.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { exitOk } from '../../operations/error-codes.ts'
+import { configPath } from './config-path.ts'
+import { type Place, placeOf, refuseStraySchema } from './place.ts'
+import { withProgress } from './progress.ts'
+import { isColoured, paintOf, printable } from './sheet.ts'
+import { showConfigWritten } from './show/config.ts'
+import { type Naming, spelled } from './spelling.ts'
+import type { StoreOpening, World } from './world.ts'
+
+interface ApplyFlags {
+  readonly store?: string
+  readonly schema?: string
+  readonly namespace?: string
+  readonly json?: true
+  readonly dryRun?: true
+  readonly yes?: true
+  readonly adopt?: true
+  readonly file?: string
+}
+
+/** Applies a file to a store, which is made if it is not there and the file is sound. */
+export async function apply(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+  const flags = given as unknown as ApplyFlags
+  const place = placeOf(flags.store, world)
+  refuseStraySchema(place, flags.schema)
+  const path = configPath(flags.file, place, world)
+  const opening = openingOf(flags, place)
+  const isRehearsal = flags.dryRun === true
+  // Where there is no store, a file that is refused makes none, and neither does a rehearsal.
+  if (!place.exists) await onStore(world, { store: 'memory:' }, (context) => applied(context, path, flags, world))
+  const session = await withProgress(
+    world,
+    'opening the store',
+    world.open(isRehearsal && !place.exists ? { store: 'memory:' } : opening),
+  )
+  try {
+    const { context } = session
+    const own = isRehearsal ? { ...context, store: context.store.rehearsal() } : context
+    const written = await applied(own, path, flags, world)
+    if (!isRehearsal) await context.store.noteConfigFault(placeOfFile(path), null)
+    tell(
+      { written, flags, path, store: place.exists ? context.store.place : place.store, now: context.clock.now() },
+      world,
+    )
+    return exitOk
+  } finally {
+    await session.close()
+  }
+}
+
+function openingOf({ schema, namespace }: ApplyFlags, { store }: Place): StoreOpening {
+  return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
+}
+
+async function onStore(world: World, opening: StoreOpening, act: (context: OperationContext) => Promise<unknown>) {
+  const { context, close } = await world.open(opening)
+  try {
+    await act({ ...context, store: context.store.rehearsal() })
+  } finally {
+    await close()
+  }
+}
+
+function applied(context: OperationContext, path: string, { yes, adopt }: ApplyFlags, { env }: World) {
+  const request = { path, ...(yes === true && { yes }), ...(adopt === true && { adopt }) }
+  return applyFile(context, request, new Trust(env))
+}
+
+interface Told {
+  readonly written: ConfigWritten
+  readonly flags: ApplyFlags
+  readonly path: string
+  readonly store: string
+  readonly now: number
+}
+
+function tell({ written, flags, path, store, now }: Told, { stdout, env }: World): void {
+  if (flags.json === true) {
+    stdout.write(`${JSON.stringify(atDoors(configOperations.apply.output, written), null, 2)}\n`)
+    return
+  }
+  const spell = (command: string) => spelled(command, env, flags as Naming)
+  const sheet = { now, zone: 'UTC', paint: paintOf(isColoured(stdout, env)), spell }
+  const told = { path, place: store.replace(/^sqlite:/, ''), isRehearsal: flags.dryRun === true }
+  stdout.write(`${printable(showConfigWritten(written, sheet, told))}\n`)
+}

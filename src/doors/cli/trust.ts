@@ -1,0 +1,47 @@
+import { readConfigFile } from '../../config/file.ts'
+import { programsIn } from '../../config/programs.ts'
+import { Trust, treeOf } from '../../config/trust.ts'
+import { BelfryError } from '../../core/error.ts'
+import { exitOk } from '../../operations/error-codes.ts'
+import { shortText } from '../../operations/schedule/plain-text.ts'
+import { columns, indented } from './columns.ts'
+import { configPath } from './config-path.ts'
+import { placeOf } from './place.ts'
+import { isColoured, paintOf, printable } from './sheet.ts'
+import type { World } from './world.ts'
+
+interface TrustFlags {
+  readonly store?: string
+  readonly json?: true
+  readonly file?: string
+}
+
+const shownLengthMax = 100
+
+/** Vouches for a file as it is now, after it was shown what that would start. */
+export async function trust(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+  const flags = given as unknown as TrustFlags
+  const path = configPath(flags.file, placeOf(flags.store, world), world)
+  const file = await readConfigFile(path)
+  if (!file.isThere) {
+    throw new BelfryError('not-found', `There is no file ${path}.`, { hint: 'Name it: belfry trust FILE' })
+  }
+  const programs = programsIn(file.document)
+  const tree = treeOf(path)
+  const own = new Trust(world.env)
+  own.give(file)
+  const { stdout, env } = world
+  if (flags.json === true) {
+    stdout.write(`${JSON.stringify({ file: path, hash: file.hash, tree, programs }, null, 2)}\n`)
+    return exitOk
+  }
+  const paint = paintOf(isColoured(stdout, env))
+  const rows = programs.map(({ where, what }) => [where, shortText(what, shownLengthMax)])
+  const lines = [
+    `${paint.green('trusted')} ${paint.bold(path)} as it is now; once it says something else, it needs this again`,
+    ...(programs.length === 0 ? ['  it starts no programs'] : [indented(columns(null, rows))]),
+    ...(tree === null ? ['  it lies in no checked-out tree, so that it needed none'] : []),
+  ]
+  stdout.write(`${printable(lines.join('\n'))}\n`)
+  return exitOk
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { defaultPolicy, defaultQueue, policyProblems } from '../../core/policy.ts'
+import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { NewConfig } from '../../store/change.ts'
+import type { PolicyPatch } from '../../store/port.ts'
+import type { OperationContext } from '../context.ts'
+import { name as nameForm, queueName, scheduleName } from '../fields.ts'
+import { type Reading, read } from '../input.ts'
+import { type Scope, scopes } from '../operation.ts'
+import type { Problem } from '../problem.ts'
+import { inPolicyWords, policyInput, readPolicy } from '../queue/policy-input.ts'
+import { scheduleShape } from '../schedule/input.ts'
+import { readSchedule } from '../schedule/read.ts'
+import { problemsOf } from '../schedule/words.ts'
+
+const section = (says: string) => z.record(z.string(), z.unknown()).describe(says).optional()
+
+/** What a file says, part by part. What lies inside a part is read by the verb that takes it one by one. */
+export const documentShape = {
+  source: nameForm.describe(
+    'Names whoever looks after what the file makes; it deletes only what the same source made.',
+  ),
+  queues: section('The policies of queues by their names; what is not said of one is as a new queue has it.'),
+  schedules: section('Schedules by their names, each as it is created.'),
+  tokens: section('What tokens may do, by their names: read, operate or admin.'),
+  server: z
+    .strictObject({
+      listen: z.string().min(1).describe('Where the HTTP door is, or none. Default: 127.0.0.1:4747.').optional(),
+      behindProxy: z
+        .boolean()
+        .describe('Whether it listens beyond this machine too, for a proxy with TLS in front of it. Default: false.')
+        .optional(),
+      hosts: z.array(z.string().min(1)).readonly().describe('More hosts that requests may be addressed to.').optional(),
+    })
+    .describe('How a worker that reads the file serves HTTP; what is said where it is started goes before it.')
+    .optional(),
+}
+
+/** A file as it is written. */
+export type ConfigDocument = z.input<z.ZodObject<typeof documentShape>>
+
+const policyForm = policyInput.omit({ name: true, ifVersion: true })
+const scheduleForm = z.strictObject(scheduleShape)
+
+export interface ReadDocument {
+  readonly queues: NewConfig['queues']
+  readonly schedules: readonly ScheduleSpec[]
+  readonly tokens: NewConfig['tokens']
+  readonly problems: readonly Problem[]
+}
+
+type Sections = Pick<ConfigDocument, 'queues' | 'schedules' | 'tokens'>
+
+/** Reads all parts of a file, and tells everything that is wrong with any of them by its place in the file. */
+export async function readDocument(context: OperationContext, parts: Sections): Promise<ReadDocument> {
+  const problems: Problem[] = []
+  const queues = entriesOf(parts.queues).map(([name, given]) => ({ name, policy: policyOf(name, given, problems) }))
+  const now = await context.store.read.now()
+  const schedules: ScheduleSpec[] = []
+  for (const [name, given] of entriesOf(parts.schedules)) {
+    schedules.push(await scheduleOf(context, { name, given, now, problems }))
+  }
+  const tokens = entriesOf(parts.tokens).map(([name, given]) => ({ name, scope: scopeOf(name, given, problems) }))
+  return { queues, schedules, tokens, problems }
+}
+
+function entriesOf(part: Readonly<Record<string, unknown>> | undefined): [string, unknown][] {
+  return Object.entries(part ?? {})
+}
+
+/** Places a problem of one entry in the whole file: `schedules.nightly.cron`. */
+function placed(part: string, name: string, problems: readonly Problem[]): Problem[] {
+  return problems.map(({ field, ...rest }) => ({
+    field: field === '' ? `${part}.${name}` : `${part}.${name}.${field}`,
+    ...rest,
+  }))
+}
+
+function nameProblems(part: string, name: string, form: z.ZodType): Problem[] {
+  const { problems } = read(z.strictObject({ name: form }), { name }, 'a name')
+  return problems.map(({ problem, expected }) => ({ field: part, problem: `has a name that ${problem}`, expected }))
+}
+
+/** What an entry says; one that says nothing at all is an empty one. */
+function readEntry<Form extends z.ZodObject>(form: Form, given: unknown, noun: string): Reading<z.output<Form>> {
+  return read(form, given ?? {}, noun)
+}
+
+function policyOf(name: string, given: unknown, problems: Problem[]): PolicyPatch {
+  const reading = readEntry(policyForm, given, 'a policy')
+  const { patch, problems: read } = readPolicy(reading as Reading<z.output<typeof policyInput>>)
+  const found = read.length > 0 ? read : policyProblems(wholePolicy(patch))
+  problems.push(...nameProblems('queues', name, queueName))
+  problems.push(
+    ...placed(
+      'queues',
+      name,
+      found.map((problem) => inPolicyWords(problem, reading.given)),
+    ),
+  )
+  return patch
+}
+
+/** As a new queue has it, with what the file says. */
+function wholePolicy({ retention, ...patch }: PolicyPatch): object {
+  return {
+    ...defaultPolicy,
+    ...withoutNulls(patch),
+    retention: { ...defaultPolicy.retention, ...withoutNulls(retention ?? {}) },
+  }
+}
+
+function withoutNulls(patch: object): object {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null))
+}
+
+interface Entry {
+  readonly name: string
+  readonly given: unknown
+  readonly now: number
+  readonly problems: Problem[]
+}
+
+async function scheduleOf(context: OperationContext, { name, given, now, problems }: Entry): Promise<ScheduleSpec> {
+  const form = readEntry(scheduleForm, given, 'a schedule')
+  const found = await context.store.read.schedule(name)
+  const before = found !== null && found.deletedAt === null && found.spec.name === name ? found.spec : undefined
+  // The zone of a schedule is resolved once and kept: another machine that applies the file does not move it.
+  const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
+  const reading = { given: { ...form.given, name }, value: { ...form.value, name }, problems: form.problems }
+  const spec = readSchedule(reading, { folder: context.folder, zone })
+  const own = nameProblems('schedules', name, scheduleName)
+  problems.push(...own)
+  const rest = problemsOf(spec, { now, before }).filter(({ field }) => field !== 'name' || own.length === 0)
+  problems.push(...placed('schedules', name, rest))
+  return spec.spec
+}
+
+/** `ci: operate`, or `ci: { scope: operate }`. */
+function scopeOf(name: string, given: unknown, problems: Problem[]): Scope {
+  problems.push(...nameProblems('tokens', name, nameForm))
+  const scope = typeof given === 'object' && given !== null ? (given as { readonly scope?: unknown }).scope : given
+  const known = scopes.find((word) => word === scope)
+  const others = typeof given === 'object' && given !== null ? Object.keys(given).filter((key) => key !== 'scope') : []
+  if (known === undefined || others.length > 0) {
+    const problem = others.length > 0 ? `has ${others.join(', ')} beside its scope` : 'says no scope'
+    problems.push({ field: `tokens.${name}`, problem, expected: `one of ${scopes.join(', ')}` })
+  }
+  return known ?? 'read'
+}
+
+/** The queues that schedules name and the file says nothing of: they are made as queues are that work names by chance. */
+export function unsaidQueues({ queues, schedules }: Pick<ReadDocument, 'queues' | 'schedules'>): string[] {
+  const said = new Set(queues.map(({ name }) => name))
+  const named = new Set(schedules.map(({ queue = defaultQueue }) => queue))
+  return [...named].filter((queue) => !said.has(queue) && queue !== defaultQueue).sort()
+}

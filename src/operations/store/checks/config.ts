@@ -1,0 +1,23 @@
+import { about } from '../../explain/words.ts'
+import { counted, type Examination, wrong } from '../examination.ts'
+
+export const config: Examination = {
+  check: 'config',
+  means:
+    'Whether the files that look after queues and schedules can be applied. Wrong when one cannot: what it said before is still at work.',
+  next: 'Mend what it names in the file; a worker that watches it applies it by itself, else `belfry apply`.',
+  async look({ store, now }) {
+    const [sources, faults] = [await store.read.configs(), await store.read.configFaults()]
+    const applied =
+      sources.length === 0 ? 'No file looks after anything.' : `${counted(sources.length, 'source')} applied.`
+    if (faults.length === 0) return { says: applied }
+    const findings = faults.map(({ file, says, at }) =>
+      wrong(
+        file,
+        `${says} What it said before is still at work, for ${about(Math.max(0, now - at))}.`,
+        'Mend it, then: belfry apply',
+      ),
+    )
+    return { says: `${counted(faults.length, 'file')} cannot be applied.`, findings }
+  },
+}

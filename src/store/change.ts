@@ -1,0 +1,101 @@
+import type { ScheduleSpec } from '../core/schedule.ts'
+import type { Actor } from './actor.ts'
+import type { Enqueued, NewRun, PolicyPatch, PutAnswer, PutOptions, QueueAnswer, QueueChange } from './port.ts'
+import type { QueueView } from './view.ts'
+
+/** One of several changes that happen together or not at all. */
+export type Change =
+  | { readonly kind: 'queue'; readonly name: string; readonly change: Omit<QueueChange, 'actor'> }
+  | { readonly kind: 'schedule'; readonly spec: ScheduleSpec; readonly options: Omit<PutOptions, 'actor'> }
+  | { readonly kind: 'delete'; readonly name: string }
+  | { readonly kind: 'runs'; readonly runs: readonly NewRun[] }
+
+/** What came of one of them. */
+export type Changed =
+  | { readonly kind: 'queue'; readonly name: string; readonly answer: QueueAnswer }
+  | { readonly kind: 'schedule'; readonly name: string; readonly answer: PutAnswer }
+  | { readonly kind: 'delete'; readonly name: string; readonly answer: 'deleted' | 'not-found' }
+  | { readonly kind: 'runs'; readonly answers: readonly Enqueued[] }
+
+/** Changes of many things in one transaction, and what files look after. */
+export interface ChangeSteps {
+  /** Makes all changes, in their order, or none: one that cannot be made is a conflict that names everything in the way. */
+  apply(changes: readonly Change[], options: { actor: Actor }): Promise<Changed[]>
+  /** Makes what a source looks after be as its file says: what it made before and no longer names is deleted. */
+  applyConfig(config: NewConfig, options: ConfigOptions): Promise<ConfigApplied>
+  /** Notes what is wrong with a file, or that nothing is any more. */
+  noteConfigFault(file: string, says: string | null): Promise<void>
+}
+
+export interface ChangeReads {
+  /** What was applied last, by source. */
+  configs(): Promise<ConfigView[]>
+  /** When a source had this content, if it ever had. */
+  configApplied(source: string, hash: string): Promise<number | null>
+  /** The files with which something is wrong, by name. */
+  configFaults(): Promise<ConfigFault[]>
+}
+
+/** The content of a file, read and found sound. */
+export interface NewConfig {
+  readonly source: string
+  /** Of the text, so that the same text is known again. */
+  readonly hash: string
+  /** Where the file lies, for people. */
+  readonly file: string
+  readonly queues: readonly { readonly name: string; readonly policy: PolicyPatch }[]
+  readonly schedules: readonly ScheduleSpec[]
+  readonly tokens: readonly { readonly name: string; readonly scope: string }[]
+}
+
+export interface ConfigOptions {
+  readonly actor: Actor
+  /** Whether it may delete more than half of what its source made. */
+  readonly yes?: boolean
+  /** Whether it takes over schedules of other content that nobody looks after. */
+  readonly adopt?: boolean
+}
+
+export interface ConfigApplied {
+  readonly queues: readonly ConfigQueue[]
+  readonly schedules: readonly ConfigSchedule[]
+  readonly tokens: readonly ConfigToken[]
+}
+
+export interface ConfigQueue {
+  readonly name: string
+  /** `left`: the file no longer names it, so nobody looks after it; it stays as it is, since work may be in it. */
+  readonly answer: 'created' | 'updated' | 'unchanged' | 'left'
+  readonly before: QueueView['policy']
+  readonly after: QueueView['policy']
+}
+
+export interface ConfigSchedule {
+  readonly name: string
+  readonly answer: 'created' | 'updated' | 'unchanged' | 'deleted'
+  readonly before: ScheduleSpec | null
+  readonly after: ScheduleSpec | null
+}
+
+export interface ConfigToken {
+  readonly name: string
+  /** `absent`: nobody has made it yet; whoever does makes it with this scope. */
+  readonly answer: 'set' | 'unchanged' | 'absent' | 'left'
+  readonly scope: string
+  readonly was: string | null
+}
+
+export interface ConfigView {
+  readonly source: string
+  readonly hash: string
+  readonly file: string
+  readonly appliedAt: number
+  readonly actor: string
+  readonly door: string
+}
+
+export interface ConfigFault {
+  readonly file: string
+  readonly says: string
+  readonly at: number
+}

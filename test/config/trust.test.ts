@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readConfigFile } from '../../src/config/file.ts'
+import { programsIn } from '../../src/config/programs.ts'
+import { refuseUntrusted, Trust, treeOf } from '../../src/config/trust.ts'
+
+let folder: string
+let trust: Trust
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'belfry-trust-'))
+  trust = new Trust({ XDG_STATE_HOME: join(folder, 'state') })
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const backup = 'source: ops\nschedules: { a: { every: 1h, target: { command: [./backup.sh] } } }\n'
+
+/** A file in a folder of this name, which may be a checked-out tree. */
+async function file(text: string, { tree = 'work', mark = '.git' }: { tree?: string; mark?: string | null } = {}) {
+  const inner = join(folder, tree, 'deep')
+  mkdirSync(inner, { recursive: true })
+  if (mark !== null) mkdirSync(join(folder, tree, mark), { recursive: true })
+  writeFileSync(join(inner, 'belfry.yaml'), text)
+  return readConfigFile(join(inner, 'belfry.yaml'))
+}
+
+describe('a file that would start programs', () => {
+  it.each(['.git', '.hg', '.svn', '.jj'])(
+    'is refused in a tree with %s until somebody vouches for it',
+    async (mark) => {
+      const read = await file(backup, { mark })
+      expect(treeOf(read.path)).toBe(join(folder, 'work'))
+      expect(() => refuseUntrusted(read, trust)).toThrow(/would start programs or open a door \(schedules\.a\.target\)/)
+      trust.give(read)
+      expect(() => refuseUntrusted(read, trust)).not.toThrow()
+    },
+  )
+
+  it('needs it again once it says something else, and no longer has it for what it said before', async () => {
+    const first = await file(backup)
+    trust.give(first)
+    const second = await file(`${backup}# more\n`)
+    expect(() => refuseUntrusted(second, trust)).toThrow()
+    trust.give(second)
+    expect(() => refuseUntrusted(second, trust)).not.toThrow()
+    expect(() => refuseUntrusted(first, trust)).toThrow()
+  })
+
+  it('is not trusted elsewhere, where its relative programs are others', async () => {
+    trust.give(await file(backup))
+    const elsewhere = await file(backup, { tree: 'other' })
+    expect(() => refuseUntrusted(elsewhere, trust)).toThrow()
+  })
+
+  it('needs none outside of trees, and one without programs needs none anywhere', async () => {
+    const outside = await file(backup, { tree: 'plain', mark: null })
+    expect(() => refuseUntrusted(outside, trust)).not.toThrow()
+    const harmless = await file('source: ops\nschedules: { a: { every: 1h, target: { handler: x } } }\n')
+    expect(() => refuseUntrusted(harmless, trust)).not.toThrow()
+  })
+
+  it('is remembered where only its owner can write', async () => {
+    trust.give(await file(backup))
+    expect(statSync(trust.place).mode & 0o777).toBe(0o600)
+    expect(trust.place).toBe(join(folder, 'state', 'belfry', 'trusted'))
+  })
+})
+
+describe('programs', () => {
+  it('are found wherever a target can stand', () => {
+    const document = {
+      schedules: { a: { target: { command: ['x'] }, onFailure: { command: 'tell' } }, b: { target: { agent: {} } } },
+      queues: { mail: { onPark: { command: ['y'] } } },
+    }
+    expect(programsIn(document)).toEqual([
+      { where: 'schedules.a.target', what: '["x"]' },
+      { where: 'schedules.a.onFailure', what: 'tell' },
+      { where: 'schedules.b.target', what: '{}' },
+      { where: 'queues.mail.onPark', what: '["y"]' },
+    ])
+  })
+
+  it('are not what is only called so', () => {
+    const document = { schedules: { command: { every: '1h', payload: { command: 'x' } }, env: { payload: {} } } }
+    expect(programsIn(document)).toEqual([])
+  })
+
+  it('are found in a schedule that is called like a part of a target', () => {
+    expect(programsIn({ schedules: { payload: { target: { command: 'x' } } } })).toHaveLength(1)
+  })
+
+  it('go with a door that the file would open beyond this machine', () => {
+    expect(programsIn({ server: { behindProxy: true } })).toEqual([
+      { where: 'server', what: 'listens beyond this machine' },
+    ])
+    expect(programsIn({ server: { listen: '127.0.0.1:1' } })).toEqual([])
+  })
+})

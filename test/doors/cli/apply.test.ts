@@ -1,0 +1,130 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Terminal } from './terminal.ts'
+
+let terminal: Terminal
+beforeEach(() => {
+  terminal = new Terminal()
+})
+afterEach(() => terminal.remove())
+
+const env = () => ({ XDG_STATE_HOME: join(terminal.folder, 'state') })
+const belfry = (command: string) => terminal.belfry(command, { env: env() })
+const file = (text: string) => terminal.write('belfry.yaml', text)
+const names = async () => (await terminal.json<{ name: string }[]>('schedule list')).map(({ name }) => name)
+
+const two = `source: ops
+queues:
+  mail: { maxConcurrent: 2 }
+schedules:
+  report: { cron: '0 9 * * *', zone: UTC, queue: mail, target: { handler: report } }
+  ping: { every: 1h, target: { handler: ping } }
+tokens:
+  ci: operate
+`
+
+describe('belfry apply', () => {
+  it('makes the store, all that the file names, and says what', async () => {
+    file(two)
+    const { exit, stdout } = await belfry('apply')
+    expect(exit).toBe(0)
+    expect(stdout).toContain('applied')
+    expect(stdout).toContain('+ queue mail (created)')
+    expect(stdout).toContain('+ schedule report (created)')
+    expect(stdout).toContain('Nobody has made token ci yet: belfry token create ci')
+    expect(await names()).toEqual(['ping', 'report'])
+  })
+
+  it('shows each change of what is there', async () => {
+    file(two)
+    await belfry('apply')
+    file(two.replace('maxConcurrent: 2', 'maxConcurrent: 5').replace('every: 1h', 'every: 2h'))
+    const { stdout } = await belfry('apply')
+    expect(stdout).toContain('~ queue mail (updated)\n      maxConcurrent: 2 → 5')
+    expect(stdout).toContain('~ schedule ping (updated)\n      every: 1h → 2h')
+    expect((await belfry('apply')).stdout).toContain('nothing changed by')
+  })
+
+  it('tells in a rehearsal what it would do, and does nothing, not even make a store', async () => {
+    file(two)
+    const { stdout } = await belfry('apply --dry-run')
+    expect(stdout).toContain('would apply')
+    expect(stdout).toContain('+ schedule report (created)')
+    expect((await belfry('schedule list')).exit).toBe(3)
+  })
+
+  it('makes no store for a file that is refused', async () => {
+    file('source: ops\nschedules: { report: { cron: nonsense } }\n')
+    expect(await belfry('apply')).toMatchObject({ exit: 2, stderr: expect.stringContaining('schedules.report.cron') })
+    expect((await belfry('schedule list')).exit).toBe(3)
+  })
+
+  it('deletes all that its source made for a file that is empty or gone only when that is meant', async () => {
+    file(two)
+    await belfry('apply')
+    file('')
+    expect(await belfry('apply')).toMatchObject({
+      exit: 4,
+      stderr: expect.stringContaining('is empty; what source ops made from it stays as it is'),
+    })
+    expect(await names()).toHaveLength(2)
+    expect(await belfry('apply --yes')).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining('- schedule report (deleted)'),
+    })
+    expect(await names()).toEqual([])
+  })
+
+  it('asks for a yes before it deletes more than half', async () => {
+    file(two)
+    await belfry('apply')
+    file('source: ops\n')
+    expect(await belfry('apply')).toMatchObject({
+      exit: 4,
+      stderr: expect.stringContaining('It would delete 2 of the 2'),
+    })
+    expect((await belfry('apply --yes')).exit).toBe(0)
+  })
+
+  it('leaves what was made by hand alone, unless it is to take it over', async () => {
+    await belfry('schedule create ping --every 3h --handler ping')
+    file(two)
+    expect(await belfry('apply')).toMatchObject({ exit: 4, stderr: expect.stringContaining('was made by hand') })
+    expect(await names()).toEqual(['ping'])
+    expect((await belfry('apply --adopt')).exit).toBe(0)
+    const refused = await belfry('schedule update ping --every 5h')
+    expect(refused).toMatchObject({ exit: 4, stderr: expect.stringContaining('The file of source ops looks after') })
+  })
+
+  it('reads another file that is named, and answers as JSON', async () => {
+    terminal.write('other.yaml', 'source: b\nschedules: { x: { every: 1h } }\n')
+    const answer = await terminal.json<object>('apply other.yaml', { env: env() })
+    expect(answer).toMatchObject({ answer: 'applied', source: 'b', schedules: [{ name: 'x', answer: 'created' }] })
+    expect((await belfry('config list')).stdout).toMatch(/^SOURCE +FILE +APPLIED +BY\nb +\S+other\.yaml/)
+  })
+})
+
+describe('belfry trust', () => {
+  const program = 'source: ops\nschedules: { a: { every: 1h, target: { command: [./backup.sh, --full] } } }\n'
+
+  it('is needed once for every content of a file that came with a checked-out tree and starts programs', async () => {
+    mkdirSync(join(terminal.folder, '.git'))
+    file(program)
+    expect(await belfry('apply')).toMatchObject({ exit: 6, stderr: expect.stringContaining('belfry trust') })
+    const { exit, stdout } = await belfry('trust')
+    expect(exit).toBe(0)
+    expect(stdout).toContain('schedules.a.target  ["./backup.sh","--full"]')
+    expect((await belfry('apply')).exit).toBe(0)
+    file(program.replace('--full', '--all'))
+    expect((await belfry('apply')).exit).toBe(6)
+  })
+
+  it('lets what is relative begin where the file lies', async () => {
+    mkdirSync(join(terminal.folder, 'deep'))
+    terminal.write('deep/belfry.yaml', program)
+    await belfry('apply deep/belfry.yaml')
+    const { target } = await terminal.json<{ target: unknown }>('schedule show a')
+    expect(target).toMatchObject({ command: [join(terminal.folder, 'deep', 'backup.sh'), '--full'] })
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { atDesk, problemsIn, startAt, verbsAt } from '../desk.ts'
+
+const desk = atDesk()
+const { config, schedules, queues, tokens } = verbsAt(() => desk().context)
+const report = { cron: '0 9 * * *', target: { handler: 'report' } }
+
+describe('config apply', () => {
+  it('tells what became of each thing, and what changed of it', async () => {
+    const first = await config.apply({
+      source: 'ops',
+      queues: { mail: { maxConcurrent: 2 } },
+      schedules: { report },
+      tokens: { ci: 'operate' },
+    })
+    expect(first).toMatchObject({
+      answer: 'applied',
+      queues: [{ name: 'mail', answer: 'created' }],
+      schedules: [{ name: 'report', answer: 'created', inWords: expect.stringContaining('09:00') }],
+      tokens: [{ name: 'ci', answer: 'absent' }],
+      notes: ['Nobody has made token ci yet: belfry token create ci'],
+    })
+    const second = await config.apply({
+      source: 'ops',
+      queues: { mail: { maxConcurrent: 3 } },
+      schedules: { report: { ...report, timeout: '5s', startAt: '2026-12-01T09:00Z' } },
+      tokens: { ci: { scope: 'operate' } },
+    })
+    expect(second.queues).toMatchObject([{ changes: [{ field: 'maxConcurrent', before: 2, after: 3 }] }])
+    expect(second.schedules).toMatchObject([
+      {
+        answer: 'updated',
+        changes: [
+          { field: 'startAt', after: '2026-12-01T09:00:00.000Z' },
+          { field: 'timeoutMs', after: 5_000 },
+        ],
+      },
+    ])
+  })
+
+  it('that changes nothing says so', async () => {
+    const file = { source: 'ops', queues: { mail: {} }, schedules: { report } }
+    await config.apply(file)
+    expect(await config.apply(file)).toMatchObject({ answer: 'unchanged' })
+  })
+
+  it('resolves the zone once: another machine that applies the file does not move it', async () => {
+    await config.apply({ source: 'ops', schedules: { report } })
+    const { context } = desk()
+    const elsewhere = verbsAt(() => ({ ...context, zone: 'Asia/Tokyo' }))
+    expect(await elsewhere.config.apply({ source: 'ops', schedules: { report } })).toMatchObject({
+      answer: 'unchanged',
+    })
+    expect((await schedules.get('report')).zone).toBe('Europe/Paris')
+  })
+
+  it('tells everything that is wrong by its place in the file, and changes nothing', async () => {
+    const input = {
+      source: 'ops',
+      queues: { mail: { maxConcurrent: 0, backoffCap: '1ms' }, '-x': {} },
+      schedules: {
+        report: { cron: '61 * * * *', target: { handler: 'report' }, name: 'other' },
+        bare: { every: '10s', crn: 1 },
+        fine: { every: '10s' },
+      },
+      tokens: { ci: 'root', cd: { scope: 'read', expires: '1d' } },
+      server: { listn: 'x' },
+    } as unknown as Parameters<typeof config.apply>[0]
+    const problems = await problemsIn(config.apply(input))
+    expect(problems.map(({ field }) => field).sort()).toEqual([
+      'queues',
+      'queues.mail.backoffCap',
+      'queues.mail.maxConcurrent',
+      'schedules.bare.crn',
+      'schedules.report.cron',
+      'schedules.report.name',
+      'server.listn',
+      'tokens.cd',
+      'tokens.ci',
+    ])
+    expect(await schedules.list()).toEqual([])
+    expect(await queues.list()).toEqual([])
+  })
+
+  it('of a source that is missing says what would be right', async () => {
+    const input = { schedules: { report } } as unknown as Parameters<typeof config.apply>[0]
+    expect(await problemsIn(config.apply(input))).toMatchObject([{ field: 'source', problem: 'is missing' }])
+  })
+
+  it('for new content only leaves alone what its source has, and what it had before', async () => {
+    const [old, fresh] = [
+      { source: 'ops', schedules: { report } },
+      { source: 'ops', schedules: { report, b: report } },
+    ]
+    await config.apply(old)
+    expect(await config.apply({ ...old, onlyNew: true })).toMatchObject({ answer: 'current', appliedAt: startAt })
+    expect(await config.apply({ ...fresh, onlyNew: true })).toMatchObject({ answer: 'applied' })
+    expect(await config.apply({ ...old, onlyNew: true })).toMatchObject({ answer: 'older', appliedAt: startAt })
+    expect(await schedules.list()).toHaveLength(2)
+    expect(await config.apply(old)).toMatchObject({
+      answer: 'applied',
+      schedules: [{}, { name: 'b', answer: 'deleted' }],
+    })
+  })
+
+  it('knows the same content in another order again', async () => {
+    await config.apply({ source: 'ops', schedules: { a: { every: '1h', priority: 1 }, b: { every: '1h' } } })
+    const other = { schedules: { b: { every: '1h' }, a: { priority: 1, every: '1h' } }, source: 'ops', onlyNew: true }
+    expect(await config.apply(other)).toMatchObject({ answer: 'current' })
+  })
+
+  it('says of queues that only schedules name that they have the smallest ceiling', async () => {
+    const { notes } = await config.apply({ source: 'ops', schedules: { report: { ...report, queue: 'mail' } } })
+    expect(notes).toEqual([
+      'The file says nothing of queue mail: it is made with a ceiling of 1 where it is not there.',
+    ])
+  })
+})
+
+describe('what a file looks after', () => {
+  it('is shown with its source, and refused to everybody else with that reason', async () => {
+    await config.apply({ source: 'ops', queues: { mail: {} }, schedules: { report } })
+    expect(await schedules.get('report')).toMatchObject({ managedBy: 'ops' })
+    expect(await queues.get('mail')).toMatchObject({ managedBy: 'ops' })
+    const managed = { code: 'conflict', message: expect.stringContaining('The file of source ops looks after') }
+    await expect(schedules.update('report', { priority: 1 })).rejects.toMatchObject(managed)
+    await expect(schedules.delete('report')).rejects.toMatchObject(managed)
+    await expect(queues.set('mail', { maxConcurrent: 2 })).rejects.toMatchObject(managed)
+    await schedules.pause('report')
+    await schedules.run('report')
+  })
+
+  it('gives a token its scope when somebody makes it', async () => {
+    await config.apply({ source: 'ops', tokens: { ci: 'operate' } })
+    expect(await tokens.create('ci')).toMatchObject({ scope: 'operate', managedBy: 'ops' })
+  })
+})

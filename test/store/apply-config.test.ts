@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { defaultPolicy } from '../../src/core/policy.ts'
+import type { ConfigOptions, NewConfig } from '../../src/store/change.ts'
+import { actor, hourly, onEachStore, type Stage } from './schedule-stage.ts'
+
+const schedule = (name: string, more: object = {}) => ({ name, timing: hourly, target: { handler: 'report' }, ...more })
+
+let contents = 0
+const apply = (stage: Stage, config: Partial<NewConfig>, options: Partial<ConfigOptions> = {}) =>
+  stage.store.applyConfig(
+    { source: 'ops', hash: `hash ${++contents}`, file: 'h:/f', queues: [], schedules: [], tokens: [], ...config },
+    { actor, ...options },
+  )
+const names = async ({ store }: Stage) => (await store.read.schedules()).map(({ spec }) => spec.name)
+
+onEachStore('a file', (stage) => {
+  it('makes what it names, changes it, and deletes what it no longer names', async () => {
+    const first = await apply(stage(), { schedules: [schedule('a'), schedule('b')] })
+    expect(first.schedules).toMatchObject([
+      { name: 'a', answer: 'created', before: null },
+      { name: 'b', answer: 'created' },
+    ])
+    const second = await apply(stage(), { schedules: [schedule('b', { priority: 5 })] })
+    expect(second.schedules).toMatchObject([
+      { name: 'b', answer: 'updated', before: { name: 'b' }, after: { priority: 5 } },
+      { name: 'a', answer: 'deleted', before: { name: 'a' }, after: null },
+    ])
+    expect(await names(stage())).toEqual(['b'])
+    expect(await stage().view('b')).toMatchObject({ managedBy: 'ops' })
+  })
+
+  it('deletes only what its own source made', async () => {
+    await stage().put({ name: 'by-hand' })
+    await apply(stage(), { source: 'other', schedules: [schedule('theirs')] })
+    await apply(stage(), { schedules: [schedule('a'), schedule('b')] })
+    await apply(stage(), { schedules: [schedule('a')] })
+    expect(await names(stage())).toEqual(['a', 'by-hand', 'theirs'])
+  })
+
+  it('that would delete more than half of what its source made changes nothing unless that is meant', async () => {
+    await apply(stage(), { schedules: ['a', 'b', 'c'].map((name) => schedule(name)) })
+    const cut = { schedules: [schedule('a', { priority: 5 })] }
+    await expect(apply(stage(), cut)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'It would delete 2 of the 3 schedules that source ops made; nothing was changed.',
+      details: { deletes: ['b', 'c'], of: 3 },
+    })
+    expect(await names(stage())).toEqual(['a', 'b', 'c'])
+    expect((await stage().view('a')).spec.priority).toBeUndefined()
+    await apply(stage(), cut, { yes: true })
+    expect(await names(stage())).toEqual(['a'])
+    await expect(apply(stage(), {})).rejects.toThrow('It would delete the only schedule that source ops made')
+  })
+
+  it('cannot have a name that another source looks after, even to say the same', async () => {
+    await apply(stage(), { source: 'other', schedules: [schedule('a')], queues: [{ name: 'mail', policy: {} }] })
+    await expect(apply(stage(), { schedules: [schedule('a')] })).rejects.toMatchObject({
+      code: 'conflict',
+      details: { schedule: 'a', managedBy: 'other' },
+    })
+    await expect(apply(stage(), { queues: [{ name: 'mail', policy: {} }] })).rejects.toMatchObject({
+      code: 'conflict',
+      details: { queue: 'mail', managedBy: 'other' },
+    })
+  })
+
+  it('takes over what was made by hand only where it says the same, or somebody says so', async () => {
+    await stage().put({ name: 'a', priority: 1 })
+    await stage().put({ name: 'same' })
+    const config = { schedules: [schedule('a'), schedule('same')] }
+    await expect(apply(stage(), config)).rejects.toMatchObject({ code: 'conflict', details: { schedule: 'a' } })
+    expect((await stage().view('same')).managedBy).toBeUndefined()
+    await apply(stage(), config, { adopt: true })
+    expect(await stage().view('a')).toMatchObject({ managedBy: 'ops', version: 2 })
+    expect(await stage().view('same')).toMatchObject({ managedBy: 'ops', version: 1 })
+  })
+
+  it('says the whole of a policy: what it no longer says is as a new queue has it', async () => {
+    await apply(stage(), { queues: [{ name: 'mail', policy: { maxConcurrent: 4, maxConcurrentPerKey: 2 } }] })
+    const { queues } = await apply(stage(), { queues: [{ name: 'mail', policy: { maxAttempts: 9 } }] })
+    expect(queues).toMatchObject([{ name: 'mail', answer: 'updated', before: { maxConcurrent: 4 } }])
+    const whole = { ...defaultPolicy, maxConcurrent: 1, maxAttempts: 9 }
+    expect((await stage().store.read.queue('mail'))?.policy).toEqual(whole)
+    const left = await apply(stage(), {})
+    expect(left.queues).toMatchObject([{ name: 'mail', answer: 'left' }])
+    const after = await stage().store.read.queue('mail')
+    expect(after).toMatchObject({ policy: whole })
+    expect(after?.managedBy).toBeUndefined()
+  })
+
+  it('leaves nothing behind when anything in it cannot be', async () => {
+    await stage().put({ name: 'z', priority: 1 })
+    const config = {
+      queues: [{ name: 'mail', policy: { maxConcurrent: 4 } }],
+      schedules: [schedule('a'), schedule('z')],
+    }
+    await expect(apply(stage(), config)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await names(stage())).toEqual(['z'])
+    expect(await stage().store.read.queue('mail')).toBeNull()
+    expect(await stage().store.read.configs()).toEqual([])
+  })
+
+  it('is remembered with all that its source ever said', async () => {
+    await apply(stage(), { hash: 'one' })
+    stage().pass(1_000)
+    await apply(stage(), { hash: 'two' })
+    expect(await stage().store.read.configs()).toMatchObject([
+      { source: 'ops', hash: 'two', file: 'h:/f', appliedAt: stage().clock.now, actor: 'tester', door: 'test' },
+    ])
+    expect(await stage().store.read.configApplied('ops', 'one')).toBe(stage().clock.now - 1_000)
+    expect(await stage().store.read.configApplied('ops', 'three')).toBeNull()
+    expect(await stage().store.read.configApplied('other', 'one')).toBeNull()
+  })
+
+  it('answers as ever in a rehearsal, and leaves nothing', async () => {
+    const rehearsal = stage().store.rehearsal()
+    const config = { source: 'ops', hash: 'h', file: 'f', queues: [], schedules: [schedule('a')], tokens: [] }
+    expect(await rehearsal.applyConfig(config, { actor })).toMatchObject({ schedules: [{ answer: 'created' }] })
+    expect(await names(stage())).toEqual([])
+  })
+
+  describe('of what it looks after', () => {
+    it('nobody else changes what it says, or deletes it', async () => {
+      await apply(stage(), { schedules: [schedule('a')], queues: [{ name: 'mail', policy: {} }] })
+      const managed = { code: 'conflict', details: expect.objectContaining({ managedBy: 'ops' }) }
+      await expect(stage().put({ name: 'a', priority: 5 })).rejects.toMatchObject(managed)
+      await expect(stage().store.deleteSchedule('a')).rejects.toMatchObject(managed)
+      await expect(stage().store.setQueue('mail', { policy: { maxConcurrent: 9 }, actor })).rejects.toMatchObject(
+        managed,
+      )
+      expect(await stage().view('a')).toMatchObject({ version: 1, deletedAt: null })
+    })
+
+    it('everybody may pause, resume, run and hint it, and pause its queue', async () => {
+      await apply(stage(), { schedules: [schedule('a')], queues: [{ name: 'mail', policy: {} }] })
+      const { store } = stage()
+      expect(await store.pauseSchedule('a', { reason: 'r' })).toBe('paused')
+      expect(await store.resumeSchedule('a')).toBe('resumed')
+      expect(await store.runNow('a')).toMatchObject({ answer: 'created' })
+      const hint = {
+        kind: 'interval',
+        ms: 60_000,
+        expiresAt: stage().clock.now + 60_000,
+        reason: 'r',
+        author: 'a',
+      } as const
+      expect(await store.hint('a', hint)).toMatchObject({ answer: 'set' })
+      expect(await store.setQueue('mail', { paused: { reason: 'r' }, actor })).toMatchObject({ answer: 'updated' })
+    })
+
+    it('a pause outlives the file that is applied again', async () => {
+      await apply(stage(), { schedules: [schedule('a')] })
+      await stage().store.pauseSchedule('a', { reason: 'r' })
+      await apply(stage(), { schedules: [schedule('a', { priority: 5 })] })
+      expect((await stage().view('a')).disabled).toMatchObject({ reason: 'r' })
+    })
+  })
+
+  describe('that says what tokens may do', () => {
+    const ci = { name: 'ci', hash: 'h', scope: 'admin' }
+
+    it('changes their scope, and nobody makes one with another', async () => {
+      await stage().store.createToken(ci, { actor })
+      const { tokens } = await apply(stage(), {
+        tokens: [
+          { name: 'ci', scope: 'read' },
+          { name: 'later', scope: 'operate' },
+        ],
+      })
+      expect(tokens).toEqual([
+        { name: 'ci', answer: 'set', scope: 'read', was: 'admin' },
+        { name: 'later', answer: 'absent', scope: 'operate', was: null },
+      ])
+      expect(await stage().store.read.tokens()).toMatchObject([{ name: 'ci', scope: 'read', managedBy: 'ops' }])
+      await expect(stage().store.createToken({ ...ci, name: 'later' }, { actor })).rejects.toMatchObject({
+        code: 'conflict',
+        details: { scope: 'operate', managedBy: 'ops' },
+      })
+      const made = await stage().store.createToken({ ...ci, name: 'later', scope: 'operate' }, { actor })
+      expect(made.token).toMatchObject({ scope: 'operate', managedBy: 'ops' })
+    })
+
+    it('leaves a token that it no longer names as it is', async () => {
+      await stage().store.createToken(ci, { actor })
+      await apply(stage(), { tokens: [{ name: 'ci', scope: 'read' }] })
+      expect((await apply(stage(), {})).tokens).toMatchObject([{ name: 'ci', answer: 'left', scope: 'read' }])
+      const [token] = await stage().store.read.tokens()
+      expect(token).toMatchObject({ scope: 'read' })
+      expect(token?.managedBy).toBeUndefined()
+    })
+  })
+
+  it('with which something is wrong is told since when, until nothing is', async () => {
+    const { store } = stage()
+    await store.noteConfigFault('h:/f', 'It has no source.')
+    const since = stage().clock.now
+    stage().pass(1_000)
+    await store.noteConfigFault('h:/f', 'It has no source.')
+    expect(await store.read.configFaults()).toEqual([{ file: 'h:/f', says: 'It has no source.', at: since }])
+    await store.noteConfigFault('h:/f', 'It has a bad cron.')
+    expect(await store.read.configFaults()).toMatchObject([{ says: 'It has a bad cron.', at: since + 1_000 }])
+    await store.noteConfigFault('h:/f', null)
+    expect(await store.read.configFaults()).toEqual([])
+  })
+})
