@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { watch as watchPath } from 'chokidar'
 import type { Clock } from '../core/clock.ts'
 import { BelfryError, isPassing } from '../core/error.ts'
@@ -35,8 +36,10 @@ export class ConfigWatch {
   #done: string | null = null
   /** The content that was there at first: a restart is no change of it. */
   #first: string | null = null
-  /** What is wrong, as it was told. */
+  /** What is wrong, as it was told here. */
   #told: string | null = null
+  /** The same, as the store knows it; what an earlier process left there nobody knows. */
+  #noted: string | null | undefined
   #turn: Promise<void> = Promise.resolve()
   #forget: (() => void) | null = null
   #close: (() => Promise<void>) | null = null
@@ -49,17 +52,23 @@ export class ConfigWatch {
 
   /** Applies the file as it is now, unless its source has had this content, and goes on watching it. */
   async begin(): Promise<void> {
-    await this.#look()
-    if (this.#isClosed) return
-    const watcher = watchPath(this.#watched.path, {
+    const { path } = this.#watched
+    const folder = dirname(path)
+    // Its folder, for the file may come later; and nothing else in there.
+    const watcher = watchPath(folder, {
       ignoreInitial: true,
+      depth: 0,
+      ignored: (other) => other !== folder && other !== path,
       awaitWriteFinish: { stabilityThreshold: settledMs, pollInterval: 50 },
     })
-    watcher.on('all', () => this.#wake())
+    this.#close = () => watcher.close()
     // Who cannot be told of changes still looks for them.
     watcher.on('error', () => undefined)
-    this.#close = () => watcher.close()
-    this.#sleep()
+    await new Promise<void>((resolve) => watcher.once('ready', resolve).once('error', () => resolve()))
+    watcher.on('all', () => this.#wake())
+    // Not before it is watched: what changes from here on is noticed.
+    this.#wake()
+    await this.#turn
   }
 
   async close(): Promise<void> {
@@ -91,10 +100,11 @@ export class ConfigWatch {
       const content = `${read.isThere} ${read.hash}`
       this.#first ??= content
       if (content === this.#done) return
-      const written = await applyRead(context, read, { path, onlyNew: content === this.#first }, trust)
-      if (this.#told !== null || this.#done === null) await context.store.noteConfigFault(file, null)
+      const onlyNew = this.#done === null && content === this.#first
+      const written = await applyRead(context, read, { path, onlyNew }, trust)
       this.#done = content
       this.#told = null
+      await this.#note(null)
       tell({ what: 'applied', file, written })
     } catch (error) {
       await this.#refused(file, error)
@@ -108,12 +118,25 @@ export class ConfigWatch {
   async #refused(file: string, thrown: unknown): Promise<void> {
     const error = thrown instanceof BelfryError ? thrown : unforeseen(thrown)
     const { message } = error
-    // There is no file, and there never was: it may come.
-    if (error.code === 'not-found' || this.#told === message) return
-    this.#told = message
-    this.#watched.tell({ what: 'refused', file, error })
-    if (isPassing(error)) return
-    await this.#watched.context.store.noteConfigFault(file, message).catch(() => undefined)
+    // There is no file, and nothing came of one: it may come.
+    const says = error.code === 'not-found' ? null : message
+    const isNews = says !== null && says !== this.#told
+    this.#told = says
+    if (!isPassing(error)) await this.#note(says)
+    if (isNews) this.#watched.tell({ what: 'refused', file, error })
+  }
+
+  /** Tells whoever looks from elsewhere, once for each thing that there is to tell. */
+  async #note(says: string | null): Promise<void> {
+    if (this.#noted === says) return
+    const { path, context } = this.#watched
+    try {
+      await context.store.noteConfigFault(placeOfFile(path), says)
+      this.#noted = says
+    } catch (error) {
+      // The store is away, and the next look tells it.
+      if (!isPassing(error)) throw error
+    }
   }
 }
 

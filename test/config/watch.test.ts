@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readConfigFile } from '../../src/config/file.ts'
+import { Trust } from '../../src/config/trust.ts'
+import { type ConfigNews, ConfigWatch } from '../../src/config/watch.ts'
+import { Desk } from '../operations/desk.ts'
+
+let folder: string
+let desk: Desk
+let watch: ConfigWatch
+let news: ConfigNews[]
+let heard: (() => void) | null
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'belfry-watch-'))
+  desk = await Desk.open()
+  news = []
+  heard = null
+  watch = watching()
+})
+afterEach(async () => {
+  await watch.close()
+  await desk.store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const path = () => join(folder, 'belfry.yaml')
+const write = (text: string) => writeFileSync(path(), text)
+const trust = () => new Trust({ XDG_STATE_HOME: join(folder, 'state') })
+const names = async () => (await desk.store.read.schedules()).map(({ spec }) => spec.name)
+
+function watching(): ConfigWatch {
+  return new ConfigWatch({
+    path: path(),
+    context: desk.context,
+    trust: trust(),
+    tell: (one) => {
+      news.push(one)
+      heard?.()
+    },
+  })
+}
+
+/** The next thing that is told after this. */
+async function told(act: () => void): Promise<ConfigNews> {
+  const hearing = new Promise<void>((resolve) => {
+    heard = resolve
+  })
+  act()
+  await hearing
+  return news.at(-1) as ConfigNews
+}
+
+/** A look that is made though nobody said that the file had changed. */
+const look = () => desk.clock.advance(30_000)
+
+const file = (...schedules: string[]) =>
+  `source: ops\nschedules: { ${schedules.map((name) => `${name}: { every: 1h }`)} }\n`
+
+describe('a file that is watched', () => {
+  it('is applied at first, and when it changes, also back to what it said before', async () => {
+    write(file('a'))
+    await watch.begin()
+    expect(news).toMatchObject([{ what: 'applied', written: { answer: 'applied' } }])
+    expect(await told(() => write(file('a', 'b')))).toMatchObject({ written: { answer: 'applied' } })
+    expect(await names()).toEqual(['a', 'b'])
+    expect(await told(() => write(file('a')))).toMatchObject({ written: { answer: 'applied' } })
+    expect(await names()).toEqual(['a'])
+  })
+
+  it('is left alone when somebody begins to watch it again, whatever became of the store since', async () => {
+    write(file('a'))
+    await watch.begin()
+    await watch.close()
+    await desk.store.applyConfig(
+      { source: 'ops', hash: 'other', file: 'f', queues: [], schedules: [], tokens: [] },
+      { actor: { name: 'x', door: 'y' }, yes: true },
+    )
+    watch = watching()
+    await watch.begin()
+    expect(news.at(-1)).toMatchObject({ written: { answer: 'older' } })
+    expect(await names()).toEqual([])
+  })
+
+  it('that is not there yet is applied once it comes', async () => {
+    await watch.begin()
+    expect(news).toEqual([])
+    expect(await told(() => write(file('a')))).toMatchObject({ what: 'applied' })
+  })
+
+  it('with which something is wrong is told once, noted for others, and forgotten when it is gone', async () => {
+    write('source: [\n')
+    await watch.begin()
+    expect(news).toMatchObject([{ what: 'refused', error: { code: 'invalid' } }])
+    expect(await desk.store.read.configFaults()).toHaveLength(1)
+    expect(await told(() => write('sorce: a\n'))).toMatchObject({
+      error: { message: expect.stringContaining('sorce') },
+    })
+    rmSync(path())
+    const faults = () => {
+      look()
+      return desk.store.read.configFaults()
+    }
+    await expect.poll(faults).toEqual([])
+    expect(news).toHaveLength(2)
+  })
+
+  it('that was refused is tried again, for somebody may vouch for it without touching it', async () => {
+    mkdirSync(join(folder, '.git'))
+    write('source: ops\nschedules: { a: { every: 1h, target: { command: [./x] } } }\n')
+    await watch.begin()
+    expect(news).toMatchObject([{ what: 'refused', error: { code: 'not-allowed' } }])
+    trust().give(await readConfigFile(path()))
+    expect(await told(look)).toMatchObject({ what: 'applied' })
+    expect(await desk.store.read.configFaults()).toEqual([])
+  })
+
+  it('that is emptied keeps what it made, and says so', async () => {
+    write(file('a'))
+    await watch.begin()
+    expect(await told(() => write(''))).toMatchObject({ what: 'refused', error: { code: 'conflict' } })
+    expect(await names()).toEqual(['a'])
+  })
+})
