@@ -20,6 +20,15 @@ export {
 } from './core/governor.ts'
 export { formatId, type IdKind, parseId } from './core/id.ts'
 export {
+  type EventRules,
+  type Match,
+  type MatchInput,
+  type Matching,
+  type MatchProblem,
+  matchEvent,
+  matchProblems,
+} from './core/matcher.ts'
+export {
   type LateOccurrence,
   type LateSchedule,
   type LateState,

@@ -31,7 +31,7 @@ import { commandExecutor } from './targets/command/execute.ts'
 import type { Handler } from './targets/handler/run.ts'
 import { type HttpExecutor, httpExecutor } from './targets/http/executor.ts'
 import { endLeftovers } from './targets/leftovers.ts'
-import { secretResolver } from './targets/secret.ts'
+import { type SecretResolver, secretResolver } from './targets/secret.ts'
 
 export { type Clock, systemClock } from './core/clock.ts'
 export { BelfryError, type ErrorCode } from './core/error.ts'
@@ -45,6 +45,8 @@ export type { OpenOptions } from './library/options.ts'
 export type { Problem } from './operations/problem.ts'
 export type { PolicyInput } from './operations/queue/policy-input.ts'
 export type { QueueWritten } from './operations/queue/queue.ts'
+export type { RoutineInput } from './operations/routine/input.ts'
+export type { EventTaken, Routine, RoutineEvent } from './operations/routine/view.ts'
 export type { EnqueuedItem, EnqueuedRun, EnqueueInput, QueueCreated } from './operations/run/enqueue.ts'
 export type { RunInput } from './operations/run/input.ts'
 export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run/view.ts'
@@ -92,6 +94,7 @@ export class Belfry {
   readonly schedules: Verbs<typeof nouns.schedule.operations>
   readonly runs: Verbs<typeof nouns.run.operations>
   readonly queues: Verbs<typeof nouns.queue.operations>
+  readonly routines: Verbs<typeof nouns.routine.operations>
   readonly sched: Verbs<typeof nouns.sched.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
   readonly tokens: Verbs<typeof nouns.token.operations>
@@ -107,6 +110,7 @@ export class Belfry {
   readonly #logger: Logger
   readonly #context: OperationContext
   readonly #events: Events
+  readonly #secrets: SecretResolver
   readonly #doors: { close(): void | Promise<void> }[] = []
   #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
@@ -145,6 +149,7 @@ export class Belfry {
     this.schedules = bind(nouns.schedule.operations, open)
     this.runs = bind(nouns.run.operations, open)
     this.queues = bind(nouns.queue.operations, open)
+    this.routines = bind(nouns.routine.operations, open)
     this.sched = bind(nouns.sched.operations, open)
     this.workers = bind(nouns.worker.operations, open)
     this.tokens = bind(nouns.token.operations, open)
@@ -154,6 +159,7 @@ export class Belfry {
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)
     const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
+    this.#secrets = secrets
     this.#http = httpExecutor({ network: opening.network ?? {}, secrets })
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
@@ -265,7 +271,8 @@ export class Belfry {
   }
 
   #behind(): Behind {
-    return { context: this.#context, events: this.#events, logger: this.#logger }
+    const secretOf = async (reference: object) => String((await this.#secrets.resolve(reference)).value)
+    return { context: this.#context, events: this.#events, logger: this.#logger, secretOf }
   }
 
   /** Stops, and lets go of the store. */

@@ -39,12 +39,14 @@ export interface Behind {
   readonly events: Events
   readonly logger: Logger
   readonly isWorking?: () => boolean
+  /** What a reference to a secret stands for, looked up anew each time. */
+  readonly secretOf: (reference: { readonly secret: string }) => Promise<string>
 }
 
-function doorOf({ events, logger, isWorking }: Behind) {
+function doorOf({ events, logger, isWorking, secretOf }: Behind) {
   const onUnforeseen = (error: unknown) =>
     logger.error({ err: error }, 'A request went wrong in a way that nobody foresaw.')
-  return { version: packageVersion(), events, onUnforeseen, ...onlyGiven({ isWorking }) }
+  return { version: packageVersion(), events, onUnforeseen, secretOf, ...onlyGiven({ isWorking }) }
 }
 
 /** The door as a function from requests to answers. */

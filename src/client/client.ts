@@ -30,6 +30,7 @@ export class BelfryClient {
   readonly schedules: Verbs<typeof nouns.schedule.operations>
   readonly runs: Verbs<typeof nouns.run.operations>
   readonly queues: Verbs<typeof nouns.queue.operations>
+  readonly routines: Verbs<typeof nouns.routine.operations>
   readonly sched: Verbs<typeof nouns.sched.operations>
   readonly workers: Verbs<typeof nouns.worker.operations>
   readonly tokens: Verbs<typeof nouns.token.operations>
@@ -44,6 +45,7 @@ export class BelfryClient {
     this.schedules = this.#bound(nouns.schedule.operations)
     this.runs = this.#bound(nouns.run.operations)
     this.queues = this.#bound(nouns.queue.operations)
+    this.routines = this.#bound(nouns.routine.operations)
     this.sched = this.#bound(nouns.sched.operations)
     this.workers = this.#bound(nouns.worker.operations)
     this.tokens = this.#bound(nouns.token.operations)

@@ -1,5 +1,6 @@
 import { jsonProblem, plainData } from './json.ts'
 import { atJsonPath, formatJsonPath, isSameJson, type JsonPath, jsonPathExpected, parseJsonPath } from './json-path.ts'
+import { abbreviated, isClause, shownJson } from './json-shown.ts'
 import { patternExpected, patternMatches, patternProblem } from './pattern.ts'
 import { reasonText } from './reason.ts'
 import type { TargetKind } from './target.ts'
@@ -50,7 +51,6 @@ interface Breach {
 /** Text rules look at this much of an answer, which is all that is kept of one. */
 const judgedCharactersMax = 100 * 1024
 const textIncludesLengthMax = 1_000
-const shownLengthMax = 60
 
 /**
  * Decides whether an attempt that came to its end succeeded; if not, its reason names the rule that was broken.
@@ -114,7 +114,7 @@ function textBreach({ text }: EndFacts, { textIncludes, textMatches }: Expectati
   const judged = (text ?? '').slice(0, judgedCharactersMax)
   const what = text === undefined ? 'there is no text' : 'the text is otherwise'
   if (textIncludes !== undefined && !judged.includes(textIncludes)) {
-    return { reason: `expect.textIncludes: ${shown(textIncludes)} is missing: ${what}` }
+    return { reason: `expect.textIncludes: ${shownJson(textIncludes)} is missing: ${what}` }
   }
   if (textMatches !== undefined && !(text !== undefined && patternMatches(textMatches, judged))) {
     return { reason: `expect.textMatches: nothing matches ${abbreviated(`/${textMatches}/`)}: ${what}` }
@@ -138,11 +138,11 @@ function jsonBreach(facts: EndFacts, json: Expectation['json']): Breach | null {
 function differenceAt(answer: unknown, path: JsonPath, expected: unknown): string | null {
   const found = atJsonPath(answer, path)
   if ('value' in found) {
-    return isSameJson(found.value, expected) ? null : `is ${shown(found.value)}, not ${shown(expected)}`
+    return isSameJson(found.value, expected) ? null : `is ${shownJson(found.value)}, not ${shownJson(expected)}`
   }
   const { value: there } = atJsonPath(answer, found.until) as { value: unknown }
   const where = found.until.length === 0 ? 'the answer' : abbreviated(formatJsonPath(found.until))
-  return `is missing: ${where} is ${shown(there)}`
+  return `is missing: ${where} is ${shownJson(there)}`
 }
 
 /**
@@ -158,22 +158,6 @@ function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | n
   } catch {
     return null
   }
-}
-
-/** A value in a few characters. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(abbreviated(value))
-  if (Array.isArray(value) && value.length > 0) return `a list of ${value.length}`
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length > shownLengthMax && typeof value === 'object' ? `an object with ${namesOf(value)}` : text
-}
-
-function namesOf(value: object | null): string {
-  return abbreviated(Object.keys(value ?? {}).join(', '))
-}
-
-function abbreviated(text: string): string {
-  return reasonText(text, shownLengthMax)
 }
 
 export interface ExpectationProblem {
@@ -198,7 +182,7 @@ const checks: Readonly<Record<keyof Expectation, { readonly expected: string; re
     check: (value) =>
       typeof value === 'string' && value !== '' && value.length <= textIncludesLengthMax
         ? null
-        : { problem: is(value) },
+        : { problem: isClause(value) },
   },
   textMatches: { expected: patternExpected, check: matchProblem },
   json: { expected: 'an object with a path for each name', check: jsonRuleProblem },
@@ -213,7 +197,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
 
 /** Says everything that is wrong with an expectation, so that a door can refuse it whole. Empty means it is sound. */
 export function expectationProblems(expect: unknown, kind?: TargetKind): ExpectationProblem[] {
-  if (!isRecord(expect)) return [{ field: 'expect', problem: is(expect), expected: 'an object' }]
+  if (!isRecord(expect)) return [{ field: 'expect', problem: isClause(expect), expected: 'an object' }]
   return Object.entries(expect)
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => fieldProblem(name, value, kind) ?? [])
@@ -233,9 +217,10 @@ function fieldProblem(name: string, value: unknown, kind: TargetKind | undefined
 }
 
 function listProblem(value: unknown, fits: (item: unknown) => boolean): ReturnType<Check> {
-  if (!Array.isArray(value) || value.length === 0) return { problem: Array.isArray(value) ? 'is empty' : is(value) }
+  if (!Array.isArray(value) || value.length === 0)
+    return { problem: Array.isArray(value) ? 'is empty' : isClause(value) }
   const index = value.findIndex((item) => !fits(item))
-  return index === -1 ? null : { at: `[${index}]`, problem: is(value[index]) }
+  return index === -1 ? null : { at: `[${index}]`, problem: isClause(value[index]) }
 }
 
 function isStatusRule(value: unknown): boolean {
@@ -243,12 +228,12 @@ function isStatusRule(value: unknown): boolean {
 }
 
 function matchProblem(value: unknown): ReturnType<Check> {
-  const problem = typeof value === 'string' && value !== '' ? patternProblem(value) : is(value)
+  const problem = typeof value === 'string' && value !== '' ? patternProblem(value) : isClause(value)
   return problem === null ? null : { problem: reasonText(problem) }
 }
 
 function jsonRuleProblem(value: unknown): ReturnType<Check> {
-  if (!isRecord(value)) return { problem: is(value) }
+  if (!isRecord(value)) return { problem: isClause(value) }
   const rules = Object.entries(value)
   if (rules.length === 0) return { problem: 'is empty' }
   for (const [written, expected] of rules) {
@@ -258,13 +243,6 @@ function jsonRuleProblem(value: unknown): ReturnType<Check> {
     if (found !== null) return { at: at + found.path, problem: found.problem, expected: plainData }
   }
   return null
-}
-
-function is(value: unknown): string {
-  if (value === '') return 'is empty'
-  if (typeof value === 'string') return `is ${JSON.stringify(abbreviated(value))}`
-  if (typeof value === 'object' && value !== null) return `is ${Array.isArray(value) ? 'a list' : 'an object'}`
-  return typeof value === 'function' || typeof value === 'symbol' ? `is a ${typeof value}` : `is ${String(value)}`
 }
 
 function isInteger(value: unknown, min: number, max: number): boolean {

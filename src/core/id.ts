@@ -3,9 +3,9 @@
  * the digits (`r-2ya` is run 1234 in base 36). The leading count makes the order of the texts the order of the numbers,
  * so that every layer and both databases rank runs alike.
  */
-export type IdKind = 'run' | 'schedule' | 'worker' | 'token'
+export type IdKind = 'run' | 'schedule' | 'worker' | 'token' | 'routine' | 'event'
 
-const letters: Record<IdKind, string> = { run: 'r', schedule: 's', worker: 'w', token: 't' }
+const letters: Record<IdKind, string> = { run: 'r', schedule: 's', worker: 'w', token: 't', routine: 'o', event: 'e' }
 const digitsMax = Number.MAX_SAFE_INTEGER.toString(36).length
 
 export function formatId(kind: IdKind, value: number): string {

@@ -1,4 +1,5 @@
 import { BelfryError } from '../core/error.ts'
+import type { RoutineView } from '../store/routine-steps.ts'
 import type { RunView, ScheduleView } from '../store/view.ts'
 import type { OperationContext } from './context.ts'
 import { nearest } from './nearest.ts'
@@ -24,6 +25,16 @@ export async function throwAbsentSchedule({ store }: OperationContext, name: str
 export async function throwAbsentQueue({ store }: OperationContext, name: string): Promise<never> {
   const known = (await store.read.queues()).map((queue) => queue.name)
   throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
+}
+
+/** The routine that has this name now; a name that nobody has is refused. */
+export async function presentRoutine(context: OperationContext, name: string): Promise<RoutineView> {
+  return (await context.store.read.routine(name)) ?? (await throwAbsentRoutine(context, name))
+}
+
+export async function throwAbsentRoutine({ store }: OperationContext, name: string): Promise<never> {
+  const known = (await store.read.routines({ limit: namesMax })).map((routine) => routine.name)
+  throw absent('routine', name, known, 'The list of routines tells those that exist.')
 }
 
 /** The run that has this id; one that is not, or not any more, is refused. */

@@ -1,6 +1,7 @@
 import { configOperations } from './config/config.ts'
 import type { AnyOperation, Noun } from './operation.ts'
 import { queueOperations } from './queue/queue.ts'
+import { routineOperations } from './routine/routine.ts'
 import { runOperations } from './run/run.ts'
 import { schedOperations } from './sched/sched.ts'
 import { scheduleOperations } from './schedule/schedule.ts'
@@ -24,6 +25,11 @@ export const nouns = {
     says: 'A lane of runs with one policy.',
     plural: 'queues',
     operations: queueOperations,
+  },
+  routine: {
+    says: 'What is done when an event comes in: a schedule is fired, or a run enqueued.',
+    plural: 'routines',
+    operations: routineOperations,
   },
   sched: {
     says: 'What outside hosts do: programs that are no workers, and lease work through a door.',

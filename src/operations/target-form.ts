@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { noted } from './note.ts'
 
-const secret = noted(
+export const secretForm = noted(
   z
     .strictObject({ secret: z.string().describe('The name of the secret.') })
-    .describe('A secret by its name; it is read when the run starts, and never stored.'),
+    .describe('A secret by its name; it is read when it is needed, and never stored.'),
   { id: 'Secret' },
 )
-const value = z.union([z.string(), secret])
+const value = z.union([z.string(), secretForm])
 
 const handlerForm = z.strictObject({ handler: z.string().min(1).describe('The name of a handler in a worker.') })
 

@@ -3,6 +3,7 @@ import { writeAudit } from './audit.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import { enqueue } from './enqueue.ts'
+import { fireRoutine } from './fire-routine.ts'
 import { clearHints, hint } from './hint.ts'
 import { drain, leaseToHost } from './lease-to-host.ts'
 import type { AuditEntry, Enqueued, LeaseName, Store } from './port.ts'
@@ -47,6 +48,10 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
       'id' in answer && answer.answer !== 'dedupe-key' ? ofRun(id, { answer }) : null,
     ),
     runNow: noted(runNow, (answer) => (answer.answer === 'created' ? { detail: { run: answer.id } } : null)),
+    // What it made nothing of stands among its events.
+    fireRoutine: noted(fireRoutine, (answer) => {
+      return answer.answer === 'fired' ? { detail: { run: answer.runId, delivery: answer.deliveryId } } : null
+    }),
     hint: noted(hint, (answer) => (answer.answer === 'set' ? { detail: {} } : null)),
     clearHints: noted(clearHints, (answer) => (answer === 'cleared' ? { detail: {} } : null)),
     // Whoever hears again what he was granted before has changed nothing.

@@ -77,7 +77,13 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
   if (!arePlain(checked)) return yield* enqueueFully(context, checked)
   const ids = yield* freshIds(checked.length)
   const areTaken = yield* enqueueAtOnce(context, checked, ids, laneOf(checked))
-  return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, ids)
+  return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, { drawn: ids })
+}
+
+/** The same for a run that an event asks for, inside the transaction of a larger step. */
+export function* enqueueByRoutine(context: StoreContext, input: NewRun): Step<Enqueued> {
+  const [answer] = yield* enqueueFully(context, [checkRun(input, 0)], { source: 'routine' })
+  return answer as Enqueued
 }
 
 /**
@@ -106,7 +112,7 @@ function takenIn(ids: readonly number[]): Enqueued[] {
 function* enqueueFully(
   context: StoreContext,
   checked: readonly CheckedRun[],
-  drawn?: readonly number[],
+  { drawn, source = 'enqueued' }: { readonly drawn?: readonly number[]; readonly source?: RunRow['source'] } = {},
 ): Step<Enqueued[]> {
   const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
@@ -129,10 +135,8 @@ function* enqueueFully(
     if (answers.has(id)) continue
     const queue = queues.get(queueName(input)) as QueueRow
     const needId = needIds.get(needName(needs[index] ?? null)) as number
-    accepted.push({
-      queue,
-      row: rowOf(context, { id, input, texts: (checked[index] as CheckedRun).texts, queue, needId, now }),
-    })
+    const { texts } = checked[index] as CheckedRun
+    accepted.push({ queue, row: rowOf(context, { id, input, texts, queue, needId, now, source }) })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
   yield* writeRuns(accepted.map(({ row }) => row))
@@ -309,9 +313,10 @@ interface Accepted extends Candidate, Pick<CheckedRun, 'texts'> {
   readonly queue: QueueRow
   readonly needId: number
   readonly now: number
+  readonly source: RunRow['source']
 }
 
-function rowOf(context: StoreContext, { id, input, texts, queue, needId, now }: Accepted): RunRow {
+function rowOf(context: StoreContext, { id, input, texts, queue, needId, now, source }: Accepted): RunRow {
   return {
     id,
     ns: context.ns,
@@ -322,7 +327,7 @@ function rowOf(context: StoreContext, { id, input, texts, queue, needId, now }: 
     scheduleId: null,
     occurrenceAt: null,
     dueAt: input.notBefore ?? now,
-    source: 'enqueued',
+    source,
     notBefore: input.notBefore ?? null,
     deadline: input.deadline ?? null,
     lateAfter: null,

@@ -11,6 +11,7 @@ import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
 import type { Pruned, PruneRequest } from './pruning.ts'
+import type { RoutineReads, RoutineSteps } from './routine-steps.ts'
 import type {
   DeleteOptions,
   Fired,
@@ -61,7 +62,7 @@ export type {
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store extends HostSteps, TokenSteps, ChangeSteps {
+export interface Store extends HostSteps, TokenSteps, ChangeSteps, RoutineSteps {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
@@ -133,7 +134,7 @@ export interface Store extends HostSteps, TokenSteps, ChangeSteps {
   close(): Promise<void>
 }
 
-export interface StoreReads extends TokenReads, ChangeReads {
+export interface StoreReads extends TokenReads, ChangeReads, RoutineReads {
   now(): Promise<number>
   run(runId: string): Promise<RunView | null>
   runs(filter: RunFilter): Promise<RunPage>
@@ -274,7 +275,7 @@ export interface HeldLease extends LeaseName {
   readonly leasedAt: number
 }
 
-export type RunSource = Source | 'enqueued' | 'run-now' | 'retry'
+export type RunSource = Source | 'enqueued' | 'run-now' | 'routine' | 'retry'
 
 export type Renewal =
   | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })

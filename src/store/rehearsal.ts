@@ -5,8 +5,10 @@ import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
 import { deleteSchedule } from './delete-schedule.ts'
 import { enqueue } from './enqueue.ts'
+import { fireRoutine } from './fire-routine.ts'
 import type { EnqueueOptions, NewRun, Store } from './port.ts'
 import { putSchedule } from './put-schedule.ts'
+import { createRoutine, deleteRoutine } from './routine.ts'
 import { setQueue } from './set-queue.ts'
 import type { Step } from './statement.ts'
 
@@ -40,6 +42,7 @@ const refused = {
   revokeToken: 'A revocation',
   noteTokenUse: 'A use of a token',
   noteConfigFault: 'A note of what is wrong with a file',
+  switchRoutine: 'A switch of a routine',
   takeDuty: 'A duty',
   prune: 'A prune',
 } as const
@@ -72,6 +75,9 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     setQueue: rehearsed(setQueue),
     apply: rehearsed(apply),
     applyConfig: rehearsed(applyConfig),
+    createRoutine: rehearsed(createRoutine),
+    deleteRoutine: rehearsed(deleteRoutine),
+    fireRoutine: rehearsed(fireRoutine),
     listen: (heard) => store.listen(heard),
     hears: () => store.hears(),
     wakeOthers: () => undefined,

@@ -24,13 +24,24 @@ export function* runNow(
   if (payload !== undefined) jsonText(payload, 'payload', payloadBytesMax)
   const schedule = yield* lockNamedSchedule(context, name)
   if (schedule === null) return { answer: 'not-found' }
+  return yield* makeNow(context, schedule, { force, payload, source: 'run-now' })
+}
+
+interface Wish {
+  readonly force: boolean
+  readonly payload: unknown
+  readonly source: 'run-now' | 'routine'
+}
+
+/** The same of a schedule that is locked already, for whatever asks. */
+export function* makeNow(context: StoreContext, schedule: ScheduleRow, wish: Wish): Step<RunMadeNow> {
   const now = yield* clockNow()
   const before = yield* liveOf(schedule)
   const { overlap, missed, queueMax } = schedule.spec
   const live = before.map(({ runId, isLeased }) => {
     return { id: formatId('run', runId), status: isLeased ? ('leased' as const) : ('ready' as const) }
   })
-  const decision = overlapDecision({ overlap, missed, queueMax, live, cause: 'run-now', forced: force })
+  const decision = overlapDecision({ overlap, missed, queueMax, live, cause: 'run-now', forced: wish.force })
   if (decision.action === 'refuse' || decision.action === 'skip') {
     return { answer: 'overlap', liveRunId: decision.because }
   }
@@ -38,8 +49,10 @@ export function* runNow(
     yield* cancelRuns(context, now, schedule, { reason: 'replaced', leased: true })
   }
   const inTheWay = standsBehind(schedule.spec) ? (yield* liveOf(schedule)).at(-1) : undefined
-  return yield* make(context, schedule, { now, payload, waitsFor: inTheWay?.runId ?? null })
+  return yield* make(context, schedule, { ...wish, now, waitsFor: inTheWay?.runId ?? null })
 }
+
+type RunMadeNow = Exclude<RunNowAnswer, { readonly answer: 'not-found' }>
 
 function* liveOf({ id }: ScheduleRow): Step<LiveRunRow[]> {
   return (yield* liveRunsOf([id])).get(id) ?? []
@@ -48,15 +61,15 @@ function* liveOf({ id }: ScheduleRow): Step<LiveRunRow[]> {
 function* make(
   context: StoreContext,
   schedule: ScheduleRow,
-  { now, payload, waitsFor }: { now: number; payload: unknown; waitsFor: number | null },
-): Step<RunNowAnswer> {
+  { now, payload, source, waitsFor }: Wish & { readonly now: number; readonly waitsFor: number | null },
+): Step<RunMadeNow> {
   const work = (yield* workOf(context, [schedule], yield* askForWork([schedule]))).get(schedule.id) as Work
   const [id] = (yield* freshIds(1)) as [number]
   const row = runOf(schedule, work, now, {
     id,
     occurrenceAt: null,
     dueAt: now,
-    source: 'run-now',
+    source,
     notBefore: null,
     lateAfter: null,
     waitsFor,

@@ -10,6 +10,7 @@ import { deleteSchedule } from './delete-schedule.ts'
 import { takeDuty } from './duty.ts'
 import { enqueue } from './enqueue.ts'
 import { fireDue } from './fire.ts'
+import { fireRoutine } from './fire-routine.ts'
 import { clearHints, hint } from './hint.ts'
 import { lease, leasesOf } from './lease.ts'
 import type { Leased } from './lease-at-once.ts'
@@ -42,6 +43,7 @@ import { repair } from './repair.ts'
 import { reprioritise } from './reprioritise.ts'
 import { reset } from './reset.ts'
 import { retry } from './retry.ts'
+import { createRoutine, deleteRoutine, switchRoutine } from './routine.ts'
 import { runNow } from './run-now.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
@@ -209,6 +211,10 @@ export class SqlStore implements Store {
   createToken: Method<'createToken'> = (...args) => this.#write(createToken, ...args)
   revokeToken: Method<'revokeToken'> = (...args) => this.#write(revokeToken, ...args)
   noteTokenUse: Method<'noteTokenUse'> = (id) => this.#write(noteTokenUse, id)
+  createRoutine: Method<'createRoutine'> = (...args) => this.#write(createRoutine, ...args)
+  deleteRoutine: Method<'deleteRoutine'> = (...args) => this.#write(deleteRoutine, ...args)
+  switchRoutine: Method<'switchRoutine'> = (...args) => this.#write(switchRoutine, ...args)
+  fireRoutine: Method<'fireRoutine'> = (...args) => this.#write(fireRoutine, ...args)
   takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
   prune: Method<'prune'> = async (request) => {
     const pruned = await this.#write(prune, request)

@@ -1,4 +1,5 @@
-import { isSecretName, isSecretReference, secretNameExpected } from './secret.ts'
+import { isSecretName, secretNameExpected } from '../core/secret-name.ts'
+import { isSecretReference } from './secret.ts'
 
 /** One thing that is wrong with a target. */
 export interface TargetProblem {

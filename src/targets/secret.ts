@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BelfryError } from '../core/error.ts'
+import { isSecretName, secretNameExpected } from '../core/secret-name.ts'
 
 /*
  * Secrets as targets use them. A target says `{ secret: 'NAME' }` in place of a text; what is stored and shown is that
@@ -45,23 +46,14 @@ export interface SecretResolver {
   resolve(value: unknown): Promise<Resolved>
 }
 
-const namePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 const secretBytesMax = 32 * 1024
 /** With a newline at its end, and a byte more to see that it is too long. */
 const fileBytesMax = secretBytesMax + 3
-
-/** What a secret's name must be, for those who refuse one. */
-export const secretNameExpected = '1 to 64 of the characters A–Z, a–z, 0–9 and _, not beginning with a digit'
 
 /** An object whose only field is `secret`, be that a good name or not. With more fields it is ordinary data. */
 export function isSecretReference(value: unknown): value is { readonly secret: unknown } {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'secret')) return false
   return Object.keys(value).length === 1
-}
-
-/** Also what keeps a name from leading out of the folder of secrets. */
-export function isSecretName(name: unknown): name is string {
-  return typeof name === 'string' && namePattern.test(name)
 }
 
 export function secretResolver(sources: SecretSources): SecretResolver {

@@ -81,6 +81,8 @@ async function sizes({ desk }: Place): Promise<string> {
     'worker',
     'claim',
     'audit',
+    'routine',
+    'routine_event',
   ]
   const text = `select ${tables.map((table) => `(select count(*) from belfry.${table}) as ${table}`).join(', ')}`
   return JSON.stringify(await databaseOf(desk.store).read(() => all(both('fuzz sizes', text))))

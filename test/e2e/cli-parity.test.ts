@@ -64,7 +64,8 @@ function answerOf(stdout: string, stderr: string): unknown {
 
 function isRead([noun, verb = '']: readonly string[]): boolean {
   return (
-    noun === 'explain' || /^(policy|stats|plan|show|list|next|hints|versions|history|attempts|output|wait)$/.test(verb)
+    noun === 'explain' ||
+    /^(policy|stats|plan|show|list|next|hints|versions|history|events|attempts|output|wait)$/.test(verb)
   )
 }
 

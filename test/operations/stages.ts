@@ -130,6 +130,27 @@ const configured: Stage = async (desk) => {
   return {}
 }
 
+const routines: Stage = async (desk) => {
+  await schedules(desk)
+  const { routines: verbs } = verbsAt(() => desk.context)
+  const match = { ref: 'refs/heads/main' }
+  const run = { target: { handler: 'deploy' }, payload: { fast: true }, timeout: '1m', tags: ['event'] } as const
+  await verbs.create('deploy', { match, run, description: 'Puts what was pushed where it belongs.' })
+  await verbs.create('report', { type: ['push'], schedule: 'report', enabled: false })
+  return {}
+}
+
+const events: Stage = async (desk) => {
+  await routines(desk)
+  const { routines: verbs } = verbsAt(() => desk.context)
+  await verbs.fire('deploy', { payload: { ref: 'refs/heads/main' }, type: 'push', deliveryId: 'first' })
+  await verbs.fire('deploy', { payload: { ref: 'refs/heads/main' }, deliveryId: 'first' })
+  await verbs.fire('deploy', { payload: ['x'.repeat(20_000)] })
+  await verbs.disable('deploy')
+  await verbs.fire('deploy')
+  return {}
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -170,6 +191,14 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'queue drain': hostQueues,
   'queue versions': changedPolicy,
   'queue diff': changedPolicy,
+  'routine create': schedules,
+  'routine get': routines,
+  'routine list': routines,
+  'routine fire': routines,
+  'routine events': events,
+  'routine delete': events,
+  'routine enable': events,
+  'routine disable': routines,
   'sched plan': hostLease,
   'sched lease': hostQueues,
   'sched renew': hostLease,

@@ -6,6 +6,7 @@ const storePort = [
   'actor',
   'host-steps',
   'token-steps',
+  'routine-steps',
   'event-view',
   'change',
   'view',

@@ -194,7 +194,7 @@ function addManners(command: Command, operation: AnyOperation): void {
 
 /** What is hard to get back is asked about. A run that is cancelled was named by an id that nobody types by mistake. */
 export function asksFirst({ effect, noun }: AnyOperation): boolean {
-  return effect === 'destructive' && noun === 'schedule'
+  return effect === 'destructive' && (noun === 'schedule' || noun === 'routine')
 }
 
 export function isFollowable({ noun, verb }: AnyOperation): boolean {

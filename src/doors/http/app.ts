@@ -7,6 +7,7 @@ import { type Method, type Route, routes } from '../../operations/route.ts'
 import { Around } from './around.ts'
 import { etagOf } from './etag.ts'
 import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
+import { Hooks } from './hooks.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
 import { inputOf } from './read-request.ts'
 
@@ -15,6 +16,8 @@ export interface HttpDoorOptions extends Omit<GateOptions, 'store' | 'clock'> {
   readonly version: string
   readonly events: Events
   readonly isWorking?: () => boolean
+  /** What a reference to a secret stands for; without it no webhook can be judged. */
+  readonly secretOf?: (reference: { readonly secret: string }) => Promise<string>
   /** Where it is mounted; empty at the root. */
   readonly basePath?: string
   /** Hears of what nobody foresaw. */
@@ -27,6 +30,7 @@ export class HttpDoor {
   readonly #gate: Gate
   readonly #app: Hono
   readonly #around: Around
+  readonly #hooks: Hooks
   readonly #basePath: string
 
   constructor(options: HttpDoorOptions) {
@@ -35,12 +39,14 @@ export class HttpDoor {
     this.#gate = new Gate({ ...options, store, clock })
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '')
     this.#around = new Around({ ...options, gate: this.#gate, basePath: this.#basePath })
+    this.#hooks = new Hooks({ ...options, gate: this.#gate })
     this.#app = this.#routed(new Hono().basePath(this.#basePath === '' ? '/' : this.#basePath))
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
     try {
-      this.#gate.refuseStrangeOrigin(request)
+      const isSigned = new URL(request.url).pathname.startsWith(`${this.#basePath}/hooks/`)
+      this.#gate.refuseStrangeOrigin(request, { isSigned })
       return locked(await this.#app.fetch(request))
     } catch (error) {
       return locked(this.#refused(error))
@@ -54,6 +60,7 @@ export class HttpDoor {
 
   #routed(app: Hono): Hono {
     this.#around.addTo(app)
+    this.#hooks.addTo(app)
     for (const route of routes) {
       const path = route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, (c) => this.#called(route, c))

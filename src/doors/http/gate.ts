@@ -43,9 +43,10 @@ export class Gate {
 
   /**
    * Refuses what was addressed to somebody else, or sent by a page of somebody else. A name that was made to point to
-   * this machine brings the browser of a visitor here, and only the name in the request tells.
+   * this machine brings the browser of a visitor here, and only the name in the request tells. What is signed is believed
+   * for its signature, whatever page it was sent from.
    */
-  refuseStrangeOrigin(request: Request): void {
+  refuseStrangeOrigin(request: Request, { isSigned = false } = {}): void {
     const hosts = this.#options.hosts?.map((name) => name.toLowerCase())
     const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
     if (hosts !== undefined && !hosts.includes(host)) {
@@ -53,7 +54,7 @@ export class Gate {
         hint: `Ask for ${hosts[0] ?? 'the address that it listens on'}, or name the host when the server is started.`,
       })
     }
-    const origin = request.headers.get('origin')
+    const origin = isSigned ? null : request.headers.get('origin')
     if (origin !== null && hostOf(origin) !== host) {
       throw new BelfryError('not-allowed', `A page of ${quoted(origin)} may not ask here.`, {
         hint: 'Only pages that this server has sent may.',
@@ -65,11 +66,21 @@ export class Gate {
   async callerOf(request: Request): Promise<Caller> {
     const caller = await this.#known(request.headers.get('authorization'))
     if (typeof caller === 'string') {
-      this.#slow(this.#strangers.take('all'))
+      this.slowStranger()
       throw unauthenticated(caller)
     }
     this.#slow(this.#callers.take(caller.name))
     return caller
+  }
+
+  /** Counts one who has shown nothing good. */
+  slowStranger(): void {
+    this.#slow(this.#strangers.take('all'))
+  }
+
+  /** Counts a delivery whose signature is good, by the path that it was sent to. */
+  slowSender(path: string): void {
+    this.#slow(this.#callers.take(path))
   }
 
   /** Whether the token of a request is still good; nothing is counted for the question. */

@@ -3,6 +3,7 @@ import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-c
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
 import { type Route, routes } from '../../operations/route.ts'
 import { nouns } from '../../operations/table.ts'
+import { hookTold } from './hook-told.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -15,6 +16,7 @@ export function openApi(version: string, basePath = ''): Json {
     methods[route.method.toLowerCase()] = told(route, shapes)
     paths[route.path] = methods
   }
+  paths['/hooks/{name}'] = { post: hookTold }
   return {
     openapi: '3.1.0',
     info: {

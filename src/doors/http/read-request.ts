@@ -117,9 +117,13 @@ async function bodyOf(request: Request, problems: Problem[]): Promise<Record<str
   return {}
 }
 
-/** Reads no more of a body than is allowed, whatever its length says. */
 async function textOf(request: Request): Promise<string> {
-  if (request.body === null) return ''
+  return decoded(await bytesOf(request))
+}
+
+/** Reads no more of a body than is allowed, whatever its length says. */
+export async function bytesOf(request: Request): Promise<Buffer> {
+  if (request.body === null) return Buffer.alloc(0)
   if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -128,14 +132,18 @@ async function textOf(request: Request): Promise<string> {
     if (bytes > bodyBytesMax) throw tooLarge()
     chunks.push(chunk)
   }
+  return Buffer.concat(chunks)
+}
+
+export function decoded(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw new BelfryError('invalid', 'The body is no text in UTF-8.', { hint: 'Send JSON in UTF-8.', cause })
   }
 }
 
-function tooLarge(): HttpProblem {
+export function tooLarge(): HttpProblem {
   const error = new BelfryError('invalid', `The body is larger than ${bodyBytesMax} bytes.`, {
     hint: 'A payload may have 256 KB; what is larger belongs elsewhere, and its address here.',
     details: { bytesMax: bodyBytesMax },

@@ -22,7 +22,7 @@ export interface Served extends Serving {
   readonly token: { readonly file: string; readonly isNew: boolean } | null
 }
 
-type Door = Pick<HttpDoorOptions, 'version' | 'onUnforeseen' | 'events' | 'isWorking'>
+type Door = Pick<HttpDoorOptions, 'version' | 'onUnforeseen' | 'events' | 'isWorking' | 'secretOf'>
 
 /** Opens the HTTP door of a store at an address. */
 export async function serveDoor(context: OperationContext, options: ServeOptions, door: Door): Promise<Served> {

@@ -33,6 +33,8 @@ const repeatable: ReadonlySet<string> = new Set([
   'cancel',
   'delete',
   'revoke',
+  'enable',
+  'disable',
 ])
 
 /** `schedule_clear_hints`. */

@@ -15,7 +15,7 @@ export interface Planned extends Reasoning {
   readonly rederived: Rederived
 }
 
-const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now'>]: string } = {
+const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' | 'routine'>]: string } = {
   'baseline-cron': 'The calendar of its schedule named the instant.',
   'baseline-interval': 'The interval of its schedule named the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
@@ -32,6 +32,11 @@ const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now'>
 function sentenceOf(source: RunSource, { retryOf, scheduleId }: Pick<RunView, 'retryOf' | 'scheduleId'>): string {
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
   if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
+  if (source === 'routine') {
+    return scheduleId === null
+      ? 'An event made a routine enqueue it.'
+      : 'An event made a routine fire its schedule; that does not move its occurrences.'
+  }
   return scheduleId === null && source !== 'enqueued' ? 'Its schedule named the instant.' : sourceSentences[source]
 }
 

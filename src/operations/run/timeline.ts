@@ -70,12 +70,15 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] {
   return events.sort((a, b) => a.at - b.at)
 }
 
+/** Who asked for a run that is no occurrence. */
+const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand', routine: 'by a routine' }
+
 function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
   const { decision, occurrenceAt, dueAt, enqueuedAt, source, retryOf } = run
   const events: TimelineEvent[] = []
   if (decision !== null) events.push({ at: decision.at, what: 'decided', detail: `by version ${decision.version}` })
   if (occurrenceAt === null) {
-    const detail = retryOf !== null ? `as a retry of ${retryOf}` : source === 'run-now' ? 'by hand' : ''
+    const detail = retryOf !== null ? `as a retry of ${retryOf}` : (askedBy[source] ?? '')
     return [...events, { at: enqueuedAt, what: 'enqueued', detail }]
   }
   if (dueAt !== null && dueAt !== occurrenceAt) {

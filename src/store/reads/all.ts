@@ -13,6 +13,7 @@ import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
 import { queue, queues, queueVersions, workAhead } from './queue.ts'
 import { queueStats } from './queue-stats.ts'
+import { routine, routineEvents, routines } from './routine.ts'
 import { run } from './run.ts'
 import { runs } from './runs.ts'
 import { hints, ledger, overdueSchedules, schedule, schedules, scheduleVersions } from './schedule.ts'
@@ -44,6 +45,9 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     token: bound(token),
     tokens: bound(tokens),
     scopeSaid: bound(scopeSaid),
+    routine: bound(routine),
+    routines: bound(routines),
+    routineEvents: bound(routineEvents),
     audit: bound(audit),
     configs: bound(configs),
     configApplied: bound(configApplied),

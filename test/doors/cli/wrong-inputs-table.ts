@@ -1,3 +1,5 @@
+import { wrongRoutines } from './wrong-routines.ts'
+
 /** What somebody types wrong, with the exit code that is right for it. */
 export type WrongInput = readonly [exit: 1 | 2 | 3 | 4 | 5 | 6, wrong: string, line: string]
 
@@ -390,6 +392,7 @@ export const wrongInputs: readonly WrongInputs[] = [
   states,
   queues,
   hosts,
+  wrongRoutines,
   up,
   stores,
   environment,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import { BelfryClient } from '../../../src/client/client.ts'
+import { BelfryError } from '../../../src/core/error.ts'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import type { Scope } from '../../../src/operations/operation.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
@@ -22,12 +23,19 @@ export class Porch {
   readonly door: HttpDoor
   readonly tokens = new Map<Scope, string>()
   readonly unforeseen: unknown[] = []
+  /** What the door finds where it looks secrets up. */
+  readonly secrets = new Map<string, string>()
 
   private constructor(desk: Desk) {
     this.desk = desk
     const { context, events } = desk
     const onUnforeseen = (error: unknown) => this.unforeseen.push(error)
-    this.door = new HttpDoor({ context, events, version: '1.2.3', hosts: ['127.0.0.1:4747'], onUnforeseen })
+    const secretOf = async ({ secret }: { readonly secret: string }) => {
+      const found = this.secrets.get(secret)
+      if (found === undefined) throw new BelfryError('unavailable', `The secret ${secret} is missing.`)
+      return found
+    }
+    this.door = new HttpDoor({ context, events, version: '1.2.3', hosts: ['127.0.0.1:4747'], onUnforeseen, secretOf })
   }
 
   static async open(): Promise<Porch> {

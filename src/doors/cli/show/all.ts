@@ -8,6 +8,15 @@ import { showScheduleExplained } from './explain-schedule.ts'
 import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
 import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
 import {
+  showEvents,
+  showEventTaken,
+  showRoutine,
+  showRoutineDeleted,
+  showRoutineMade,
+  showRoutineSwitched,
+  showRoutines,
+} from './routines.ts'
+import {
   showAttempts,
   showCancelled,
   showEnqueued,
@@ -93,6 +102,14 @@ export const shows: Readonly<Record<string, Show>> = {
   'queue drain': showDraining,
   'queue policy versions': showPolicyVersions,
   'queue policy diff': showPolicyDiff,
+  'routine create': showRoutineMade,
+  'routine show': showRoutine,
+  'routine list': showRoutines,
+  'routine fire': showEventTaken,
+  'routine events': showEvents,
+  'routine delete': showRoutineDeleted,
+  'routine enable': showRoutineSwitched,
+  'routine disable': showRoutineSwitched,
   'sched plan': showPlan,
   'sched lease': showLeasing,
   'sched renew': showRenewed,

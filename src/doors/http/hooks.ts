@@ -1,0 +1,162 @@
+import type { Hono } from 'hono'
+import { BelfryError } from '../../core/error.ts'
+import { readJson } from '../../core/json-text.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import type { Problem } from '../../operations/problem.ts'
+import { takeEvent } from '../../operations/routine/fire.ts'
+import { type EventTaken, hookOf, type Routine, routineOf } from '../../operations/routine/view.ts'
+import type { Gate } from './gate.ts'
+import { HttpProblem } from './problem-details.ts'
+import { bytesOf, decoded, tooLarge } from './read-request.ts'
+import { signatureStyles } from './webhook-signature.ts'
+
+export interface HooksOptions {
+  readonly context: OperationContext
+  readonly gate: Gate
+  readonly secretOf?: (reference: { readonly secret: string }) => Promise<string>
+  readonly onUnforeseen?: (error: unknown) => void
+}
+
+type Signing = NonNullable<Routine['signing']>
+
+/** What a genuine delivery says. */
+interface Event {
+  readonly deliveryId: string
+  readonly type?: string
+  readonly payload: unknown
+}
+
+/**
+ * Webhooks: events from those who have no token, and sign what they send. Nothing of a delivery is read before its
+ * signature was found good, nothing is written before either, and who is refused learns that it was the signature and no more.
+ */
+export class Hooks {
+  readonly #options: HooksOptions
+
+  constructor(options: HooksOptions) {
+    this.#options = options
+  }
+
+  addTo(app: Hono): void {
+    app.post('/hooks/:name', ({ req }) => this.#taken(req.param('name'), req.raw))
+    app.all('/hooks/:name', () => {
+      throw new HttpProblem(405, new BelfryError('invalid', 'Webhooks are sent here with POST.'), { allow: 'POST' })
+    })
+  }
+
+  async #taken(name: string, request: Request): Promise<Response> {
+    const { context, gate } = this.#options
+    const { id, signing } = await this.#routineOf(name)
+    const body = await bytesOf(request)
+    const now = await context.store.read.now()
+    const key = await this.#keyOf(signing)
+    if (!signatureStyles[signing.style].isGenuine({ headers: request.headers, body, now }, key)) {
+      gate.slowStranger()
+      throw forged()
+    }
+    gate.slowSender(hookOf(name))
+    const event = eventIn(signing, request.headers, body)
+    // GitHub asks whether somebody listens; that is no event of anything.
+    if (signing.style === 'github' && event.type === 'ping') return answered({ outcome: 'ping' })
+    const { outcome, run } = await this.#fired({ name, routineId: id, ...event }, signing)
+    const isToldOf = run !== null && (outcome === 'fired' || outcome === 'duplicate')
+    return answered({ outcome, ...(isToldOf && { run }) })
+  }
+
+  async #routineOf(name: string): Promise<{ readonly id: string; readonly signing: Signing }> {
+    const { context, gate } = this.#options
+    const found = await context.store.read.routine(name)
+    const { id, signing } = found === null ? { id: '', signing: undefined } : routineOf(found)
+    if (signing !== undefined) return { id, signing }
+    gate.slowStranger()
+    throw absent(name)
+  }
+
+  /** What keeps a signature from being judged is for the operator to know, and for nobody who sends. */
+  async #keyOf({ style, secret }: Signing): Promise<Buffer> {
+    const { secretOf, onUnforeseen } = this.#options
+    try {
+      const key = signatureStyles[style].keyOf((await secretOf?.(secret)) ?? '')
+      if (key !== null && key.length > 0) return key
+      throw new BelfryError(
+        'unavailable',
+        `The secret ${secret.secret} is none that a ${style} webhook is signed with.`,
+      )
+    } catch (error) {
+      onUnforeseen?.(error)
+      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })
+    }
+  }
+
+  async #fired(
+    event: Event & { readonly name: string; readonly routineId: string },
+    { style }: Signing,
+  ): Promise<EventTaken> {
+    const { context } = this.#options
+    const { name } = event
+    const actor = { name: `${style} webhook`, door: 'webhook' }
+    const store = context.store.audited({ actor, verb: 'routine.fire', subject: `routine ${name}` })
+    try {
+      return await takeEvent({ ...context, actor, store }, event)
+    } catch (error) {
+      if (!(error instanceof BelfryError)) throw error
+      // The names of other routines are none of a sender's business.
+      if (error.code === 'not-found') throw absent(name)
+      throw isTooLarge(error) ? tooLarge() : error
+    }
+  }
+}
+
+function answered(answer: object): Response {
+  return Response.json(answer, { status: 202, headers: { 'cache-control': 'no-store' } })
+}
+
+function absent(name: string): HttpProblem {
+  const error = new BelfryError('not-found', `No webhooks are taken at ${hookOf(name).slice(0, 200)}.`, {
+    hint: 'The routine has another name, or takes no webhooks: `signing` says how they are signed.',
+  })
+  return new HttpProblem(404, error)
+}
+
+function forged(): HttpProblem {
+  const error = new BelfryError('unauthenticated', 'The signature is missing, or is not that of this delivery.', {
+    hint: 'Sign each delivery anew, as it is sent, with the secret that the routine names.',
+  })
+  return new HttpProblem(401, error, { 'www-authenticate': 'Signature' })
+}
+
+/** More than a run can be handed. */
+function isTooLarge({ code, details }: BelfryError): boolean {
+  const problems = (details?.problems ?? []) as readonly Problem[]
+  return code === 'invalid' && problems.some(({ field, problem }) => field === 'payload' && / bytes /.test(problem))
+}
+
+function eventIn({ style }: Signing, headers: Headers, body: Buffer): Event {
+  const text = decoded(body)
+  if (style === 'github') return githubEvent(headers, text)
+  const payload = jsonIn(text)
+  const { type } = (payload ?? {}) as { readonly type?: unknown }
+  // Where Standard Webhooks tell the type of an event: in what is signed.
+  return {
+    deliveryId: headers.get('webhook-id') ?? '',
+    payload,
+    ...(typeof type === 'string' && type !== '' && { type }),
+  }
+}
+
+function githubEvent(headers: Headers, text: string): Event {
+  const deliveryId = headers.get('x-github-delivery') ?? ''
+  if (deliveryId === '') {
+    throw new BelfryError('invalid', 'The delivery has no id.', { hint: 'Send the header X-GitHub-Delivery.' })
+  }
+  const type = headers.get('x-github-event') ?? ''
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers.get('content-type') ?? '')
+  const payload = jsonIn(isForm ? (new URLSearchParams(text).get('payload') ?? '') : text)
+  return { deliveryId, payload, ...(type !== '' && { type }) }
+}
+
+function jsonIn(text: string): unknown {
+  const read = readJson(text)
+  if ('value' in read) return read.value
+  throw new BelfryError('invalid', `The payload is ${read.problem}.`, { hint: `Send ${read.expected ?? 'JSON'}.` })
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { parseId } from '../../core/id.ts'
+import { presentRoutine, throwAbsentRoutine } from '../absent.ts'
+import { limit } from '../fields.ts'
+import { noted } from '../note.ts'
+import { onlyGiven } from '../only-given.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { routineName } from './input.ts'
+import { eventSaid, routineSaid } from './output.ts'
+import { eventOf, routineOf } from './view.ts'
+
+/** What all that look at a routine have in common. */
+const looking = {
+  noun: 'routine',
+  effect: 'read',
+  scope: 'read',
+  takes: ['name'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+export const get = operation({
+  ...looking,
+  verb: 'get',
+  command: ['routine', 'show'],
+  says: 'Shows a routine.',
+  request: 'a look at a routine',
+  input: z.strictObject({ name: routineName }),
+  output: routineSaid,
+  examples: [{ name: 'deploy' }],
+  run: async (context, { name }) => routineOf(await presentRoutine(context, name)),
+})
+
+export const list = operation({
+  ...looking,
+  verb: 'list',
+  says: 'Lists routines by name, a page at a time.',
+  request: 'a list of routines',
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: z.array(routineSaid),
+  errors: ['invalid'],
+  examples: [{}, { after: 'a', limit: 20 }],
+  run: async ({ store }, page) => (await store.read.routines(onlyGiven(page))).map(routineOf),
+})
+
+const eventsMax = 100
+
+const eventId = noted(
+  z.string().refine((id) => parseId('event', id) !== null),
+  { expected: 'the id of an event as the list of events shows it, such as e-15' },
+)
+
+export const events = operation({
+  ...looking,
+  verb: 'events',
+  says: 'Tells what came in for a routine and what became of it, newest first, a page at a time.',
+  request: 'a look at events',
+  input: z.strictObject({
+    name: routineName,
+    before: eventId.describe('The last id of the page before.').optional(),
+    limit: z.int().min(1).max(eventsMax).describe('How many at most. Default: 20.').optional(),
+  }),
+  output: z.array(eventSaid),
+  examples: [{ name: 'deploy' }, { name: 'deploy', limit: 5 }],
+  async run(context, { name, ...page }) {
+    const found = await context.store.read.routineEvents(name, onlyGiven(page))
+    return found === null ? throwAbsentRoutine(context, name) : found.map(eventOf)
+  },
+})

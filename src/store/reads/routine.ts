@@ -1,0 +1,81 @@
+import { formatId, parseId } from '../../core/id.ts'
+import { canBeName, checkInteger, invalid } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from '../routine-steps.ts'
+import { all, both, one, type Row, type Step } from '../statement.ts'
+import { parsed, runTextOf } from './run.ts'
+
+const findRoutine = both(
+  'read routine',
+  'select * from belfry.routine where ns = $1 and name = $2 and deleted_at is null',
+)
+const findRoutines = both(
+  'read routines',
+  'select * from belfry.routine where ns = $1 and name > $2 and deleted_at is null order by name limit $3',
+)
+const findEvents = both(
+  'read routine events',
+  'select * from belfry.routine_event where routine_id = $1 and id < $2 order by id desc limit $3',
+)
+
+const pageDefault = 100
+const pageMax = 1_000
+/** Events carry their payloads, so that a page of them is smaller. */
+const eventsDefault = 20
+const eventsMax = 100
+
+export function* routine({ ns }: StoreContext, name: string): Step<RoutineView | null> {
+  const row = canBeName(name) ? yield* one(findRoutine, ns, name) : undefined
+  return row === undefined ? null : routineViewOf(row)
+}
+
+export function* routines(
+  { ns }: StoreContext,
+  { after = '', limit = pageDefault }: { after?: string; limit?: number } = {},
+): Step<RoutineView[]> {
+  checkInteger(limit, 'limit', 1, pageMax)
+  if (!canBeName(after)) throw invalid('after', `is ${JSON.stringify(after)}`, 'the name of a routine')
+  return (yield* all(findRoutines, ns, after, limit)).map(routineViewOf)
+}
+
+export function* routineEvents(
+  context: StoreContext,
+  name: string,
+  { before, limit = eventsDefault }: { before?: string; limit?: number } = {},
+): Step<RoutineEventView[] | null> {
+  checkInteger(limit, 'limit', 1, eventsMax)
+  const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('event', before)
+  if (beforeId === null) throw invalid('before', `is ${JSON.stringify(before)}`, 'the id of an event')
+  const found = yield* routine(context, name)
+  const routineId = found === null ? null : parseId('routine', found.id)
+  return routineId === null ? null : (yield* all(findEvents, routineId, beforeId, limit)).map(eventViewOf)
+}
+
+export function routineViewOf(row: Row): RoutineView {
+  const { disabled_at: disabledAt } = row as { disabled_at: number | null }
+  return {
+    id: formatId('routine', row.id as number),
+    name: row.name as string,
+    spec: parsed(row.spec) as RoutineSpec,
+    disabled: disabledAt === null ? null : { at: disabledAt, reason: row.disabled_reason as string },
+    createdAt: row.created_at as number,
+    createdBy: row.created_by as string,
+    updatedAt: row.updated_at as number,
+  }
+}
+
+function eventViewOf(row: Row): RoutineEventView {
+  return {
+    id: formatId('event', row.id as number),
+    deliveryId: row.delivery_id as string,
+    at: row.at as number,
+    type: row.type as string | null,
+    outcome: row.outcome as EventOutcome,
+    reason: row.reason as string | null,
+    runId: runTextOf(row.run_id),
+    repeats: row.repeats as number,
+    actor: row.actor as string,
+    door: row.door as string,
+    payload: { value: parsed(row.payload), truncated: row.is_cut === 1 },
+  }
+}
