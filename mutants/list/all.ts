@@ -5,6 +5,7 @@ import { databases } from './databases.ts'
 import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
+import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
 import { targets } from './targets.ts'
@@ -22,4 +23,5 @@ export const mutants: readonly Mutant[] = [
   ...calendar,
   ...targets,
   ...doors,
+  ...routines,
 ]

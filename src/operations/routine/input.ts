@@ -72,7 +72,7 @@ export function readRoutine(
     ...actionProblems(given),
     ...(value.match === undefined ? [] : matchProblems(value.match)),
     ...ofRun,
-    ...(value.signing === undefined ? [] : secretProblems(value.signing.secret)),
+    ...secretProblems(given.signing),
   ]
   const { description, type, schedule } = value
   const spec = { description, type, match: value.match as Match | undefined, schedule, run, signing: value.signing }
@@ -84,9 +84,7 @@ function readRunOf(
   { value, given }: Reading<z.output<typeof routineInput>>,
   folder: string,
 ): { run: RoutineRun | undefined; problems: Problem[] } {
-  if (typeof given.run !== 'object' || given.run === null || Array.isArray(given.run)) {
-    return { run: undefined, problems: [] }
-  }
+  if (!isRecord(given.run)) return { run: undefined, problems: [] }
   const sound = value.run
   const reading =
     sound === undefined ? read(runForm, given.run, 'the run of a routine') : { value: sound, problems: [] }
@@ -104,11 +102,16 @@ function actionProblems({ schedule, run }: Readonly<Record<string, unknown>>): P
 }
 
 /** What stands there is never shown: it may be the secret itself, in the wrong place. */
-function secretProblems(secret: unknown): Problem[] {
-  const { secret: named, ...others } = (typeof secret === 'object' ? (secret ?? {}) : {}) as Record<string, unknown>
+function secretProblems(signing: unknown): Problem[] {
+  if (!isRecord(signing)) return []
+  const { secret: named, ...others } = isRecord(signing.secret) ? signing.secret : {}
   if (named === undefined || Object.keys(others).length > 0) {
     return [{ field: 'signing.secret', problem: 'is no reference to a secret', expected: '{ "secret": "NAME" }' }]
   }
   if (isSecretName(named)) return []
   return [{ field: 'signing.secret.secret', problem: 'is no name of a secret', expected: secretNameExpected }]
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

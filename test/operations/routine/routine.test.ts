@@ -78,7 +78,7 @@ describe('a routine is refused', () => {
       await fields({ run: { prority: 1, target: { handler: 5 }, timeout: '5', expect: { status: 200 } } }),
     ).toEqual(expect.arrayContaining(['run.prority', 'run.target.handler', 'run.timeout', 'run.expect.status']))
     expect(await fields({ run: {}, match: { a: { $gt: 1 } }, type: [], typ: 'x', signing: { style: 'hmac' } })).toEqual(
-      expect.arrayContaining(['match["a"]', 'type', 'typ', 'signing.style']),
+      expect.arrayContaining(['match["a"]', 'type', 'typ', 'signing.style', 'signing.secret']),
     )
   })
 

@@ -1,0 +1,138 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import type { Mutant } from '../mutant.ts'
+
+const store = 'test/store/routine.test.ts'
+const hooks = 'test/doors/http/hooks.test.ts'
+const signature = 'test/doors/http/webhook-signature.test.ts'
+const matcher = 'test/core/matcher.test.ts'
+
+/** Events from outside: who is believed, what is made of them, and that it is made once. */
+export const routines: readonly Mutant[] = [
+  {
+    id: 'delivery-makes-a-run-each-time',
+    hazard: 'A sender that sends a delivery again, because the answer was lost, has its work done twice.',
+    edits: [['src/store/fire-routine.ts', 'if (first !== undefined) return', 'if (first === null) return']],
+    suites: [store, hooks],
+  },
+  {
+    id: 'deliveries-do-not-wait-for-each-other',
+    hazard:
+      'On PostgreSQL two deliveries of one routine are judged beside each other, and one of them fails or makes a second run.',
+    edits: [
+      [
+        'src/store/routine.ts',
+        'where ns = $1 and name = $2 and deleted_at is null for no key update',
+        'where ns = $1 and name = $2 and deleted_at is null',
+      ],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'disabled-routine-fires',
+    hazard: 'A routine that somebody has disabled goes on making runs.',
+    edits: [
+      ['src/store/fire-routine.ts', 'if (routine.disabled !== null) return', 'if (routine.name === null) return'],
+    ],
+    suites: [store, hooks],
+  },
+  {
+    id: 'event-overwrites-the-given-payload',
+    hazard: 'What an event says takes the place of what the operator wrote, and of where it came from.',
+    edits: [
+      [
+        'src/store/fire-routine.ts',
+        '    event: event.payload,\n',
+        '    event: event.payload,\n    ...(event.payload as object),\n',
+      ],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'event-of-any-type-is-taken',
+    hazard: 'A routine takes events of types that it does not name.',
+    edits: [['src/core/matcher.ts', 'type !== null && wanted.includes(type)', 'type !== null && wanted.length > 0']],
+    suites: [matcher, store],
+  },
+  {
+    id: 'null-matches-what-is-missing',
+    hazard: 'A rule that wants null takes events that say nothing at all there.',
+    edits: [
+      [
+        'src/core/matcher.ts',
+        "return 'value' in found ? found : null",
+        "return 'value' in found ? found : { value: null }",
+      ],
+    ],
+    suites: [matcher],
+  },
+  {
+    id: 'unsigned-delivery-is-taken',
+    hazard: 'Anybody who knows the name of a routine can make it do its work.',
+    edits: [['src/doors/http/hooks.ts', '].isGenuine({ headers', '].isGenuine === null && ({ headers']],
+    suites: [hooks],
+  },
+  {
+    id: 'old-delivery-is-taken',
+    hazard: 'A delivery that somebody kept is taken as new a year later.',
+    edits: [
+      ['src/doors/http/webhook-signature.ts', '> toleranceMs) return false', '> toleranceMs * now) return false'],
+    ],
+    suites: [signature, hooks],
+  },
+  {
+    id: 'id-is-not-signed',
+    hazard: 'Whoever has a signed delivery sends it under as many ids as he likes.',
+    edits: [
+      [
+        'src/doors/http/webhook-signature.ts',
+        '.update(`${id}.${timestamp}.`)',
+        '.update(`${id.slice(0, 0)}.${timestamp}.`)',
+      ],
+    ],
+    suites: [signature],
+  },
+  {
+    id: 'half-a-signature-is-enough',
+    hazard: 'A signature is believed for its beginning.',
+    edits: [
+      [
+        'src/doors/http/webhook-signature.ts',
+        'return one.length === other.length && timingSafeEqual(one, other)',
+        'return one.length > 0 && timingSafeEqual(one.subarray(0, 1), other.subarray(0, 1))',
+      ],
+    ],
+    suites: [signature],
+  },
+  {
+    id: 'sender-hears-of-the-secret',
+    hazard: 'A stranger is told the name of a secret that is missing.',
+    edits: [
+      [
+        'src/doors/http/hooks.ts',
+        "      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })",
+        '      throw error',
+      ],
+    ],
+    suites: [hooks],
+  },
+  {
+    id: 'hook-needs-the-right-page',
+    hazard: 'A sender that names an origin is taken for a page of another site, and refused.',
+    edits: [
+      [
+        'src/doors/http/app.ts',
+        'this.#gate.refuseStrangeOrigin(request, { isSigned })',
+        'this.#gate.refuseStrangeOrigin(request, { isSigned: isSigned && false })',
+      ],
+    ],
+    suites: [hooks],
+  },
+  {
+    id: 'events-are-kept-for-ever',
+    hazard: 'What came in is never removed, and fills the disk.',
+    edits: [
+      ['src/store/prune/leftovers.ts', 'sweepAudit, sweepRoutineEvents, sweepRoutines]', 'sweepAudit, sweepRoutines]'],
+    ],
+    suites: [store],
+  },
+]
