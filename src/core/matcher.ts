@@ -34,7 +34,10 @@ export function matchEvent({ rules, event }: MatchInput): Matching {
 
 function typeDifference(wanted: EventRules['type'], type: string | null): string | null {
   if (wanted === undefined || (type !== null && wanted.includes(type))) return null
-  return `the type is ${type === null ? 'not told' : shownJson(type)}, not ${wanted.map(shownJson).join(' or ')}`
+  const expected = wanted.map(shownJson).join(' or ')
+  return type === null
+    ? `no type is told, and it must be ${expected}`
+    : `the type is ${shownJson(type)}, not ${expected}`
 }
 
 function payloadDifference(match: Match, payload: unknown): string | null {

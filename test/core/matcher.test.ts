@@ -49,7 +49,7 @@ describe('an event is taken', () => {
     const of = (type: string | null) => matchEvent({ rules: { type: ['push', 'tag'] }, event: { type, payload: null } })
     expect(of('tag')).toEqual(matched)
     expect(of('issues')).toEqual(refused('the type is "issues", not "push" or "tag"'))
-    expect(of(null)).toEqual(refused('the type is not told, not "push" or "tag"'))
+    expect(of(null)).toEqual(refused('no type is told, and it must be "push" or "tag"'))
   })
 
   it('always, where nothing is asked of it', () => {

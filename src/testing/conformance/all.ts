@@ -17,6 +17,7 @@ import { processes } from './processes.ts'
 import { rehearsals } from './rehearsals.ts'
 import { results } from './results.ts'
 import { retention } from './retention.ts'
+import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { storms } from './storms.ts'
 import { texts } from './texts.ts'
@@ -37,6 +38,7 @@ export const cases: readonly Case[] = [
   ...rehearsals,
   ...namespaces,
   ...schedules,
+  ...routines,
   ...storms,
   ...texts,
   ...retention,

@@ -37,7 +37,7 @@ function hookLines({ name, hook, signing }: Routine, sheet: Sheet): string[] {
 function inWords({ type, match, schedule, run }: Routine): string {
   const kinds = type === undefined ? 'every event' : type.map(plainText).join(', ')
   const does =
-    schedule === undefined ? `enqueues: ${targetInWords(run?.target)}` : `fires schedule ${plainText(schedule)}`
+    schedule === undefined ? `enqueues a run: ${targetInWords(run?.target)}` : `fires schedule ${plainText(schedule)}`
   const where = match === undefined ? '' : ` where ${shortText(JSON.stringify(match), payloadWidth)}`
   return `${kinds}${where}: ${does}`
 }
@@ -120,7 +120,7 @@ export function showEvents(events: readonly RoutineEvent[], { now, paint }: Shee
     plainText(type ?? ''),
     (outcome === 'fired' ? paint.green : paint.yellow)(outcome),
     run ?? '',
-    `${plainText(door)} ${shortText(deliveryId, textWidth)}${repeats === 0 ? '' : `, and ${repeats} times again`}`,
+    `${plainText(door)} ${shortText(deliveryId, textWidth)}${repeats === 0 ? '' : `, and ${repeats === 1 ? 'once' : `${repeats} times`} more`}`,
     shortText(reason ?? '', textWidth),
   ])
   return columns(['EVENT', 'CAME', 'TYPE', 'OUTCOME', 'RUN', 'DELIVERY', 'WHY'], rows)
