@@ -5,6 +5,7 @@ import { databases } from './databases.ts'
 import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
+import { files } from './files.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -24,4 +25,5 @@ export const mutants: readonly Mutant[] = [
   ...targets,
   ...doors,
   ...routines,
+  ...files,
 ]

@@ -1,0 +1,116 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import type { Mutant } from '../mutant.ts'
+
+const store = 'test/store/apply-config.test.ts'
+const many = 'test/store/apply.test.ts'
+const watch = 'test/config/watch.test.ts'
+const trust = 'test/config/trust.test.ts'
+const verb = 'test/operations/config/apply.test.ts'
+const fire = 'test/store/fire-found-twice.test.ts'
+
+/** Files that look after schedules: what they may change, and what nobody else may. */
+export const files: readonly Mutant[] = [
+  {
+    id: 'file-sweeps-a-fleet-away',
+    hazard: 'A file that was cut short deletes nearly everything that its source made.',
+    edits: [['src/store/apply-config.ts', 'deletes.length * 2 <= made.length', 'deletes.length <= made.length']],
+    suites: [store],
+  },
+  {
+    id: 'file-deletes-what-others-made',
+    hazard: 'A file deletes what another source looks after.',
+    edits: [
+      [
+        'src/store/apply-config.ts',
+        `'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
+        `'select name from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
+      ],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'managed-is-changed-by-anybody',
+    hazard: 'What a file looks after is changed through another door, and the file undoes it some day.',
+    edits: [
+      ['src/store/managed.ts', 'managedBy === null || managedBy === source', 'managedBy === null || source !== null'],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'file-overwrites-what-was-made-by-hand',
+    hazard: 'A file that happens to use a name overwrites what somebody made by hand.',
+    edits: [
+      ['src/store/put-schedule.ts', 'managedBy !== null || adopt) return', 'managedBy !== null || !adopt) return'],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'policy-of-a-file-is-a-change',
+    hazard: 'What a file no longer says of a queue still holds there, and nobody can see why.',
+    edits: [
+      ['src/store/set-queue.ts', 'change.isWhole === true ? null : stored', 'change.isWhole === null ? null : stored'],
+    ],
+    suites: [store],
+  },
+  {
+    id: 'token-is-made-with-another-scope',
+    hazard: 'A token that a file limits is made with the rights of an admin.',
+    edits: [['src/store/token.ts', 'said !== null && said.scope !== scope', 'said !== null && said.scope === null']],
+    suites: [store],
+  },
+  {
+    id: 'changes-in-the-way-are-passed-over',
+    hazard: 'Of many changes some are made, though one of them was in the way of something.',
+    edits: [['src/store/apply.ts', `new Set(['exists', 'version-differs'])`, 'new Set([])']],
+    suites: [many],
+  },
+  {
+    id: 'restart-brings-back-the-deleted',
+    hazard: 'A worker that starts with an old checkout brings back what was deleted.',
+    edits: [['src/config/watch.ts', 'this.#done === null && content === this.#first', 'this.#done === content']],
+    suites: [watch],
+  },
+  {
+    id: 'known-content-is-only-the-newest',
+    hazard: 'Content that a source had before is taken for new.',
+    edits: [
+      [
+        'src/operations/config/apply.ts',
+        'if (appliedAt === null) return null',
+        'if (appliedAt === null || source === "") return null',
+      ],
+      ['src/store/reads/config.ts', 'and hash = $3', 'and hash = $3 and applied_at > 1e15'],
+    ],
+    suites: [verb],
+  },
+  {
+    id: 'trust-is-for-any-place',
+    hazard: 'A file that was vouched for in one tree starts other programs from another.',
+    edits: [['src/config/trust.ts', 'return `${hash} ${path}`', 'return `${hash} ${path.length * 0}`']],
+    suites: [trust],
+  },
+  {
+    id: 'trust-outlives-an-edit',
+    hazard: 'Whoever vouched for a file once has vouched for whatever it says later.',
+    edits: [['src/config/trust.ts', 'return `${hash} ${path}`', 'return `${hash.length * 0} ${path}`']],
+    suites: [trust],
+  },
+  {
+    id: 'programs-of-notices-need-no-trust',
+    hazard: 'A file starts a program by another field than its target, and nobody was asked.',
+    edits: [
+      [
+        'src/config/programs.ts',
+        'return data.has(key) && !isEntry(where) ? []',
+        `return (data.has(key) || key.startsWith('on')) && !isEntry(where) ? []`,
+      ],
+    ],
+    suites: [trust],
+  },
+  {
+    id: 'moved-schedule-is-taken-twice',
+    hazard: 'A schedule that somebody moves while it is looked for has its turn twice in one step.',
+    edits: [['src/store/fire.ts', '!taken.has(row.id)', 'taken.size > 0 && row.id !== null']],
+    suites: [fire],
+  },
+]
