@@ -24,6 +24,8 @@ const opening = [
     '`--store` goes before `BELFRY_STORE`, and that before what is found. Where there is none `up`, `schedule create`, ' +
     '`schedule put`, `queue set` and `run enqueue` make one in the folder, and everything else is refused. `DATABASE_URL` is not ' +
     'looked at.',
+  '**A server.** With `--server` or `BELFRY_SERVER` a command asks a running `belfry up` over HTTP in place of a store, with a token; ' +
+    '[what differs then](../server.md) is little.',
   '**stdout and stderr.** Answers go to stdout; notes, questions, progress and errors to stderr. With `--json` an answer is ' +
     'one JSON value, an error is one JSON object on stderr, and what goes on and on (`up`, `run output -f`) is a line of ' +
     'JSON for each piece.',

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The command line's entry: it hands the door this process's terminal, folder and stores. */
+/** The command line's entry: it hands the door this process's terminal, folder, stores and servers. */
 import { readFileSync } from 'node:fs'
 import { systemClock } from './core/clock.ts'
 import { main } from './doors/cli/main.ts'
-import type { StoreOpening } from './doors/cli/world.ts'
-import { openSession, openWorker, serveModel } from './sessions.ts'
+import type { ServerOpening, StoreOpening, World } from './doors/cli/world.ts'
+import { openSession, openWorker, reachServer, serveModel } from './sessions.ts'
 
 function version(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
@@ -13,6 +13,16 @@ function version(): string {
 
 const { argv, env, stdin, stdout, stderr } = process
 const folder = process.cwd()
-const open = (opening: StoreOpening) => openSession(opening, { env, folder })
-const world = { env, folder, stdin, stdout, stderr, clock: systemClock, open, work: openWorker, model: serveModel }
+const world: World = {
+  env,
+  folder,
+  stdin,
+  stdout,
+  stderr,
+  clock: systemClock,
+  open: (opening: StoreOpening) => openSession(opening, { env, folder }),
+  reach: (opening: ServerOpening) => reachServer(opening, { env }),
+  work: openWorker,
+  model: serveModel,
+}
 process.exitCode = await main(argv.slice(2), world, version())

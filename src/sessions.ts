@@ -1,7 +1,16 @@
 /** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { systemClock } from './core/clock.ts'
 import type { Surroundings } from './doors/cli/place.ts'
-import type { ModelRequest, Session, StoreOpening, WorkerOpening, WorkerSession } from './doors/cli/world.ts'
+import { storeSession } from './doors/cli/session.ts'
+import type {
+  ModelRequest,
+  ServerOpening,
+  Session,
+  StoreOpening,
+  StoreSession,
+  WorkerOpening,
+  WorkerSession,
+} from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
@@ -13,23 +22,35 @@ import { openStore } from './store/open.ts'
 export async function openSession(
   { store, schema, namespace, mustExist = false }: StoreOpening,
   { env, folder }: Surroundings,
-): Promise<Session> {
+): Promise<StoreSession> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
   const { defaultMaxConcurrent } = opening
   const opened = await openStore(store, { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent, mustExist })
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
+  return storeSession(context, async () => {
+    waits.close()
+    await opened.close()
+  })
+}
+
+/** A server in place of a store. The client is loaded only for those who ask one. */
+export async function reachServer({ url, token }: ServerOpening, { env }: Pick<Surroundings, 'env'>): Promise<Session> {
+  const { BelfryClient } = await import('./client/client.ts')
+  const ending = new AbortController()
+  const client = new BelfryClient({ url, token, signal: ending.signal })
   return {
-    context,
-    async close() {
-      waits.close()
-      await opened.close()
-    },
+    kind: 'server',
+    place: url,
+    zone: openingOf({}, env).zone,
+    call: (operation, input, how) => client.call(operation, input, how) as never,
+    now: () => client.now(),
+    close: async () => ending.abort(),
   }
 }
 
 /** Serves a model at this process's pipes. The protocol is loaded only for those who speak it. */
-export async function serveModel({ context }: Session, request: ModelRequest): Promise<void> {
+export async function serveModel({ context }: StoreSession, request: ModelRequest): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
   const { Confirmations } = await import('./doors/mcp/confirm.ts')
   const { mcpServer } = await import('./doors/mcp/server.ts')

@@ -5,9 +5,10 @@ import { bind, type Verbs } from '../operations/bind.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { errorCodes } from '../operations/error-codes.ts'
 import { read } from '../operations/input.ts'
+import { instantOf } from '../operations/instant.ts'
 import { type AnyOperation, subjectOf } from '../operations/operation.ts'
 import { refusal, refuse } from '../operations/problem.ts'
-import { routeOf } from '../operations/route.ts'
+import { type Route, routeOf } from '../operations/route.ts'
 import { nouns } from '../operations/table.ts'
 
 export interface ClientOptions {
@@ -18,6 +19,8 @@ export interface ClientOptions {
   readonly fetch?: (request: Request) => Promise<Response>
   /** How long one answer may take. */
   readonly timeoutMs?: number
+  /** Ends everything that is being asked, and whatever is asked after it. */
+  readonly signal?: AbortSignal
 }
 
 const timeoutMsDefault = 30_000
@@ -56,10 +59,17 @@ export class BelfryClient {
   /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */
   async call(operation: AnyOperation, input: unknown, { isRehearsal = false } = {}): Promise<unknown> {
     if (operation.doors.http !== true) throw new BelfryError('invalid', operation.doors.http)
-    const response = await this.#sent(this.#request(operation, (input ?? {}) as Record<string, unknown>, isRehearsal))
-    const body: unknown = await response.json().catch(() => undefined)
-    if (!response.ok) throw problemIn(response, body)
-    return fromDoors(operation.output, body)
+    const request = this.#request(operation, (input ?? {}) as Record<string, unknown>, isRehearsal)
+    return fromDoors(operation.output, await this.#answered(request))
+  }
+
+  /** What time it is by the clock of the store. */
+  async now(): Promise<number> {
+    const { url, ...how } = this.#asking('/api/now')
+    const { now } = ((await this.#answered(new Request(url, how))) ?? {}) as { readonly now?: unknown }
+    const read = typeof now === 'string' ? instantOf(now) : null
+    if (read === null || !('at' in read)) throw this.#unread(200)
+    return read.at
   }
 
   #bound<Operations extends Readonly<Record<string, AnyOperation>>>(operations: Operations): Verbs<Operations> {
@@ -80,16 +90,14 @@ export class BelfryClient {
   }
 
   #request(operation: AnyOperation, input: Record<string, unknown>, isRehearsal: boolean): Request {
-    const { method, path, subject } = routeOf(operation)
+    const route = routeOf(operation)
+    const { method, path, subject } = route
     const { [subject ?? '']: about, ...rest } = input
+    refuseUnplaced(route, input)
     const placed = path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))
-    const url = new URL(this.#base + placed)
-    const headers = new Headers({ authorization: `Bearer ${this.#options.token}`, accept: 'application/json' })
+    const { url, headers, signal } = this.#asking(placed)
     if (isRehearsal) headers.set('belfry-dry-run', 'true')
-    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? timeoutMsDefault)
-    if (method === 'GET' || method === 'DELETE') {
-      // An address has only texts, in which a number and its digits are the same: what is wrong shows here or nowhere.
-      refuse(subjectOf(operation.request), read(operation.input, input, operation.request).problems)
+    if (isInAddress(route)) {
       for (const [field, value] of Object.entries(rest)) if (value !== undefined) addTo(url.searchParams, field, value)
       return new Request(url, { method, headers, signal })
     }
@@ -100,6 +108,36 @@ export class BelfryClient {
     }
     headers.set('content-type', 'application/json')
     return new Request(url, { method, headers, signal, body: JSON.stringify(rest) })
+  }
+
+  /** What every request has. */
+  #asking(path: string): { readonly url: URL; readonly headers: Headers; readonly signal: AbortSignal } {
+    const { token, timeoutMs = timeoutMsDefault, signal } = this.#options
+    const timeout = AbortSignal.timeout(timeoutMs)
+    return {
+      url: new URL(this.#base + path),
+      headers: new Headers({ authorization: `Bearer ${token}`, accept: 'application/json' }),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    }
+  }
+
+  /** What the server answered; what it refused is thrown as it was thrown there. */
+  async #answered(request: Request): Promise<unknown> {
+    const response = await this.#sent(request)
+    // What is no JSON is told apart from every JSON value.
+    const body = await response.json().then(
+      (value: unknown) => ({ value }),
+      () => null,
+    )
+    if (!response.ok) throw problemIn(body?.value) ?? this.#unread(response.status)
+    if (body === null) throw this.#unread(response.status)
+    return body.value
+  }
+
+  #unread(status: number): BelfryError {
+    return new BelfryError('failure', `The server answered with status ${status}, and nothing that could be read.`, {
+      hint: `Look whether it is Belfry that answers at ${this.#base}.`,
+    })
   }
 
   async #sent(request: Request): Promise<Response> {
@@ -115,6 +153,23 @@ export class BelfryClient {
       })
     }
   }
+}
+
+/** Whether all that is asked for stands in the address. */
+function isInAddress({ method }: Route): boolean {
+  return method === 'GET' || method === 'DELETE'
+}
+
+/**
+ * An address has only texts, in which a number and its digits are the same, and no place for a name that is missing: what is
+ * wrong there shows here or nowhere. A body is for the server to judge, together with what only it knows.
+ */
+function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
+  const { operation, subject } = route
+  if (subject === null && !isInAddress(route)) return
+  const { problems } = read(operation.input, input, operation.request)
+  if (!isInAddress(route) && problems.every(({ field }) => field !== subject)) return
+  refuse(subjectOf(operation.request), problems)
 }
 
 /** A list is given item by item, and one without items as nothing. */
@@ -134,12 +189,10 @@ function reasonOf(thrown: unknown): string {
   return code ?? thrown.message
 }
 
-/** The error that the server told, as it was thrown there. */
-function problemIn({ status }: Response, body: unknown): BelfryError {
+/** The error that the server told, as it was thrown there; null where it told none of ours. */
+function problemIn(body: unknown): BelfryError | null {
   const { code, detail, hint, details } = (body ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code) || typeof detail !== 'string') {
-    return new BelfryError('failure', `The server answered with status ${status}, and nothing that could be read.`)
-  }
+  if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code) || typeof detail !== 'string') return null
   return new BelfryError(code as ErrorCode, detail, {
     ...(typeof hint === 'string' && { hint }),
     ...(typeof details === 'object' && details !== null && { details: details as Readonly<Record<string, unknown>> }),

@@ -8,6 +8,7 @@ import { BelfryError } from '../../src/core/error.ts'
 import { commandLine } from '../../src/doors/cli/command-line.ts'
 import { main } from '../../src/doors/cli/main.ts'
 import { asksFirst } from '../../src/doors/cli/program.ts'
+import { storeSession } from '../../src/doors/cli/session.ts'
 import { HttpDoor } from '../../src/doors/http/app.ts'
 import { Confirmations } from '../../src/doors/mcp/confirm.ts'
 import { mcpServer } from '../../src/doors/mcp/server.ts'
@@ -104,8 +105,8 @@ const cli: Door = async ({ context }, operation, input) => {
   const world = {
     ...{ env: {}, folder: context.folder, stdin: Object.assign(new PassThrough(), { isTTY: true }) as never },
     ...{ stdout: out.stream, stderr: err.stream, clock: context.clock },
-    open: async () => ({ context, close: async () => undefined }),
-    ...{ work: () => expect.unreachable(), model: () => expect.unreachable() },
+    open: async () => storeSession(context, async () => undefined),
+    ...{ reach: () => expect.unreachable(), work: () => expect.unreachable(), model: () => expect.unreachable() },
   }
   await main(typed, world as never, '1')
   const failed = /^\{"error":.*$/m.exec(err.text())

@@ -14,6 +14,7 @@ export class Alike {
     const placed = this.#store.reduce((so, [place, word]) => so.replace(place, word), text)
     return placed
       .replace(/\bbelfry --store <store> --schema \w+ /g, 'belfry ')
+      .replace(/\bbelfry --server <store> /g, 'belfry ')
       .replace(/belfry_t-\w+_[0-9a-f]{64}/g, '<token>')
       .replace(/\b[0-9a-f]{32}\b/g, '<claim>')
       .replace(/\b[eorstw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -17,6 +18,20 @@ function loadedBy(shell: Shell, words: string): string[] {
     stdio: 'pipe',
   })
   return readFileSync(report, 'utf8').split('\n')
+}
+
+const imported = /^(?:import|export)\b[^'"()]*?\bfrom\s*["']([^"']+)["']|^import\s*["']([^"']+)["']/gm
+
+/** What is loaded before anybody knows what was typed: the files of the program and the packages that they import, without what is loaded on demand. */
+function loadedAtOnce(file: string, known = new Map<string, string>()): ReadonlyMap<string, string> {
+  const text = readFileSync(file, 'utf8')
+  known.set(file, text)
+  for (const [, from, alone] of text.matchAll(imported)) {
+    const name = from ?? alone ?? ''
+    if (!name.startsWith('.')) known.set(name, '')
+    else if (!known.has(resolve(dirname(file), name))) loadedAtOnce(resolve(dirname(file), name), known)
+  }
+  return known
 }
 
 function medianMs(shell: Shell, words: string, times: number): number {
@@ -41,6 +56,19 @@ describe('a command', () => {
     }
     const took = ['--version', 'schedule list'].map((words) => `${words}: ${medianMs(shell, words, 5)} ms`)
     console.info(`from start to end, the median of five: ${took.join(', ')}`)
+  })
+
+  it('has neither the client nor the server among what is loaded before it is known what was typed', () => {
+    const loaded = loadedAtOnce(binary)
+    expect([...loaded.keys()]).toEqual(expect.arrayContaining(['commander', 'zod']))
+    const later = [...loaded.keys()].filter((name) => /^(hono|@hono\/|@modelcontextprotocol\/|prom-client)/.test(name))
+    expect(later).toEqual([])
+    // Each is in one of the files, and in none of these.
+    const made = /(?:class (?:BelfryClient|HttpDoor)\b|\b(?:BelfryClient|HttpDoor) = class\b)/
+    expect([...loaded].filter(([, text]) => made.test(text)).map(([name]) => name)).toEqual([])
+    const chunks = fileURLToPath(new URL('../../dist/chunks/', import.meta.url))
+    const files = readdirSync(chunks).filter((name) => made.test(readFileSync(`${chunks}${name}`, 'utf8')))
+    expect(files.length).toBeGreaterThanOrEqual(2)
   })
 
   it('is seen to load what it does need', async () => {

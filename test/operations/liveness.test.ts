@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noteAbsentWorker } from '../../src/doors/cli/no-worker.ts'
+import { storeSession } from '../../src/doors/cli/session.ts'
 import { paintOf } from '../../src/doors/cli/sheet.ts'
 import { showWorkers } from '../../src/doors/cli/show/queues.ts'
 import { verbsAt } from './desk.ts'
@@ -12,7 +13,8 @@ const target = { handler: 'report' }
 async function noted({ context }: Ward): Promise<string> {
   let text = ''
   const stderr = { write: (more: string) => (text += more) }
-  await noteAbsentWorker(context, { stderr, env: {}, paint: paintOf(false), naming: {}, named: null })
+  const session = storeSession(context, async () => undefined)
+  await noteAbsentWorker(session, { stderr, env: {}, paint: paintOf(false), naming: {}, saysPlace: false })
   return text
 }
 

@@ -8,15 +8,13 @@ import { exitOk } from '../../operations/error-codes.ts'
 import { configPath } from './config-path.ts'
 import { type Place, placeOf, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
+import { refuseServer, type ServerFlags } from './server.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { showConfigWritten } from './show/config.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { StoreOpening, World } from './world.ts'
 
-interface ApplyFlags {
-  readonly store?: string
-  readonly schema?: string
-  readonly namespace?: string
+interface ApplyFlags extends ServerFlags {
   readonly json?: true
   readonly dryRun?: true
   readonly yes?: true
@@ -27,6 +25,7 @@ interface ApplyFlags {
 /** Applies a file to a store, which is made if it is not there and the file is sound. */
 export async function apply(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
   const flags = given as unknown as ApplyFlags
+  refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
   const place = placeOf(flags.store, world)
   refuseStraySchema(place, flags.schema)
   const path = configPath(flags.file, place, world)

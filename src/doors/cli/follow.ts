@@ -28,13 +28,12 @@ export async function followOutput(
   input: Readonly<Record<string, unknown>>,
   { session, world, reader, isJson }: Following,
 ): Promise<number> {
-  const { context } = session
   const { get, output } = nouns.run.operations
   let shown: Shown | null = null
   while (!reader.isGone) {
     // The run first: what it put out before it ended is then in the output that is read behind it.
-    const run = await get.call(context, { id: input.id })
-    const found = await output.call(context, input)
+    const run = await session.call(get, { id: input.id })
+    const found = await session.call(output, input)
     if (found !== null) shown = show({ attempt: found.fence, text: found.text }, shown, world, isJson)
     if (run.end !== null || run.parked !== null) {
       const how = run.end?.status ?? 'parked'

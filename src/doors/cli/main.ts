@@ -6,8 +6,7 @@ import { confirm } from './confirm.ts'
 import { followOutput } from './follow.ts'
 import { inputOf, optionName, type Typed } from './given.ts'
 import { mcp } from './mcp.ts'
-import { openFor } from './open.ts'
-import { type Place, placeOf } from './place.ts'
+import { openFor, whereOf } from './open.ts'
 import { asksFirst, program } from './program.ts'
 import { withProgress } from './progress.ts'
 import { Texts } from './read-value.ts'
@@ -123,18 +122,15 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
   const { options } = typed
   const input = await inputOf(operation, typed, new Texts(world), world.clock.now())
   const isRehearsal = options.dryRun === true
-  const place = placeOf(options.store as string | undefined, world)
+  const where = whereOf(options, world)
   if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
   noteFlagsBehind(typed, world)
-  const session = await withProgress(world, 'opening the store', openFor({ operation, input, place, options }, world))
+  const session = await withProgress(world, 'opening the store', openFor({ operation, input, where, options }, world))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
   try {
     const interrupted = ending.first
-    return await Promise.race([
-      interrupted,
-      perform({ operation, input, session, place, options, interrupted }, around),
-    ])
+    return await Promise.race([interrupted, perform({ operation, input, session, options, interrupted }, around)])
   } finally {
     // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.
     await session.close()
@@ -162,7 +158,6 @@ interface Performance {
   readonly operation: AnyOperation
   readonly input: Readonly<Record<string, unknown>>
   readonly session: Session
-  readonly place: Place
   readonly options: Typed['options']
   readonly interrupted: Promise<unknown>
 }
@@ -173,12 +168,10 @@ async function perform(asked: Performance, { world, reader }: Around): Promise<n
   // Whoever waits for what nobody will do should not learn it by waiting.
   if (waits(words, options)) await noteSurroundings(asked, world, { saysPlace: false })
   if (options.follow === true) return followOutput(input, { session, world, reader, isJson: options.json === true })
-  const isRehearsal = options.dryRun === true
-  const context = isRehearsal ? { ...session.context, store: session.context.store.rehearsal() } : session.context
-  const work = operation.call(context, input)
+  const work = session.call(operation, input, { isRehearsal: options.dryRun === true })
   await withProgress(world, words, Promise.race([work, interrupted]))
   const answer = await work
-  await tell({ operation, input, answer, session, place: asked.place, options }, world)
+  await tell({ operation, input, answer, session, options }, world)
   return exitOfAnswer(words, answer)
 }
 

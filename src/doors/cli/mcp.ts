@@ -2,12 +2,10 @@ import { exitOk } from '../../operations/error-codes.ts'
 import { type Scope, scopes } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
 import { placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
+import { refuseServer, type ServerFlags } from './server.ts'
 import type { World } from './world.ts'
 
-interface McpFlags {
-  readonly store?: string
-  readonly schema?: string
-  readonly namespace?: string
+interface McpFlags extends ServerFlags {
   readonly scope?: string
   readonly readOnly?: true
 }
@@ -19,6 +17,7 @@ interface McpFlags {
 export async function mcp(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
   const { store, schema, namespace, ...flags } = given as unknown as McpFlags
   const scope = scopeOf(flags)
+  refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
   const place = placeOf(store, world)
   refuseStraySchema(place, schema)
   refuseAbsentStore(place, world.folder)

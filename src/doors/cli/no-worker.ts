@@ -1,25 +1,27 @@
-import type { OperationContext } from '../../operations/context.ts'
-import { isLiveAt } from '../../operations/worker.ts'
+import { workerOperations } from '../../operations/worker.ts'
 import type { Paint } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
+import type { Session } from './world.ts'
 
 interface Noted {
   readonly stderr: { write(text: string): unknown }
   readonly env: Readonly<Record<string, string | undefined>>
   readonly paint: Paint
   readonly naming: Naming
-  /** The store, where something was written to it. */
-  readonly named: string | null
+  /** Whether it is to be said where, because something was written there. */
+  readonly saysPlace: boolean
 }
 
 /** Says where something was written, and that nothing will come of it while no worker runs. */
 export async function noteAbsentWorker(
-  { store }: OperationContext,
-  { stderr, env, paint, naming, named }: Noted,
+  session: Pick<Session, 'kind' | 'place' | 'call'>,
+  { stderr, env, paint, naming, saysPlace }: Noted,
 ): Promise<void> {
-  if (named !== null) stderr.write(`${paint.dim(`store: ${named}`)}\n`)
-  const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
-  if (workers.some((worker) => isLiveAt(worker, now))) return
+  const { kind, place } = session
+  if (saysPlace) stderr.write(`${paint.dim(`${kind}: ${place}`)}\n`)
+  const workers = await session.call(workerOperations.list, {})
+  if (workers.some(({ isLive }) => isLive)) return
   const start = spelled('Start one with: belfry up', env, naming)
-  stderr.write(`${paint.yellow('note:')} no worker runs on this store, so nothing starts. ${start}\n`)
+  const [whose, where] = kind === 'store' ? ['this store', ''] : ['the store of this server', ', there']
+  stderr.write(`${paint.yellow('note:')} no worker runs on ${whose}, so nothing starts. ${start}${where}\n`)
 }

@@ -1,24 +1,44 @@
 import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
-import { type Place, refuseAbsentStore, refuseStraySchema } from './place.ts'
-import type { Session, StoreOpening, World } from './world.ts'
+import { type Place, placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
+import { type NamedServer, reachFor, type ServerFlags, serverNamed } from './server.ts'
+import { withoutPassword } from './spelling.ts'
+import type { Session, StoreOpening, StoreSession, World } from './world.ts'
 
 /** The verbs that may be the first thing anybody does with a store. */
 const begins: ReadonlySet<string> = new Set(['schedule create', 'schedule put', 'run enqueue', 'queue set'])
 
+/** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
+export type Where = { readonly server: NamedServer } | { readonly server: null; readonly place: Place }
+
+export function whereOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Where {
+  const server = serverNamed(options as ServerFlags, world)
+  return server === null ? { server, place: placeOf(options.store as string | undefined, world) } : { server }
+}
+
 interface Asked {
   readonly operation: AnyOperation
   readonly input: unknown
-  readonly place: Place
+  readonly where: Where
   readonly options: Typed['options']
+}
+
+/** What a verb is asked of. */
+export function openFor({ where, ...asked }: Asked, world: World): Promise<Session> {
+  if (where.server === null) return openStoreFor({ ...asked, place: where.place }, world)
+  const { tokenFile } = asked.options as { readonly tokenFile?: string }
+  return reachFor(asked.operation, { named: where.server, tokenFile }, world)
 }
 
 /**
  * Opens the store that a verb works on. Where there is none, a look is refused and leaves none behind; a rehearsal is held
  * on a store that vanishes; and what would make one is judged there first, so that a refused command makes none either.
  */
-export async function openFor({ operation, input, place, options }: Asked, world: World): Promise<Session> {
+async function openStoreFor(
+  { operation, input, place, options }: Omit<Asked, 'where'> & { readonly place: Place },
+  world: World,
+): Promise<Session> {
   refuseStraySchema(place, options.schema as string | undefined)
   const opening = openingOf(place, options)
   if (!begins.has(commandOf(operation).join(' '))) {
@@ -28,12 +48,13 @@ export async function openFor({ operation, input, place, options }: Asked, world
   const found = await openExisting(place, opening, world)
   if (found !== null) return found
   const vanishing = await world.open({ store: 'memory:' })
-  if (options.dryRun === true) return vanishing
+  // What it is about is the store that would be.
+  if (options.dryRun === true) return { ...vanishing, place: withoutPassword(place.store).replace(/^sqlite:/, '') }
   await judge(operation, input, vanishing)
   return world.open(opening)
 }
 
-async function openExisting(place: Place, opening: StoreOpening, world: World): Promise<Session | null> {
+async function openExisting(place: Place, opening: StoreOpening, world: World): Promise<StoreSession | null> {
   if (!place.exists) return null
   try {
     return await world.open({ ...opening, mustExist: true })
@@ -43,11 +64,11 @@ async function openExisting(place: Place, opening: StoreOpening, world: World): 
   }
 }
 
-async function judge(operation: AnyOperation, input: unknown, { context, close }: Session): Promise<void> {
+async function judge(operation: AnyOperation, input: unknown, session: Session): Promise<void> {
   try {
-    await operation.call({ ...context, store: context.store.rehearsal() }, input)
+    await session.call(operation, input, { isRehearsal: true })
   } finally {
-    await close()
+    await session.close()
   }
 }
 

@@ -51,7 +51,8 @@ Begin with:
   belfry explain schedule hello                               why it runs when it does
   belfry doctor                                               whether all is well
 
-The store is the nearest .belfry/belfry.db upwards from here, unless --store or BELFRY_STORE names one.`
+The store is the nearest .belfry/belfry.db upwards from here, unless --store or BELFRY_STORE names one.
+With --server or BELFRY_SERVER a server is asked in its place, with a token.`
 
 /** Commander's own messages are not shown: what was typed wrong is told as every other error is. */
 function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
@@ -74,6 +75,11 @@ function withStore(command: Command): Command {
     new Option('--store <url>', 'The store: sqlite:PATH, postgres://… or memory:.'),
     new Option('--schema <name>', 'The PostgreSQL schema. Default: belfry.'),
     new Option('--namespace <name>', 'The tenant. Default: default.'),
+    new Option('--server <url>', 'Asks a server in place of a store, such as http://127.0.0.1:4747.'),
+    new Option(
+      '--token-file <path>',
+      'The file with the token for the server. Default: BELFRY_TOKEN, then .belfry/token.',
+    ),
     new Option('--json', 'Answers as JSON, and nothing else on stdout.'),
   ]
   for (const option of options) command.addOption(once(option).helpGroup(everywhere))

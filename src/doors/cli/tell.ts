@@ -1,12 +1,13 @@
+import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import type { Typed } from './given.ts'
 import { noteAbsentWorker } from './no-worker.ts'
-import type { Place } from './place.ts'
 import { isFollowable } from './program.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { render } from './show/all.ts'
-import { type Naming, spelled, withoutPassword } from './spelling.ts'
+import { type Naming, spelled } from './spelling.ts'
 import type { Session, World } from './world.ts'
 
 interface Told {
@@ -14,7 +15,6 @@ interface Told {
   readonly input: Readonly<Record<string, unknown>>
   readonly answer: unknown
   readonly session: Session
-  readonly place: Place
   readonly options: Typed['options']
 }
 
@@ -30,10 +30,9 @@ export async function tell(told: Told, world: World): Promise<void> {
 async function tellPeople(told: Told, world: World): Promise<void> {
   const { operation, answer, session, options } = told
   const { stdout, env } = world
-  const { context } = session
+  const { place } = session
   const isRehearsal = options.dryRun === true
-  const place = placeSaid(told)
-  const now = await context.store.read.now()
+  const now = await session.now()
   const spell = (command: string) => spelled(command, env, options as Naming)
   const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)), spell }
   const text = render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal })
@@ -44,37 +43,29 @@ async function tellPeople(told: Told, world: World): Promise<void> {
 
 /** The zone of the schedule that an answer is about; times of anything else are told by the reader's own clock. */
 async function zoneOf({ operation, input, answer, session }: Told): Promise<string> {
-  const { store, zone } = session.context
   const { schedule } = (answer ?? {}) as { readonly schedule?: unknown }
   const name = operation.noun === 'schedule' ? input.name : operation.noun === 'run' ? schedule : undefined
-  if (typeof name !== 'string') return zone
-  const timing = (await store.read.schedule(name))?.spec.timing
-  return timing?.cron === undefined ? zone : timing.zone
+  if (typeof name !== 'string') return session.zone
+  try {
+    const { cron, zone } = await session.call(scheduleOperations.get, { name })
+    return cron === undefined ? session.zone : (zone ?? session.zone)
+  } catch (error) {
+    // It may have been deleted by what is being told.
+    if (error instanceof BelfryError && error.code === 'not-found') return session.zone
+    throw error
+  }
 }
 
 /** What these answer is how things stand, or was said before they waited; a note below would only say it again. */
 const tellsItself: ReadonlySet<string> = new Set(['doctor', 'explain', 'wait'])
 
-/** A rehearsal where there is no store yet is held on one that vanishes; what it is about is the one that would be. */
-function placeSaid({ session, place, options }: Pick<Told, 'session' | 'place' | 'options'>): string {
-  const { store } = session.context
-  const isVanishing = options.dryRun === true && store.place === 'memory:'
-  return isVanishing ? withoutPassword(place.store).replace(/^sqlite:/, '') : store.place
-}
-
 export async function noteSurroundings(
-  told: Pick<Told, 'session' | 'place' | 'options'>,
+  { session, options }: Pick<Told, 'session' | 'options'>,
   { stderr, env }: World,
   { saysPlace }: { readonly saysPlace: boolean },
 ): Promise<void> {
   const paint = paintOf(isColoured(stderr, env))
-  await noteAbsentWorker(told.session.context, {
-    stderr,
-    env,
-    paint,
-    naming: told.options as Naming,
-    named: saysPlace ? placeSaid(told) : null,
-  })
+  await noteAbsentWorker(session, { stderr, env, paint, naming: options as Naming, saysPlace })
 }
 
 /** What a run put out is handed on as it is, except to a terminal, which would do what it says. */

@@ -7,11 +7,11 @@ import { shortText } from '../../operations/schedule/plain-text.ts'
 import { columns, indented } from './columns.ts'
 import { configPath } from './config-path.ts'
 import { placeOf } from './place.ts'
+import { refuseServer, type ServerFlags } from './server.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import type { World } from './world.ts'
 
-interface TrustFlags {
-  readonly store?: string
+interface TrustFlags extends ServerFlags {
   readonly json?: true
   readonly file?: string
 }
@@ -21,6 +21,7 @@ const shownLengthMax = 100
 /** Vouches for a file as it is now, after it was shown what that would start. */
 export async function trust(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
   const flags = given as unknown as TrustFlags
+  refuseServer('trust', 'A file is trusted on the machine that has it.', flags, world)
   const path = configPath(flags.file, placeOf(flags.store, world), world)
   const file = await readConfigFile(path)
   if (!file.isThere) {

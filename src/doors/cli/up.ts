@@ -8,15 +8,13 @@ import { configPath } from './config-path.ts'
 import { type Place, placeOf, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import type { Reader } from './reader.ts'
+import { refuseServer, type ServerFlags } from './server.ts'
 import type { ServerSaid } from './server-said.ts'
 import { endingBySignals } from './signals.ts'
 import { type Left, Teller } from './tell-events.ts'
 import type { ServeRequest, Serving, WorkerOpening, WorkerSession, World } from './world.ts'
 
-interface UpFlags {
-  readonly store?: string
-  readonly schema?: string
-  readonly namespace?: string
+interface UpFlags extends ServerFlags {
   readonly json?: true
   readonly once?: true
   readonly slots?: string
@@ -44,6 +42,7 @@ interface Around {
 /** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
 export async function up(given: Readonly<Record<string, unknown>>, { world, reader }: Around): Promise<number> {
   const flags = given as unknown as UpFlags
+  refuseServer('up', 'A worker works on a store itself.', flags, world)
   const place = placeOf(flags.store, world)
   refuseStraySchema(place, flags.schema)
   const config = configOf(flags, place, world)

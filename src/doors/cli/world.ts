@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import type { Scope } from '../../operations/operation.ts'
+import type { AnyOperation, Scope } from '../../operations/operation.ts'
 
-/** Everything the command line touches: the terminal, the folder, the store and the worker. */
+/** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly folder: string
@@ -12,9 +12,11 @@ export interface World {
   readonly stderr: NodeJS.WriteStream
   readonly clock: Clock
   /** Opens a store for verbs; nothing is executed by it. */
-  open(opening: StoreOpening): Promise<Session>
+  open(opening: StoreOpening): Promise<StoreSession>
+  /** Turns to a server in place of a store; nothing is sent before something is asked for. */
+  reach(opening: ServerOpening): Promise<Session>
   /** Serves the verbs of an open store to a model, until the pipes close. */
-  model(session: Session, request: ModelRequest): Promise<void>
+  model(session: StoreSession, request: ModelRequest): Promise<void>
   /** Opens a store to become a worker on it. */
   work(opening: WorkerOpening): Promise<WorkerSession>
 }
@@ -28,9 +30,32 @@ export interface StoreOpening {
   readonly mustExist?: boolean
 }
 
+/** Which server, and what lets us in. */
+export interface ServerOpening {
+  readonly url: string
+  readonly token: string
+}
+
+/** What a verb answers. */
+type AnswerOf<Op extends AnyOperation> = Promise<Awaited<ReturnType<Op['call']>>>
+
+/** What commands are asked of: a store that is open in this process, or a server. */
 export interface Session {
-  readonly context: OperationContext
+  readonly kind: 'store' | 'server'
+  /** Where things are, as people are told: the store, or the address of the server. */
+  readonly place: string
+  /** The reader's own zone. */
+  readonly zone: string
+  /** Calls a verb; a rehearsal tells what it would do, and does nothing. */
+  call<Op extends AnyOperation>(operation: Op, input: unknown, how?: { readonly isRehearsal?: boolean }): AnswerOf<Op>
+  /** What time it is there. */
+  now(): Promise<number>
+  /** Lets go of everything, also of what is being asked. */
   close(): Promise<void>
+}
+
+export interface StoreSession extends Session {
+  readonly context: OperationContext
 }
 
 export interface WorkerOpening extends StoreOpening {

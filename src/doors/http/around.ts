@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import { BelfryError } from '../../core/error.ts'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import { isoText } from '../../operations/instant.ts'
 import { Confirmations } from '../mcp/confirm.ts'
 import { mcpServer } from '../mcp/server.ts'
 import { docsHtml, docsResponse } from './docs-page.ts'
@@ -56,6 +57,11 @@ export class Around {
     app.get('/metrics', async ({ req }) => {
       refuseBelow(await gate.callerOf(req.raw), 'read')
       return new Response(await this.#metrics.text(), { headers: { 'content-type': this.#metrics.contentType } })
+    })
+    app.get('/api/now', async ({ req }) => {
+      refuseBelow(await gate.callerOf(req.raw), 'read')
+      const now = isoText(await this.#options.context.store.read.now())
+      return Response.json({ now }, { headers: { 'cache-control': 'no-store' } })
     })
     app.get('/api/events', async ({ req }) => {
       refuseBelow(await gate.callerOf(req.raw), 'read')

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { systemClock } from '../../../src/core/clock.ts'
 import { main } from '../../../src/doors/cli/main.ts'
-import type { StoreOpening } from '../../../src/doors/cli/world.ts'
-import { openSession, openWorker, serveModel } from '../../../src/sessions.ts'
+import type { ServerOpening, StoreOpening } from '../../../src/doors/cli/world.ts'
+import { openSession, openWorker, reachServer, serveModel } from '../../../src/sessions.ts'
 
 /** What a command came to. */
 export interface Said {
@@ -55,6 +55,7 @@ export class Terminal {
       stderr: err.stream,
       clock: systemClock,
       open: (opening: StoreOpening) => openSession(opening, { env, folder }),
+      reach: (opening: ServerOpening) => reachServer(opening, { env }),
       work: openWorker,
       model: serveModel,
     }

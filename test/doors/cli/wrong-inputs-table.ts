@@ -1,4 +1,5 @@
 import { wrongRoutines } from './wrong-routines.ts'
+import { servers } from './wrong-servers-table.ts'
 
 /** What somebody types wrong, with the exit code that is right for it. */
 export type WrongInput = readonly [exit: 1 | 2 | 3 | 4 | 5 | 6, wrong: string, line: string]
@@ -395,5 +396,6 @@ export const wrongInputs: readonly WrongInputs[] = [
   wrongRoutines,
   up,
   stores,
+  servers,
   environment,
 ]

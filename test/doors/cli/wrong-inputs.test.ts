@@ -128,6 +128,7 @@ async function makeBadStores(): Promise<void> {
   names.set('PORT', new URL(postgresUrl()).port)
   names.set('CLOSED', String(await closedPort()))
   names.set('LONG', 'x'.repeat(201))
+  names.set('SHOWN', `belfry_t-11_${'0'.repeat(64)}`)
   names.set('ELSEWHERE', elsewhere.folder)
 }
 
