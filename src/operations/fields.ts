@@ -28,7 +28,9 @@ export const runId = noted(
 export const key = z.string().min(1).max(keyLengthMax)
 export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
 export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')
-export const limit = z.int().min(1).max(pageMax).describe('How many at most. Default: 100.')
+/** How many a page has unless somebody says otherwise. */
+export const limitDefault = 100
+export const limit = z.int().min(1).max(pageMax).describe(`How many at most. Default: ${limitDefault}.`)
 /** Anything that JSON can say; whether it can is looked at once, with its place. */
 export const payload = z.unknown().describe('What the target is handed: any JSON of at most 256 KB.')
 /** Looked at by the kind it names, which knows its own fields. */

@@ -64,6 +64,8 @@ interface Told<
   readonly aliases?: readonly (readonly string[])[]
   /** Inputs as data, for help and documents. */
   readonly examples: readonly z.input<Input>[]
+  /** What of a list is asked for instead to see what follows it; null where nothing does. */
+  nextPage?(answer: NoInfer<Answer>, asked: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | null
 }
 
 /** One verb, as the table has it. */

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/process-identity.ts'
 import type { WorkerView } from '../store/view.ts'
+import { limit, limitDefault } from './fields.ts'
+import { behindLast } from './next-page.ts'
 import { noted } from './note.ts'
+import { onlyGiven } from './only-given.ts'
 import { everyDoor, operation } from './operation.ts'
 import { count, flag, instantSaid, outputOf, text } from './output.ts'
 
@@ -92,24 +95,35 @@ const workerSaid = noted(
 const list = operation({
   noun: 'worker',
   verb: 'list',
-  says: 'Lists the workers that have not stopped, oldest first, then those that stopped last.',
+  says: 'Lists workers, a page at a time: those that have not stopped, oldest first, then on the first page those that stopped last.',
   request: 'a list of workers',
   effect: 'read',
   scope: 'read',
-  input: z.strictObject({}),
+  input: z.strictObject({
+    after: z.string().describe('The last id of the page before.').optional(),
+    limit: limit.optional(),
+    stopped: z
+      .boolean()
+      .describe('Whether those that have stopped are listed, newest first, and no others. Default: false.')
+      .optional(),
+  }),
   takes: [],
   output: z.array(workerSaid),
   errors: ['invalid'],
   doors: everyDoor,
-  examples: [{}],
-  async run({ store }) {
-    const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
+  examples: [{}, { after: 'w-11', limit: 20 }, { stopped: true }],
+  nextPage: behindLast<Worker>(({ id, stoppedAt }) =>
+    stoppedAt === null ? { after: id } : { after: id, stopped: true },
+  ),
+  async run({ store }, page) {
+    const asked = { limit: limitDefault, ...onlyGiven(page) }
+    const [workers, now] = await Promise.all([store.read.workers(asked), store.read.now()])
     return workers.map((worker) => ({ ...worker, isLive: isLiveAt(worker, now), isDead: isDead(worker) }))
   },
 })
 
 /** The verbs of a worker. An editor shows these comments at `belfry.workers`; a test holds them to what the verb says. */
 export const workerOperations = {
-  /** Lists the workers that have not stopped, oldest first, then those that stopped last. */
+  /** Lists workers, a page at a time: those that have not stopped, oldest first, then on the first page those that stopped last. */
   list,
 }

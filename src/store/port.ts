@@ -146,8 +146,8 @@ export interface StoreReads extends TokenReads, ChangeReads, RoutineReads {
   hints(name: string): Promise<HintView[]>
   ledger(name: string, page?: { before?: number; limit?: number }): Promise<LedgerView[]>
   queue(name: string): Promise<QueueView | null>
-  queues(): Promise<QueueView[]>
-  workers(): Promise<WorkerView[]>
+  queues(page?: { after?: string; limit: number }): Promise<QueueView[]>
+  workers(page?: { after?: string; limit: number; stopped?: boolean }): Promise<WorkerView[]>
   audit(subject: string): Promise<AuditView[]>
   /** What has happened since a place, oldest first; `null` asks where now is. */
   events(after: EventPlace | null, limit: number): Promise<EventPage>

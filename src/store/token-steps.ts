@@ -13,8 +13,11 @@ export interface TokenSteps {
 export interface TokenReads {
   /** The token with this id, also one that is over. */
   token(id: string): Promise<KnownToken | null>
-  /** Those that are not revoked, by name, then those that are, the newest first. */
-  tokens(): Promise<TokenView[]>
+  /**
+   * Those that are not revoked, by name, behind a name; on the first page, as far as there is room, then those that are, the newest
+   * first. With `revoked` those alone, behind an id.
+   */
+  tokens(page?: { after?: string; limit?: number; revoked?: boolean }): Promise<TokenView[]>
   /** What a file says of the token of this name, whether or not somebody has made it. */
   scopeSaid(name: string): Promise<ScopeSaid | null>
 }

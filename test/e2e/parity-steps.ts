@@ -82,6 +82,8 @@ export const steps: readonly Step[] = [
   step('queue pause shut --reason Again.'),
   step('queue pause nowhere', { exit: 3 }),
   step('queue list'),
+  step('queue list --limit 1'),
+  step('queue list --after shut'),
   step('schedule create year --cron 0_9_1_1_* --zone Europe/Paris --queue shut --tags a,b -- echo new year'),
   step('schedule create year --cron 0_9_1_1_* --zone Europe/Paris --queue shut --tags a,b -- echo new year'),
   step('schedule create year --cron 0_9_2_1_* --queue shut --handler h', { exit: 4 }),
@@ -178,9 +180,13 @@ export const steps: readonly Step[] = [
   step('token create ci', { exit: 4 }),
   step('token create eternal --scope everything', { exit: 2 }),
   step('token list'),
+  step('token list --after ci'),
   step('token revoke ci'),
+  step('token list --revoked'),
   step('token revoke ci', { exit: 3 }),
   step('worker list'),
+  step('worker list --stopped'),
+  step('worker list --after nobody', { exit: 2 }),
   step('doctor', { exit: 1 }),
 ]
 

@@ -90,12 +90,14 @@ describe('a verb of the library', () => {
     ])
   })
 
-  it('that takes nothing is refused what is not there', async () => {
+  it('that needs nothing is refused what is not there', async () => {
     const { workers } = await open()
     const list = workers.list as (...args: unknown[]) => Promise<unknown>
     expect(await list()).toEqual([])
     expect(await list({})).toEqual([])
-    expect(await problemsIn(list({ live: true }))).toMatchObject([{ field: 'live', expected: 'nothing' }])
+    expect(await problemsIn(list({ live: true }))).toMatchObject([
+      { field: 'live', expected: 'one of after, limit, stopped' },
+    ])
     expect(await problemsIn(list(null))).toMatchObject([{ problem: 'is null' }])
   })
 

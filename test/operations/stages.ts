@@ -78,6 +78,13 @@ const endedOfSchedule: Stage = async (desk) => {
   return { id }
 }
 
+const workers: Stage = async (desk) => {
+  const known = await leased(desk)
+  const gone = await desk.store.registerWorker({ name: 'gone', host: 'h', can: { kinds: [] }, beatMs: 60_000 })
+  await desk.store.beat([gone], { stopped: true })
+  return known
+}
+
 const queues: Stage = async ({ context }) => {
   const { queues } = verbsAt(() => context)
   await queues.set('default', { maxConcurrentPerKey: 2, backoffSpread: 0.5 })
@@ -117,6 +124,7 @@ const changedPolicy: Stage = async ({ context }) => {
 const tokens: Stage = async ({ context }) => {
   const verbs = verbsAt(() => context).tokens
   await verbs.create('builder', { scope: 'operate', expires: '1d' })
+  await verbs.create('ci')
   await verbs.create('gone')
   await verbs.revoke('gone')
   return {}
@@ -211,7 +219,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     await hostQueues(desk)
     return parked(desk)
   },
-  'worker list': leased,
+  'worker list': workers,
   'token create': nothing,
   'token list': tokens,
   'token revoke': tokens,

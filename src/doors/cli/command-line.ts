@@ -19,6 +19,11 @@ export function commandLine(operation: AnyOperation, input: Readonly<Record<stri
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
 }
 
+/** Fields as flags, without a command before them. */
+export function flagsOf(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => flagText(flagOf(name), value))
+}
+
 function flagText(flag: string, value: unknown): string[] {
   if (value === true) return [flag]
   if (value === false) return [flag.replace('--', '--no-')]

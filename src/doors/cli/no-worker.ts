@@ -19,9 +19,21 @@ export async function noteAbsentWorker(
 ): Promise<void> {
   const { kind, place } = session
   if (saysPlace) stderr.write(`${paint.dim(`${kind}: ${place}`)}\n`)
-  const workers = await session.call(workerOperations.list, {})
-  if (workers.some(({ isLive }) => isLive)) return
+  if (await hasLiveWorker(session)) return
   const start = spelled('Start one with: belfry up', env, naming)
   const [whose, where] = kind === 'store' ? ['this store', ''] : ['the store of this server', ', there']
   stderr.write(`${paint.yellow('note:')} no worker runs on ${whose}, so nothing starts. ${start}${where}\n`)
+}
+
+const limit = 1_000
+
+async function hasLiveWorker({ call }: Pick<Session, 'call'>): Promise<boolean> {
+  for (let after: string | undefined; ; ) {
+    const page = await call(workerOperations.list, { limit, ...(after !== undefined && { after }) })
+    if (page.some(({ isLive }) => isLive)) return true
+    const last = page.at(-1)
+    // Whoever has stopped comes behind all that have not.
+    if (last === undefined || page.length < limit || last.stoppedAt !== null) return false
+    after = last.id
+  }
 }

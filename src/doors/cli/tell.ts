@@ -2,10 +2,11 @@ import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
+import { flagsOf } from './command-line.ts'
 import type { Typed } from './given.ts'
 import { noteAbsentWorker } from './no-worker.ts'
 import { isFollowable } from './program.ts'
-import { isColoured, paintOf, printable } from './sheet.ts'
+import { isColoured, paintOf, printable, type Sheet } from './sheet.ts'
 import { render } from './show/all.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { Session, World } from './world.ts'
@@ -35,10 +36,24 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const now = await session.now()
   const spell = (command: string) => spelled(command, env, options as Naming)
   const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)), spell }
-  const text = render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal })
+  const text = isPastEnd(told)
+    ? 'None.'
+    : [render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join('\n')
   stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
   if (isRehearsal || tellsItself.has(operation.verb)) return
   await noteSurroundings(told, world, { saysPlace: operation.effect !== 'read' && !text.includes(place) })
+}
+
+/** A list of which only a part was asked for says nothing of the rest where that part is empty. */
+function isPastEnd({ operation, input, answer }: Told): boolean {
+  const isEmpty = operation.nextPage !== undefined && Array.isArray(answer) && answer.length === 0
+  return isEmpty && Object.keys(input).some((field) => field !== 'limit')
+}
+
+/** The flags by which the next page is asked for, where there may be one. */
+function more({ operation, input, answer }: Told, { paint }: Sheet): string[] {
+  const next = operation.nextPage?.(answer, input) ?? null
+  return next === null ? [] : [paint.dim(`more: ${flagsOf(next).join(' ')}`)]
 }
 
 /** The zone of the schedule that an answer is about; times of anything else are told by the reader's own clock. */

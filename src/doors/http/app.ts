@@ -78,7 +78,7 @@ export class HttpDoor {
     const input = await inputOf({ request, route, subject })
     refuseBeyondScope(caller, operation, input)
     const answer = await this.#answered(route, request, { caller, input })
-    return this.#told(route, answer)
+    return this.#told(route, answer, input)
   }
 
   async #answered(
@@ -106,10 +106,12 @@ export class HttpDoor {
     throw new BelfryError('invalid', `${problem.replace(/^./, (first) => first.toUpperCase())}; nothing was done.`)
   }
 
-  #told({ operation, status, path }: Route, answer: unknown): Response {
+  #told({ operation, status, path }: Route, answer: unknown, input: Readonly<Record<string, unknown>>): Response {
     const etag = etagOf(answer)
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
     if (etag !== null) headers.etag = etag
+    const next = operation.nextPage?.(answer, input) ?? null
+    if (next !== null) headers.link = `<${this.#basePath}${path}?${queryOf({ ...input, ...next })}>; rel="next"`
     const isCreated = status === 201 && isNew(answer)
     const made = isCreated ? nameIn(answer) : null
     if (made !== null) headers.location = `${this.#basePath}${path}/${encodeURIComponent(made)}`
@@ -131,6 +133,12 @@ function locked(response: Response): Response {
     headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
   const { status, statusText } = response
   return new Response(response.body, { status, statusText, headers })
+}
+
+function queryOf(input: Readonly<Record<string, unknown>>): string {
+  return new URLSearchParams(
+    Object.entries(input).map(([field, value]): [string, string] => [field, String(value)]),
+  ).toString()
 }
 
 function isNew(answer: unknown): boolean {

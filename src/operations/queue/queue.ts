@@ -4,7 +4,8 @@ import type { QueueChange } from '../../store/port.ts'
 import type { QueueView } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
-import { queueName, reason } from '../fields.ts'
+import { limit, limitDefault, queueName, reason } from '../fields.ts'
+import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
@@ -84,17 +85,21 @@ const get = operation({
 const list = operation({
   noun: 'queue',
   verb: 'list',
-  says: 'Lists all queues by name.',
+  says: 'Lists queues by name, a page at a time.',
   request: 'a list of queues',
   effect: 'read',
   scope: 'read',
-  input: z.strictObject({}),
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before.').optional(),
+    limit: limit.optional(),
+  }),
   takes: [],
   output: z.array(queueSaid),
   errors: ['invalid'],
   doors: everyDoor,
-  examples: [{}],
-  run: ({ store }) => store.read.queues(),
+  examples: [{}, { after: 'default', limit: 20 }],
+  nextPage: behindLast<QueueView>(({ name }) => ({ after: name })),
+  run: ({ store }, page) => store.read.queues({ limit: limitDefault, ...onlyGiven(page) }),
 })
 
 const pause = operation({
@@ -162,7 +167,7 @@ export const queueOperations = {
   set,
   /** Shows a queue with its policy, and how many of its runs are at work. */
   get,
-  /** Lists all queues by name. */
+  /** Lists queues by name, a page at a time. */
   list,
   /** Hands out nothing of a queue any more, until it is resumed; what is at work finishes. */
   pause,

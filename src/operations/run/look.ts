@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
-import { limit, name, runId } from '../fields.ts'
+import { limit, limitDefault, name, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { attemptSaid, outputSaid, runList, runSaid } from './output.ts'
@@ -30,8 +30,6 @@ export const get = operation({
   run: async (context, { id }) => runOf(await presentRun(context, id)),
 })
 
-const limitDefault = 100
-
 export const list = operation({
   ...looking,
   verb: 'list',
@@ -47,6 +45,7 @@ export const list = operation({
   takes: [],
   output: runList,
   examples: [{}, { schedule: 'nightly', status: 'failed', limit: 20 }],
+  nextPage: ({ next }) => (next === null ? null : { before: next }),
   async run(context, filter) {
     const { queue, schedule } = filter
     const { read } = context.store

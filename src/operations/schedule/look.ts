@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { presentSchedule } from '../absent.ts'
 import { limit, scheduleName } from '../fields.ts'
 import { instant } from '../instant.ts'
+import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './output.ts'
 import { readUpcoming } from './upcoming.ts'
-import { changesBetween, definitionOf, scheduleOf } from './view.ts'
+import { changesBetween, definitionOf, type Schedule, scheduleOf } from './view.ts'
 
 /** What all that look at a schedule have in common. */
 const looking = {
@@ -49,6 +50,9 @@ export const list = operation({
   output: z.array(scheduleSaid),
   errors: ['invalid'],
   examples: [{}, { after: 'nightly', limit: 20 }],
+  nextPage: behindLast<Schedule>(({ id, name, deletedAt }) =>
+    deletedAt === null ? { after: name } : { after: id, deleted: true },
+  ),
   run: async ({ store }, page) => (await store.read.schedules(onlyGiven(page))).map(scheduleOf),
 })
 

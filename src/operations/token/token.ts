@@ -3,8 +3,10 @@ import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { TokenView } from '../../store/token-steps.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
-import { name } from '../fields.ts'
+import { limit, limitDefault, name } from '../fields.ts'
+import { behindLast } from '../next-page.ts'
 import { noted } from '../note.ts'
+import { onlyGiven } from '../only-given.ts'
 import { type Doors, operation, type Scope, scopes } from '../operation.ts'
 import { instantSaid, outputOf, text } from '../output.ts'
 import { type Problem, quoted, refuse } from '../problem.ts'
@@ -85,17 +87,27 @@ const create = operation({
 const list = operation({
   noun: 'token',
   verb: 'list',
-  says: 'Lists tokens by name, then those that were revoked; their secrets nobody knows.',
+  says: 'Lists tokens by name, a page at a time, then on the first page those that were revoked; their secrets nobody knows.',
   request: 'a list of tokens',
   effect: 'read',
   scope: 'read',
-  input: z.strictObject({}),
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before; of revoked ones the last id.').optional(),
+    limit: limit.optional(),
+    revoked: z
+      .boolean()
+      .describe('Whether those that were revoked are listed, newest first, and no others. Default: false.')
+      .optional(),
+  }),
   takes: [],
   output: z.array(tokenSaid),
   errors: ['invalid'],
   doors,
-  examples: [{}],
-  run: async ({ store }) => (await store.read.tokens()).map(tokenOf),
+  examples: [{}, { after: 'builder', limit: 20 }, { revoked: true }],
+  nextPage: behindLast<Token>(({ id, name: last, revokedAt }) =>
+    revokedAt === null ? { after: last } : { after: id, revoked: true },
+  ),
+  run: async ({ store }, page) => (await store.read.tokens({ limit: limitDefault, ...onlyGiven(page) })).map(tokenOf),
 })
 
 const revoke = operation({
@@ -139,7 +151,7 @@ function taken(given: string): BelfryError {
 export const tokenOperations = {
   /** Makes a token and tells its secret, this once. */
   create,
-  /** Lists tokens by name, then those that were revoked; their secrets nobody knows. */
+  /** Lists tokens by name, a page at a time, then on the first page those that were revoked; their secrets nobody knows. */
   list,
   /** Lets nobody in with a token any more, from now on. */
   revoke,

@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import type { Capabilities } from '../../core/plan.ts'
 import type { Policy } from '../../core/policy.ts'
-import { canBeName } from '../check.ts'
+import { canBeName, checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { capabilityLists, needServed } from '../need-row.ts'
 import type { WorkAhead } from '../port.ts'
@@ -46,9 +46,13 @@ const findVersions = both(
   `select v.version, v.policy, v.at, v.actor, v.door from belfry.queue q join belfry.queue_version v on v.queue_id = q.id
     where q.ns = $1 and q.name = $2 order by v.version desc limit $3`,
 )
-const findQueues = both('read queues', `select ${columns} from belfry.queue q where q.ns = $1 order by q.name`)
+const findQueues = both(
+  'read queues',
+  `select ${columns} from belfry.queue q where q.ns = $1 and q.name > $2 order by q.name limit $3`,
+)
 
 const versionsMax = 1_000
+const pageMax = 1_000
 
 export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
   if (!canBeName(name)) return null
@@ -56,9 +60,14 @@ export function* queue(context: StoreContext, name: string): Step<QueueView | nu
   return row === undefined ? null : viewOf(row)
 }
 
-/** All queues, by name. */
-export function* queues(context: StoreContext): Step<QueueView[]> {
-  return (yield* all(findQueues, context.ns)).map(viewOf)
+/** The queues behind a name, by name; all of them for whoever asks for no page. */
+export function* queues(context: StoreContext, page?: { after?: string; limit: number }): Step<QueueView[]> {
+  const { after, limit } = page ?? { limit: 2 ** 31 - 1 }
+  checkInteger(limit, 'limit', 1, page === undefined ? limit : pageMax)
+  if (after !== undefined && !canBeName(after)) {
+    throw invalid('after', `is ${JSON.stringify(after)}`, 'the name of a queue')
+  }
+  return (yield* all(findQueues, context.ns, after ?? '', limit)).map(viewOf)
 }
 
 /**

@@ -1,21 +1,32 @@
 import { formatId, parseId } from '../../core/id.ts'
+import { canBeName, checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
 import type { KnownToken, ScopeSaid, TokenView } from '../token-steps.ts'
 
 const findToken = both('read token', 'select * from belfry.token where id = $1 and ns = $2')
-const findTokens = both(
+const findGood = both(
   'read tokens',
-  `select * from belfry.token where ns = $1
-    order by case when revoked_at is null then 0 else 1 end, case when revoked_at is null then name end, id desc limit $2`,
+  'select * from belfry.token where ns = $1 and name > $2 and revoked_at is null order by name limit $3',
 )
-
+const findRevoked = both(
+  'read revoked tokens',
+  'select * from belfry.token where ns = $1 and id < $2 and revoked_at is not null order by id desc limit $3',
+)
 const findScopes = both(
   'read token scopes',
   'select source, tokens from belfry.config where ns = $1 and applied_at > 0 order by source',
 )
 
-const tokensMax = 1_000
+const pageMax = 1_000
+/** No id is greater. */
+const idMax = Number.MAX_SAFE_INTEGER
+
+interface TokenPage {
+  readonly after?: string
+  readonly limit?: number
+  readonly revoked?: boolean
+}
 
 export function* token({ ns }: StoreContext, id: string): Step<KnownToken | null> {
   const number = parseId('token', id)
@@ -24,8 +35,29 @@ export function* token({ ns }: StoreContext, id: string): Step<KnownToken | null
   return { ...tokenViewOf(row), hash: row.hash as string, now: yield* clockNow() }
 }
 
-export function* tokens({ ns }: StoreContext): Step<TokenView[]> {
-  return (yield* all(findTokens, ns, tokensMax)).map(tokenViewOf)
+/** A page behind a token has only its like: whether a token is revoked between two pages, no other is passed by. */
+export function* tokens({ ns }: StoreContext, page: TokenPage = {}): Step<TokenView[]> {
+  const { after, limit = pageMax, revoked = false } = page
+  checkInteger(limit, 'limit', 1, pageMax)
+  if (revoked) {
+    const before = after === undefined ? idMax : idAfter(after)
+    return (yield* all(findRevoked, ns, before, limit)).map(tokenViewOf)
+  }
+  const good = yield* all(findGood, ns, after === undefined ? '' : nameAfter(after), limit)
+  const room = after === undefined ? limit - good.length : 0
+  const others = room === 0 ? [] : yield* all(findRevoked, ns, idMax, room)
+  return [...good, ...others].map(tokenViewOf)
+}
+
+function nameAfter(after: string): string {
+  if (canBeName(after)) return after
+  throw invalid('after', `is ${JSON.stringify(after)}`, 'the name of a token')
+}
+
+function idAfter(after: string): number {
+  const id = parseId('token', after)
+  if (id === null) throw invalid('after', `is ${JSON.stringify(after)}`, 'the id of a revoked token')
+  return id
 }
 
 /** What a file says of the token of this name, whether or not somebody has made it. */

@@ -99,6 +99,16 @@ describe('what is typed', () => {
     expect(behind.stdout).toBe(before.stdout)
   })
 
+  it('is answered with the flags by which the rest of a list is asked for', async () => {
+    for (const name of ['a b', 'c']) await terminal.belfry(['queue', 'set', name, '--max-concurrent', '2'])
+    expect((await terminal.belfry('queue list --limit 1')).stdout).toMatch(/^NAME.*\na b .*\nmore: --after 'a b'\n$/)
+    expect((await terminal.belfry(['queue', 'list', '--after', 'a b'])).stdout).toMatch(/^NAME.*\nc .*\n$/)
+    expect((await terminal.belfry('queue list --after c')).stdout).toBe('None.\n')
+    for (const name of ['x', 'y']) await terminal.belfry(`schedule create ${name} --every 1h --handler h`)
+    expect((await terminal.belfry('schedule list --limit 1')).stdout).toMatch(/\nmore: --after x\n$/)
+    expect((await terminal.belfry('schedule list')).stdout).not.toContain('more:')
+  })
+
   it('keeps what stands behind -- for the program, whatever it looks like', async () => {
     await terminal.belfry('schedule create a --every 1h -- echo --every 5s --json -- x')
     const { target } = await terminal.json<{ target: { command: string[] } }>('schedule show a')

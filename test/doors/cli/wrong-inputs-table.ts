@@ -42,6 +42,7 @@ const typing: WrongInputs = {
     [2, 'a flag that does not exist, as JSON', 'belfry schedule create x --evry 10s --handler h --json'],
     [3, 'a name that nobody has, as JSON', 'belfry schedule show nihgtly --json'],
     [2, 'a list that has no such page', 'belfry schedule list --limit 0'],
+    [2, 'a page behind nobody', 'belfry worker list --after nightly'],
     [2, 'a status that does not exist', 'belfry run list --status done'],
     [2, 'three things at once', 'belfry schedule create x --every 10 --max-runs many --overlap skp --handler h'],
   ],

@@ -71,6 +71,21 @@ describe('a verb over HTTP', () => {
     expect(await porch().problem('/api/schedules?deleted=yes')).toMatchObject({ code: 'invalid' })
   })
 
+  it('leads from each page of a list to the next, with what was asked for besides', async () => {
+    for (const name of ['a%2Fb', 'c', 'd'])
+      await porch().json(`/api/queues/${name}`, { method: 'PUT', body: { maxConcurrent: 1 } })
+    const names: unknown[] = []
+    for (let path: string | undefined = '/api/queues?limit=2'; path !== undefined; ) {
+      const response: Response = await porch().ask(path)
+      names.push(((await response.json()) as { name: string }[]).map(({ name }) => name))
+      path = /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
+    }
+    expect(names).toEqual([['a/b', 'c'], ['d']])
+    await porch().json('/api/runs/enqueue-many', { body: { runs: [{}, {}, {}] } })
+    const runs = await porch().ask('/api/runs?queue=default&limit=2')
+    expect(runs.headers.get('link')).toMatch(/^<\/api\/runs\?queue=default&limit=2&before=[^&>]+>; rel="next"$/)
+  })
+
   it('rehearses what can be rehearsed, and says of the rest that it cannot', async () => {
     const headers = { 'belfry-dry-run': 'true' }
     const body = { name: 'x', every: '1h', target }

@@ -15,7 +15,7 @@ const targetWidth = 50
 const textWidth = 500
 
 export function showRuns({ runs, next }: RunList, sheet: Sheet): string {
-  if (runs.length === 0) return next === null ? 'No runs.' : `None among those looked at; go on with --before ${next}`
+  if (runs.length === 0) return next === null ? 'No runs.' : 'None among those looked at.'
   const { paint, now } = sheet
   const rows = runs.map((run) => [
     paint.bold(run.id),
@@ -26,8 +26,7 @@ export function showRuns({ runs, next }: RunList, sheet: Sheet): string {
     remarkOn(run, sheet),
     shortText(targetInWords(run.target), targetWidth),
   ])
-  const more = next === null ? [] : [paint.dim(`more: --before ${next}`)]
-  return [columns(['ID', 'STATUS', 'FROM', 'QUEUE', 'MADE', '', 'DOES'], rows), ...more].join('\n')
+  return columns(['ID', 'STATUS', 'FROM', 'QUEUE', 'MADE', '', 'DOES'], rows)
 }
 
 function remarkOn({ status, waiting, parked, end, lease, attempts }: RunLine, { now }: Sheet): string {
