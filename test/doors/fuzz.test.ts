@@ -2,42 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpDoor } from '../../src/doors/http/app.ts'
 import { routes } from '../../src/operations/route.ts'
-import { databaseOf } from '../../src/store/sql-store.ts'
-import { all, both } from '../../src/store/statement.ts'
-import { Desk } from '../operations/desk.ts'
-import { postgresUrl } from '../postgres.ts'
+import type { Desk } from '../operations/desk.ts'
 import { tokenFor } from './all-doors.ts'
-
-/** A value that no field is glad of. */
-const strange = fc.oneof(
-  fc.constantFrom(
-    null,
-    true,
-    -1,
-    0,
-    1.5,
-    1e308,
-    Number.MAX_SAFE_INTEGER,
-    '',
-    ' ',
-    '\u0000',
-    '\ud800',
-    '🔔',
-    '../..',
-    '-x',
-    "'; drop table run; --",
-    '{}',
-    '[]',
-    [],
-    {},
-    [[[]]],
-    { __proto__: null },
-  ),
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.string({ minLength: 3_000, maxLength: 3_000 }),
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.constant(JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`)),
-)
+import { desksOf, sizes, strange } from './fuzzing.ts'
 
 interface Place {
   readonly desk: Desk
@@ -48,8 +15,7 @@ interface Place {
 const places: Place[] = []
 
 beforeAll(async () => {
-  for (const where of [{}, { url: postgresUrl(), schema: `fuzz_${process.pid}` }]) {
-    const desk = await Desk.open(where)
+  for (const desk of await desksOf('fuzz')) {
     desk.token = await tokenFor(desk)
     const unforeseen: unknown[] = []
     const { context, events } = desk
@@ -65,28 +31,8 @@ afterAll(async () => {
   }
 })
 
-/** How much lies in every table. What was refused must have left nothing. */
-async function sizes({ desk }: Place): Promise<string> {
-  const tables = [
-    'run',
-    'ready',
-    'aside',
-    'lease',
-    'attempt',
-    'schedule',
-    'schedule_version',
-    'queue',
-    'queue_version',
-    'hint',
-    'worker',
-    'claim',
-    'audit',
-    'routine',
-    'routine_event',
-  ]
-  const text = `select ${tables.map((table) => `(select count(*) from belfry.${table}) as ${table}`).join(', ')}`
-  return JSON.stringify(await databaseOf(desk.store).read(() => all(both('fuzz sizes', text))))
-}
+/** What was refused must have left nothing. */
+const allSizes = () => Promise.all(places.map(({ desk }) => sizes(desk)))
 
 async function answers(request: (token: string) => Request): Promise<{ status: number; body: unknown }[]> {
   return Promise.all(
@@ -125,7 +71,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   }
 
   it('answers whatever is wrong with a typed refusal, changes nothing, and says the same on both databases', async () => {
-    const before = await Promise.all(places.map(sizes))
+    const before = await allSizes()
     const input = fc.record({
       about: fc
         .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
@@ -150,7 +96,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       { numRuns: triesMax },
     )
     expect(places.flatMap(({ unforeseen }) => unforeseen)).toEqual([])
-    expect(await Promise.all(places.map(sizes))).toEqual(before)
+    expect(await allSizes()).toEqual(before)
   })
 
   if (isRead) return
@@ -158,7 +104,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   it('refuses what is no JSON object, wherever it breaks', async () => {
     let isAllRefused = true
     const text = JSON.stringify({ ...(operation.examples[0] as object), surprise: 1 })
-    const before = await Promise.all(places.map(sizes))
+    const before = await allSizes()
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: text.length - 1 }),
@@ -182,6 +128,6 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       ),
       { numRuns: triesMax },
     )
-    if (isAllRefused) expect(await Promise.all(places.map(sizes))).toEqual(before)
+    if (isAllRefused) expect(await allSizes()).toEqual(before)
   })
 })

@@ -12,9 +12,10 @@ import {
 import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import { read } from '../../operations/input.ts'
 import { jsonSchemaOf } from '../../operations/json-schema.ts'
-import { type Scope, scopeOf, scopes } from '../../operations/operation.ts'
-import { quoted } from '../../operations/problem.ts'
+import { type Scope, scopeOf, scopes, subjectOf } from '../../operations/operation.ts'
+import { quoted, refuse } from '../../operations/problem.ts'
 import type { Confirmations } from './confirm.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { confirmField, isObject, type Tool, tools } from './tools.ts'
@@ -76,8 +77,7 @@ async function called(
   try {
     refuseBeyondScope(tool, input, options.scope)
     if (isDestructive && confirm === undefined) return asked(tool, input, options)
-    if (isDestructive && !options.confirmations.accepts(callOf(tool, input, options), String(confirm)))
-      throw unconfirmed()
+    if (isDestructive && !isConfirmed(confirm, callOf(tool, input, options), options)) throw unconfirmed()
     const context = { ...options.context, scope: options.scope }
     return told(tool, await operation.call(context, isDestructive ? input : given))
   } catch (error) {
@@ -98,7 +98,14 @@ function callOf({ name }: Tool, input: object, { context }: McpOptions): string 
   return JSON.stringify([context.actor.name, name, input])
 }
 
+function isConfirmed(confirm: unknown, call: string, { confirmations }: McpOptions): boolean {
+  return typeof confirm === 'string' && confirmations.accepts(call, confirm)
+}
+
+/** What could not be done however often it is confirmed is refused at once. */
 function asked(tool: Tool, input: object, options: McpOptions): CallToolResult {
+  const { request } = tool.operation
+  refuse(subjectOf(request), read(tool.operation.input, input, request).problems)
   const confirm = options.confirmations.offer(callOf(tool, input, options))
   const says = `${tool.operation.says} It was not done yet: ask for the same again with this confirm, within 5 minutes.`
   return { content: [{ type: 'text', text: JSON.stringify({ confirm, says }) }], structuredContent: { confirm, says } }
