@@ -7,7 +7,7 @@ import { errorCodes } from '../operations/error-codes.ts'
 import { read } from '../operations/input.ts'
 import { instantOf } from '../operations/instant.ts'
 import { type AnyOperation, subjectOf } from '../operations/operation.ts'
-import { refusal, refuse } from '../operations/problem.ts'
+import { quoted, refusal, refuse } from '../operations/problem.ts'
 import { type Route, routeOf } from '../operations/route.ts'
 import { nouns } from '../operations/table.ts'
 
@@ -167,9 +167,19 @@ function isInAddress({ method }: Route): boolean {
 function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   const { operation, subject } = route
   if (subject === null && !isInAddress(route)) return
-  const { problems } = read(operation.input, input, operation.request)
+  const problems = [...read(operation.input, input, operation.request).problems]
+  const about = subject === null ? undefined : input[subject]
+  if (subject !== null && typeof about === 'string' && !canStandInAddress(about)) {
+    const expected = operation.noun === 'schedule' ? 'its id' : 'another, or the store opened in this process'
+    problems.push({ field: subject, problem: `is ${quoted(about)}, which no address can hold`, expected })
+  }
   if (!isInAddress(route) && problems.every(({ field }) => field !== subject)) return
   refuse(subjectOf(operation.request), problems)
+}
+
+/** Whoever reads an address takes dots for steps in it, however they are written, and half a letter cannot be written at all. */
+function canStandInAddress(name: string): boolean {
+  return name !== '.' && name !== '..' && name.isWellFormed()
 }
 
 /** A list is given item by item, and one without items as nothing. */

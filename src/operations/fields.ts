@@ -19,8 +19,26 @@ export const name = noted(
     .refine((text) => !text.startsWith('-')),
   { expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash` },
 )
+/**
+ * The name of something that may be made by it. Two names are eaten by whoever reads an address, however they are written there,
+ * so that nobody could ask for them over HTTP.
+ */
+export const newName = noted(
+  z
+    .string()
+    .min(1)
+    .max(nameLengthMax)
+    .refine((text) => !text.startsWith('-') && text !== '.' && text !== '..'),
+  {
+    expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash, and is neither . nor .., which no address can hold`,
+  },
+)
 export const scheduleName = name.describe('The name of the schedule.')
 export const queueName = name.describe('The name of the queue.')
+export const scheduleId = noted(
+  z.string().refine((id) => parseId('schedule', id) !== null),
+  { expected: 'the id of a schedule as the schedule shows it, such as s-15' },
+)
 export const runId = noted(
   z.string().refine((id) => parseId('run', id) !== null),
   { expected: 'the id of a run as the list of runs shows it, such as r-15' },

@@ -1,4 +1,5 @@
 import { BelfryError } from '../core/error.ts'
+import { formatId } from '../core/id.ts'
 import { defaultQueue } from '../core/policy.ts'
 import { type ScheduleSpec, scheduleProblems } from '../core/schedule.ts'
 import { writeAudit } from './audit.ts'
@@ -11,6 +12,7 @@ import {
   checkInteger,
   checkText,
   jsonText,
+  keyLengthMax,
   payloadBytesMax,
 } from './check.ts'
 import type { StoreContext } from './context.ts'
@@ -72,6 +74,7 @@ const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>([
   'actor',
   'reason',
   'ifVersion',
+  'ifId',
   'source',
   'adopt',
 ])
@@ -82,6 +85,7 @@ function checkOptions(options: PutOptions): void {
   checkActor(options.actor)
   if (options.reason !== undefined) checkText(options.reason, 'reason', reasonLengthMax)
   if (options.ifVersion !== undefined) checkInteger(options.ifVersion, 'ifVersion', 1, Number.MAX_SAFE_INTEGER)
+  if (options.ifId !== undefined) checkText(options.ifId, 'ifId', keyLengthMax)
 }
 
 /** The spec as it will be read back. Nothing of it is dropped: what JSON cannot say is refused, and the rest is judged. */
@@ -107,11 +111,10 @@ function refuseBad(spec: ScheduleSpec, now: number, before: ScheduleSpec | undef
 
 function* create(put: Put): Step<PutAnswer | null> {
   const { context, spec, options, now } = put
-  if (options.ifVersion !== undefined) {
-    throw new BelfryError(
-      'not-found',
-      `There is no schedule ${spec.name} that could have version ${options.ifVersion}.`,
-    )
+  const { ifVersion, ifId } = options
+  if (ifVersion !== undefined || ifId !== undefined) {
+    const what = ifVersion === undefined ? `the id ${ifId}` : `version ${ifVersion}`
+    throw new BelfryError('not-found', `There is no schedule ${spec.name} that could have ${what}.`)
   }
   const queue = yield* queueOf(put)
   const [id] = (yield* freshIds(1)) as [number]
@@ -163,6 +166,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const answer = (answer: 'unchanged' | 'exists' | 'version-differs') => {
     return { answer, schedule: scheduleViewOf(found), changed }
   }
+  if (options.ifId !== undefined && options.ifId !== formatId('schedule', found.id)) return answer('version-differs')
   if (changed.length === 0) return answer('unchanged')
   refuseManaged({ noun: 'schedule', name: found.name, managedBy: found.managedBy }, options.source)
   refuseUnasked(found, options)

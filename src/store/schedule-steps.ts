@@ -8,6 +8,8 @@ export interface PutOptions {
   readonly reason?: string
   /** Refuses to write over any other version. */
   readonly ifVersion?: number
+  /** Refuses to write over any other schedule of that name, such as one that was made anew. */
+  readonly ifId?: string
   /** The source whose file asks; what a file looks after is refused to everybody else. */
   readonly source?: string
   /** Whether that file takes over a schedule of other content that nobody looks after. */

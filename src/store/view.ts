@@ -194,6 +194,8 @@ export interface QueueStats {
   readonly parked: Counted
   /** When the run was made that has been in line longest. */
   readonly oldestInLineAt: number | null
+  /** There are more lanes and priorities than were looked at, and among the others may be an older one. */
+  readonly oldestInLineIsAtLeast: boolean
   /** What has ended in the last minute. */
   readonly ended: Readonly<Record<EndedStatus, Counted>>
   readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]

@@ -39,6 +39,21 @@ onEachStore('put', (stage) => {
     await expect(stage().put({ name: 'new' }, { ifVersion: 1 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
+  it('does not write over a schedule that was made anew under the name of the one that the caller has seen', async () => {
+    const { schedule } = await stage().put({})
+    await stage().store.deleteSchedule(schedule.spec.name)
+    const anew = await stage().put({})
+    const { id } = anew.schedule
+    for (const spec of [{}, { priority: 1 }]) {
+      expect(await stage().put(spec, { ifId: schedule.id, ifVersion: 1 })).toMatchObject({
+        answer: 'version-differs',
+        schedule: { id },
+      })
+    }
+    expect(await stage().put({ priority: 1 }, { ifId: id, ifVersion: 1 })).toMatchObject({ answer: 'updated' })
+    await expect(stage().put({ name: 'new' }, { ifId: id })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
   it('law 10: a bad schedule is refused whole, with all that is wrong', async () => {
     const bad = stage().put({ timing: { cron: '0 0 30 2 *', zone: 'UTC' }, priority: 1.5, maxRuns: 0 })
     await expect(bad).rejects.toMatchObject({

@@ -5,6 +5,7 @@ import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { type Method, type Route, routes } from '../../operations/route.ts'
 import { Around } from './around.ts'
+import { besides } from './beside.ts'
 import { etagOf } from './etag.ts'
 import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
 import { Hooks } from './hooks.ts'
@@ -159,10 +160,10 @@ function isOfVersions(error: unknown): error is BelfryError {
 
 /** There is nothing there, or not by that method. */
 function astray(method: string, path: string): HttpProblem {
-  const allowed = routes.filter((route) => patternOf(route).test(path)).map((route) => route.method)
-  if (allowed.length === 0) {
+  const allowed = [...routes, ...besides].filter((place) => patternOf(place).test(path)).map((place) => place.method)
+  if (allowed.length === 0 || allowed.includes(method as Method)) {
     const error = new BelfryError('not-found', `There is nothing at ${path.slice(0, 200)}.`, {
-      hint: '/docs tells what there is.',
+      hint: allowed.length === 0 ? '/docs tells what there is.' : 'There is without the slash at its end.',
     })
     return new HttpProblem(404, error)
   }
@@ -173,6 +174,6 @@ function astray(method: string, path: string): HttpProblem {
   return new HttpProblem(405, error, { allow: words })
 }
 
-function patternOf({ path }: Route): RegExp {
-  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`)
+function patternOf({ path }: Pick<Route, 'path'>): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
 }

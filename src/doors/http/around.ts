@@ -1,6 +1,5 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { Hono } from 'hono'
-import { BelfryError } from '../../core/error.ts'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isoText } from '../../operations/instant.ts'
@@ -12,7 +11,6 @@ import { type Gate, refuseBelow } from './gate.ts'
 import { HealthWatch } from './health.ts'
 import { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
-import { HttpProblem } from './problem-details.ts'
 
 export interface AroundOptions {
   readonly context: OperationContext
@@ -37,8 +35,8 @@ export class Around {
 
   constructor(options: AroundOptions) {
     this.#options = options
-    const { context, events } = options
-    this.#health = new HealthWatch(context)
+    const { context, events, onUnforeseen } = options
+    this.#health = new HealthWatch(context, onUnforeseen)
     this.#metrics = new Metrics(context, events)
     this.#streams = new EventStreams(context)
     this.#confirmations = new Confirmations(context.randomHex(32), context.clock)
@@ -70,9 +68,6 @@ export class Around {
     app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
     app.get('/docs', () => docsResponse(this.#docs()))
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))
-    app.all('/mcp', () => {
-      throw new HttpProblem(405, new BelfryError('invalid', 'Models ask here with POST.'), { allow: 'POST' })
-    })
   }
 
   /** Both say the same for as long as the door is open, and are worked out once: that takes longer than a worker may stand still often. */

@@ -3,6 +3,7 @@ import type { OperationContext } from '../../operations/context.ts'
 import { isoText } from '../../operations/instant.ts'
 import type { Diagnosis } from '../../operations/store/output.ts'
 import { storeOperations } from '../../operations/store/store.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
 
 /** How a server is, in one word and with its reasons. */
 export interface Health {
@@ -18,10 +19,12 @@ const keptMs = 5_000
 export class HealthWatch {
   readonly #context: OperationContext
   readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #onUnforeseen: ((error: unknown) => void) | undefined
   #known: { readonly until: number; readonly health: Promise<Health> } | null = null
 
-  constructor(context: OperationContext) {
+  constructor(context: OperationContext, onUnforeseen?: (error: unknown) => void) {
     this.#context = context
+    this.#onUnforeseen = onUnforeseen
     this.#clock = context.clock
   }
 
@@ -47,7 +50,8 @@ export class HealthWatch {
     try {
       return healthOf(await storeOperations.doctor.call(this.#context, {}))
     } catch (error) {
-      const says = error instanceof Error ? error.message : String(error)
+      if (!isForeseen(error)) this.#onUnforeseen?.(error)
+      const says = forStrangers(error).message
       const at = isoText(this.#context.clock.now())
       return { status: 'unhealthy', at, reasons: [{ check: 'store', state: 'wrong', says }] }
     }

@@ -29,8 +29,12 @@ export function isLoopback({ host }: Pick<ListenAddress, 'host'>): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
+/** The port that nobody writes. */
+const portOfHttp = 80
+
 /** The hosts that requests to a loopback address may be addressed to. */
 export function hostsOf({ host }: Pick<ListenAddress, 'host'>, port: number): string[] {
-  const names = new Set([host, '127.0.0.1', 'localhost', '::1'])
-  return [...names].map((name) => `${name.includes(':') ? `[${name}]` : name}:${port}`)
+  const names = [...new Set([host, '127.0.0.1', 'localhost', '::1'])]
+  const bare = names.map((name) => (name.includes(':') ? `[${name}]` : name))
+  return [...bare.map((name) => `${name}:${port}`), ...(port === portOfHttp ? bare : [])]
 }

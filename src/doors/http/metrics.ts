@@ -5,6 +5,7 @@ import type { OperationContext } from '../../operations/context.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
 const queuesMax = 200
+const atLeast = 'at least so much where belfry_queue_figures_are_at_least is 1.'
 
 /**
  * What Prometheus reads. How full queues are is asked of the store at each look, and is the same whoever is asked; what
@@ -17,16 +18,31 @@ export class Metrics {
   readonly #forget: (() => void)[] = []
   readonly #runs: Gauge
   readonly #age: Gauge
+  readonly #atLeast: Gauge
+  readonly #leftOut: Gauge
   readonly #loop: Gauge
 
   constructor(context: OperationContext, events: Events) {
     this.#context = context
     this.#delay.enable()
-    this.#runs = this.#gauge('belfry_runs', 'Runs that have not ended, by queue and where they stand.', [
+    this.#runs = this.#gauge('belfry_runs', `Runs that have not ended, by queue and where they stand; ${atLeast}`, [
       'queue',
       'state',
     ])
-    this.#age = this.#gauge('belfry_queue_oldest_seconds', 'How long the oldest run in line has been there.', ['queue'])
+    this.#age = this.#gauge(
+      'belfry_queue_oldest_seconds',
+      `How long the oldest run in line has been there; ${atLeast}`,
+      ['queue'],
+    )
+    this.#atLeast = this.#gauge(
+      'belfry_queue_figures_are_at_least',
+      '1 where a queue is so full that not all of it was looked at: its figures are at least so much. 0 where they are exact.',
+      ['queue'],
+    )
+    this.#leftOut = this.#gauge(
+      'belfry_queues_left_out',
+      `Queues behind the first ${queuesMax} by name, of which there are no figures here.`,
+    )
     this.#loop = this.#gauge(
       'belfry_event_loop_delay_seconds',
       'How long the event loop stood still at most since the last look.',
@@ -96,7 +112,10 @@ export class Metrics {
     const { read } = this.#context.store
     this.#runs.reset()
     this.#age.reset()
-    for (const { name: queue } of (await read.queues()).slice(0, queuesMax)) {
+    this.#atLeast.reset()
+    const queues = await read.queues()
+    this.#leftOut.set(Math.max(0, queues.length - queuesMax))
+    for (const { name: queue } of queues.slice(0, queuesMax)) {
       const stats = await read.queueStats(queue)
       if (stats === null) continue
       const states = {
@@ -108,10 +127,19 @@ export class Metrics {
         parked: stats.parked.count,
       }
       for (const [state, count] of Object.entries(states)) this.#runs.set({ queue, state }, count)
+      this.#atLeast.set({ queue }, isAtLeast(stats) ? 1 : 0)
       const { now, oldestInLineAt } = stats
       this.#age.set({ queue }, oldestInLineAt === null ? 0 : Math.max(0, now - oldestInLineAt) / 1_000)
     }
     this.#loop.set(this.#delay.max / 1e9)
     this.#delay.reset()
   }
+}
+
+type Stats = NonNullable<Awaited<ReturnType<OperationContext['store']['read']['queueStats']>>>
+
+/** Whether there is more in a queue than was looked at. */
+function isAtLeast({ inLine, waiting, behindKey, behindRun, held, parked, oldestInLineIsAtLeast }: Stats): boolean {
+  const counted = [inLine, waiting, behindKey, behindRun, held, parked]
+  return oldestInLineIsAtLeast || counted.some(({ countIsAtLeast }) => countIsAtLeast)
 }

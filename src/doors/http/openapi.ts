@@ -3,6 +3,7 @@ import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-c
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
 import { type Route, routes } from '../../operations/route.ts'
 import { nouns } from '../../operations/table.ts'
+import { type Beside, besides } from './beside.ts'
 import { hookTold } from './hook-told.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -17,6 +18,7 @@ export function openApi(version: string, basePath = ''): Json {
     paths[route.path] = methods
   }
   paths['/hooks/{name}'] = { post: hookTold }
+  for (const place of besides) paths[place.path] = { [place.method.toLowerCase()]: toldBeside(place) }
   return {
     openapi: '3.1.0',
     info: {
@@ -26,7 +28,10 @@ export function openApi(version: string, basePath = ''): Json {
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: [{ token: [] }],
-    tags: Object.values(nouns).map(({ plural, says }) => ({ name: plural, description: says })),
+    tags: [
+      ...Object.values(nouns).map(({ plural, says }) => ({ name: plural, description: says })),
+      { name: 'server', description: 'How the server is, what happens, and what can be asked here.' },
+    ],
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of this server.' } },
@@ -72,8 +77,54 @@ function told(route: Route, shapes: Map<string, JsonSchema>): Json {
     ...(adminForCommands === true && { 'x-scope-for-commands': 'admin' }),
     ...(parameters.length > 0 && { parameters }),
     ...(!isRead && { requestBody: bodyOf(route, { ...input, properties: only(fields, rest) }, required) }),
-    responses: { ...answerOf(route, status, shapes), ...refusalsOf(operation.errors) },
+    responses: {
+      ...answerOf(route, status, shapes),
+      ...refusalsOf([...operation.errors, ...errorsOfDoors, ...errorsOfAll]),
+      ...refusalsOfRequest({ hasBody: !isRead, hasVersion: 'ifVersion' in fields }),
+    },
   }
+}
+
+function toldBeside({ id, says, scope, type, schema, mayBeUnwell, asks = [] }: Beside): Json {
+  const content = { [type]: { schema } }
+  const isLocked = scope !== null
+  return {
+    operationId: `server.${id}`,
+    tags: ['server'],
+    summary: says,
+    ...(isLocked ? { 'x-scope': scope } : { security: [] }),
+    ...(asks.length > 0 && {
+      parameters: asks.map((asked) => ({
+        name: asked.name,
+        in: asked.in,
+        description: asked.says,
+        schema: { type: 'string' },
+      })),
+    }),
+    responses: {
+      200: { description: 'What came of it.', content },
+      ...refusalsOf([...(isLocked ? errorsOfDoors : []), 'failure']),
+      ...(mayBeUnwell === true && { 503: { description: 'It is not well, and says so.', content } }),
+      ...refusalsOfRequest({ hasBody: false, hasVersion: false }),
+    },
+  }
+}
+
+/** What is wrong with a request rather than with what it asks for. */
+const statuses = {
+  405: 'Another method was used than this path knows; the header Allow names those it knows.',
+  412: 'It has another version than If-Match says, or is another by now.',
+  413: 'The body is larger than 1 MB.',
+  415: 'The body is not application/json.',
+} as const
+
+const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+
+function refusalsOfRequest({ hasBody, hasVersion }: { readonly hasBody: boolean; readonly hasVersion: boolean }): Json {
+  const own: (keyof typeof statuses)[] = [405]
+  if (hasVersion) own.push(412)
+  if (hasBody) own.push(413, 415)
+  return Object.fromEntries(own.map((status) => [status, { description: statuses[status], content: problemContent }]))
 }
 
 function only(fields: Record<string, JsonSchema>, names: readonly string[]): Record<string, JsonSchema> {
@@ -123,17 +174,15 @@ function answerOf({ operation }: Route, status: number, shapes: Map<string, Json
   return status === 200 ? usual : { 201: { description: 'It was made.', content }, ...usual }
 }
 
-function refusalsOf(own: readonly ErrorCode[]): Json {
-  const codes: readonly ErrorCode[] = [...own, ...errorsOfDoors, ...errorsOfAll]
+function refusalsOf(codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {
     const { status } = errorCodes[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
   const entries = [...byStatus].map(([status, named]) => {
     const description = named.map((code) => `\`${code}\`: ${errorCodes[code].says}`).join(' ')
-    return [status, { description, content }]
+    return [status, { description, content: problemContent }]
   })
   return Object.fromEntries(entries)
 }

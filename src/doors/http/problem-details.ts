@@ -1,5 +1,6 @@
-import { BelfryError } from '../../core/error.ts'
+import type { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
 
 /** An error whose status is more telling than that of its code: it is about the request, and not about what was asked for. */
 export class HttpProblem extends Error {
@@ -26,7 +27,7 @@ export interface ProblemDetails {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The answer to whatever was thrown. What nobody foresaw says no more than that: what it says may be anybody's. */
+/** The answer to whatever was thrown. */
 export function problemResponse(thrown: unknown, basePath: string): Response {
   const { status, error, headers } = asProblem(thrown)
   const { code, message, hint, details } = error
@@ -44,17 +45,10 @@ export function problemResponse(thrown: unknown, basePath: string): Response {
 
 function asProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown
-  if (thrown instanceof BelfryError) return new HttpProblem(errorCodes[thrown.code].status, thrown)
-  const unforeseen = new BelfryError(
-    'failure',
-    'Something went wrong that nobody foresaw; the log of the server tells what.',
-    {
-      cause: thrown,
-    },
-  )
-  return new HttpProblem(500, unforeseen)
+  const error = forStrangers(thrown)
+  return new HttpProblem(errorCodes[error.code].status, error)
 }
 
 export function isUnforeseen(thrown: unknown): boolean {
-  return !(thrown instanceof HttpProblem) && !(thrown instanceof BelfryError && thrown.code !== 'failure')
+  return !(thrown instanceof HttpProblem) && !isForeseen(thrown)
 }

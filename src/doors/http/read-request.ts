@@ -5,7 +5,7 @@ import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/fi
 import { subjectOf } from '../../operations/operation.ts'
 import { type Problem, quoted, refuse } from '../../operations/problem.ts'
 import type { Route } from '../../operations/route.ts'
-import { ifVersionOf } from './etag.ts'
+import { seenIn } from './etag.ts'
 import { HttpProblem } from './problem-details.ts'
 
 export const bodyBytesMax = 1_048_576
@@ -36,8 +36,9 @@ export async function inputOf({ request, route, subject }: Asked): Promise<Recor
 function putHeaders(input: Record<string, unknown>, { operation }: Route, headers: Headers, problems: Problem[]): void {
   const { shape } = operation.input
   const isKept = 'ifVersion' in shape
-  const version = ifVersionOf(headers, { isKept, canBeNew: isKept && operation.noun === 'queue' }, problems)
-  put(input, 'ifVersion', version, 'If-Match', problems)
+  const canBeNew = isKept && operation.noun === 'queue'
+  const seen = seenIn(headers, { isKept, hasIds: 'ifId' in shape, canBeNew }, problems)
+  for (const [field, value] of Object.entries(seen)) put(input, field, value, 'If-Match', problems)
   const key = headers.get('idempotency-key')
   if (key === null) return
   if ('idempotencyKey' in shape) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)

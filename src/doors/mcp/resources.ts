@@ -1,11 +1,12 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { runOperations } from '../../operations/run/run.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import { nouns } from '../../operations/table.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
+import type { McpOptions } from './server.ts'
 
 interface Content {
   readonly uri: string
@@ -55,14 +56,18 @@ export const resourceTemplates = [
 ] as const
 
 /** What a resource says; one that is not there is an error of the protocol. */
-export async function readResource(uri: string, context: OperationContext): Promise<Content> {
+export async function readResource(
+  uri: string,
+  { context, onUnforeseen }: Pick<McpOptions, 'context' | 'onUnforeseen'>,
+): Promise<Content> {
   try {
     const text = await textOf(uri, context)
     if (text !== null)
       return { uri, mimeType: uri === 'belfry://docs/verbs' ? 'text/markdown' : 'application/json', text }
-  } catch (error) {
-    if (!(error instanceof BelfryError)) throw error
-    throw new McpError(ErrorCode.InvalidParams, error.message, { uri, code: error.code })
+  } catch (thrown) {
+    if (!isForeseen(thrown)) onUnforeseen?.(thrown)
+    const { message, code } = forStrangers(thrown)
+    throw new McpError(isForeseen(thrown) ? ErrorCode.InvalidParams : ErrorCode.InternalError, message, { uri, code })
   }
   throw new McpError(ErrorCode.InvalidParams, `There is no resource ${JSON.stringify(uri.slice(0, 200))}.`, { uri })
 }

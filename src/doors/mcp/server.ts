@@ -16,6 +16,7 @@ import { read } from '../../operations/input.ts'
 import { jsonSchemaOf } from '../../operations/json-schema.ts'
 import { type Scope, scopeOf, scopes, subjectOf } from '../../operations/operation.ts'
 import { quoted, refuse } from '../../operations/problem.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
 import type { Confirmations } from './confirm.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { confirmField, isObject, type Tool, tools } from './tools.ts'
@@ -52,7 +53,7 @@ export function mcpServer(options: McpOptions): Server {
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resourceTemplates] }))
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    return { contents: [await readResource(uri, options.context)] }
+    return { contents: [await readResource(uri, options)] }
   })
   return server
 }
@@ -132,12 +133,8 @@ function told({ operation }: Tool, answer: unknown): CallToolResult {
 
 /** The same errors as at every door; a failed call is an answer that a model can read and learn from. */
 function refused(thrown: unknown, { onUnforeseen }: McpOptions): CallToolResult {
-  const isForeseen = thrown instanceof BelfryError && thrown.code !== 'failure'
-  if (!isForeseen) onUnforeseen?.(thrown)
-  const error = isForeseen
-    ? thrown
-    : new BelfryError('failure', 'Something went wrong that nobody foresaw; the log of the server tells what.')
-  const { code, message, hint, details } = error
+  if (!isForeseen(thrown)) onUnforeseen?.(thrown)
+  const { code, message, hint, details } = forStrangers(thrown)
   const said = {
     error: { code, message, ...(hint !== undefined && { hint }), ...(details !== undefined && { details }) },
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PolicyPatch } from '../../store/port.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
-import { queueName } from '../fields.ts'
+import { newName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -46,7 +46,7 @@ const {
 })
 
 export const policyInput = z.strictObject({
-  name: queueName,
+  name: newName.describe('The name of the queue.'),
   maxConcurrent: z.int().describe('How many runs of the queue are at work at once, over all workers.').optional(),
   maxConcurrentPerKey,
   maxAttempts: z.int().describe('How often a run is tried. Default: 3.').optional(),

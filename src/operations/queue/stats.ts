@@ -29,6 +29,7 @@ const statsSaid = noted(
         held: counted('Those whose schedule is paused.'),
         parked: counted('Those that wait for a person.'),
         oldestInLineAt: instantSaid('When the run was made that has been in line longest.').nullable(),
+        oldestInLineIsAtLeast: flag('Whether there may be an older one among priorities that were not looked at.'),
         ended: z
           .strictObject({
             completed: counted('Those that were done.'),

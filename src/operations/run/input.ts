@@ -3,7 +3,7 @@ import { jsonProblem, plainData } from '../../core/json.ts'
 import { traceparentExpected, traceparentProblem } from '../../core/trace.ts'
 import type { NewRun } from '../../store/port.ts'
 import { type ExecutionOptions, executionFields, executionOptions } from '../execution-input.ts'
-import { key, name, payload, priority, target } from '../fields.ts'
+import { key, newName, payload, priority, target } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { instant, isoText } from '../instant.ts'
 import { noted } from '../note.ts'
@@ -12,7 +12,7 @@ import type { Problem } from '../problem.ts'
 import { targetOf } from '../target-input.ts'
 
 const shape = {
-  queue: name.describe('The queue that it goes through. Default: default.').optional(),
+  queue: newName.describe('The queue that it goes through. Default: default.').optional(),
   target: target.optional(),
   payload: payload.optional(),
   priority: priority.optional(),

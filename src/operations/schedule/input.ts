@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { durationFields } from '../duration-input.ts'
 import { executionFields } from '../execution-input.ts'
-import { key, name, payload, priority, reason, scheduleName, target } from '../fields.ts'
+import { key, newName, payload, priority, reason, scheduleId, scheduleName, target } from '../fields.ts'
 import { instant } from '../instant.ts'
 import { patched } from '../patch.ts'
 
@@ -57,7 +57,7 @@ export const scheduleShape = {
     'How late a missed occurrence may still run. Default: the time to the next one, at most 24h; 24h where every counts from the end.',
   ),
   pauseAfterFailures: z.int().describe('After how many failures in a row it is paused.').optional(),
-  queue: name.describe('The queue that its runs go through. Default: default.').optional(),
+  queue: newName.describe('The queue that its runs go through. Default: default.').optional(),
   priority: priority.optional(),
   concurrencyKey: key.describe('Runs with the same key share the ceiling for a key of their queue.').optional(),
   payload: payload.optional(),
@@ -70,13 +70,25 @@ export const scheduleShape = {
   description: z.string().min(1).max(descriptionLengthMax).describe('What it is for, for people.').optional(),
 }
 
+/** What somebody has seen who writes over it. */
+export const seenShape = {
+  ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
+  ifId: scheduleId
+    .describe('Refuses to write over any other schedule of that name than the one with this id.')
+    .optional(),
+}
+
 /** How a schedule is written, beside what is written. */
 const writeShape = {
-  ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
+  ...seenShape,
   reason: reason.optional(),
 }
 
-export const scheduleInput = z.strictObject({ name: scheduleName, ...scheduleShape, ...writeShape })
+export const scheduleInput = z.strictObject({
+  name: newName.describe('The name of the schedule.'),
+  ...scheduleShape,
+  ...writeShape,
+})
 
 /** A schedule, as it is created or put. */
 export type ScheduleInput = z.input<typeof scheduleInput>

@@ -25,6 +25,7 @@ export interface ReadSchedule {
   readonly spec: ScheduleSpec
   readonly problems: readonly Problem[]
   readonly ifVersion: number | undefined
+  readonly ifId: string | undefined
   readonly reason: string | undefined
 }
 
@@ -62,7 +63,7 @@ function readFields(
 ): ReadSchedule {
   const problems = [...found, ...target.problems]
   const options = executionOptions(fields, target.kind, problems)
-  const { ifVersion, reason, startNow, startAt, endAt, maxRuns, overlap, queueMax, missed, ...more } = fields
+  const { ifVersion, ifId, reason, startNow, startAt, endAt, maxRuns, overlap, queueMax, missed, ...more } = fields
   const { pauseAfterFailures, queue, priority, concurrencyKey, payload, repeatable, description } = more
   const spec = onlyGiven({
     name: fields.name ?? placeholder,
@@ -75,7 +76,7 @@ function readFields(
     target: target.target ?? undefined,
     options: Object.keys(options).length === 0 ? undefined : options,
   }) as ScheduleSpec
-  return { given, spec, problems, ifVersion, reason }
+  return { given, spec, problems, ifVersion, ifId, reason }
 }
 
 function timingOf(fields: ScheduleFields, zoneDefault: string, problems: Problem[]): Timing {

@@ -11,7 +11,7 @@ import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation, refuseStoredProgram } from '../operation.ts'
 import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
 import { scheduleInWords } from './in-words.ts'
-import { type ScheduleFields, scheduleChange, scheduleInput } from './input.ts'
+import { type ScheduleFields, scheduleChange, scheduleInput, seenShape } from './input.ts'
 import { scheduleWritten } from './output.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read.ts'
 import { readUpcoming, type UpcomingRun } from './upcoming.ts'
@@ -87,12 +87,13 @@ export const update = operation({
     for (let tries = 1; ; tries++) {
       const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
       const read = readPatch(before.spec, reading, context)
-      const ifVersion = read.ifVersion ?? before.version
+      const seen = { ifVersion: read.ifVersion ?? before.version, ifId: read.ifId ?? before.id }
       try {
-        return await commit(context, { ...read, ifVersion }, { mode: 'put', before })
+        return await commit(context, { ...read, ...seen }, { mode: 'put', before })
       } catch (error) {
         // Somebody else wrote in between. Whoever did not say over which version he writes means the newest.
-        const isRace = error instanceof BelfryError && error.code === 'conflict' && read.ifVersion === undefined
+        const isFree = read.ifVersion === undefined && seen.ifId === before.id
+        const isRace = error instanceof BelfryError && error.code === 'conflict' && isFree
         if (!isRace || tries >= triesMax) throw error
       }
     }
@@ -113,11 +114,11 @@ export const revert = operation({
       .max(2 ** 31 - 1)
       .describe('The version to go back to. Default: the one before.')
       .optional(),
-    ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
+    ...seenShape,
     reason: reason.optional(),
   }),
   examples: [{ name: 'nightly' }, { name: 'nightly', to: 1, reason: 'The new calendar was wrong.' }],
-  async run(context, { name, to, ifVersion, reason: why }) {
+  async run(context, { name, to, ifVersion, ifId, reason: why }) {
     const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
     const wanted = to ?? before.version - 1
     const known = await context.store.read.scheduleVersions(name)
@@ -125,7 +126,8 @@ export const revert = operation({
     if (found === undefined) throw noVersion(name, wanted, before.version)
     const spec = found.content
     const said = { given: { name }, problems: [], spec, reason: why ?? `revert to version ${wanted}` }
-    return commit(context, { ...said, ifVersion: ifVersion ?? before.version }, { mode: 'put', before })
+    const seen = { ifVersion: ifVersion ?? before.version, ifId: ifId ?? before.id }
+    return commit(context, { ...said, ...seen }, { mode: 'put', before })
   },
 })
 
@@ -168,7 +170,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const { store, actor } = context
   const { mode, before } = how
   refuseStoredProgram(context, before?.spec.target)
-  const { spec, given, ifVersion, reason: why } = reading
+  const { spec, given, ifVersion, ifId, reason: why } = reading
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   const now = await store.read.now()
@@ -176,7 +178,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const answer = await inWordsOf(
     subject,
     (problem) => inWords(problem, given),
-    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, reason: why }) }),
+    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) }),
   )
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)
@@ -192,9 +194,13 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
     )
   }
   if (answer.answer === 'version-differs') {
-    throw new BelfryError('conflict', `${subject} has version ${schedule.version}, not ${ifVersion}.`, {
+    const isOther = ifId !== undefined && ifId !== schedule.id
+    const differs = isOther
+      ? `was made anew: it is ${schedule.id}, not ${ifId}`
+      : `has version ${schedule.version}, not ${ifVersion}`
+    throw new BelfryError('conflict', `${subject} ${differs}.`, {
       hint: 'Look at what it says by now, and decide anew.',
-      details: { schedule: spec.name, version: schedule.version, changed },
+      details: { schedule: spec.name, version: schedule.version, ...(isOther && { id: schedule.id }), changed },
     })
   }
   return {

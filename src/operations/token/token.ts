@@ -3,7 +3,7 @@ import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { TokenView } from '../../store/token-steps.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
-import { limit, limitDefault, name } from '../fields.ts'
+import { limit, limitDefault, name, newName } from '../fields.ts'
 import { behindLast } from '../next-page.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -49,7 +49,7 @@ const create = operation({
   effect: 'write',
   scope: 'admin',
   input: z.strictObject({
-    name: name.describe('Names it: it stands beside everything that is done with it.'),
+    name: newName.describe('Names it: it stands beside everything that is done with it.'),
     scope: z
       .enum(scopes)
       .describe('What its holder may do; each includes those before it. Default: what a file says of it, else read.')

@@ -61,7 +61,7 @@ export function* queueStats(context: StoreContext, name: string): Step<QueueStat
     behindRun: countedIn(yield* all(countOverlap, id, context.ns)),
     held: countedIn(yield* all(countHeld, id, context.ns)),
     parked: countedIn(yield* all(countParked, id)),
-    oldestInLineAt: yield* oldestInLine(id),
+    ...(yield* oldestInLine(id)),
     ended: ended as QueueStats['ended'],
     parkedByReason: (yield* all(findParked, id)).map((row) => ({
       reason: row.reason as string,
@@ -70,16 +70,16 @@ export function* queueStats(context: StoreContext, name: string): Step<QueueStat
   }
 }
 
-function* oldestInLine(queueId: number): Step<number | null> {
+function* oldestInLine(queueId: number): Step<Pick<QueueStats, 'oldestInLineAt' | 'oldestInLineIsAtLeast'>> {
   let oldestAt: number | null = null
   let place: readonly [number, number] = [0, 0]
-  for (let looks = 0; looks < prioritiesMax; looks++) {
+  for (let looks = 0; ; looks++) {
     const next = yield* one<{ need_id: number; priority: number; enqueued_at: number }>(nextOldest, queueId, ...place)
-    if (next === undefined) break
+    if (next === undefined) return { oldestInLineAt: oldestAt, oldestInLineIsAtLeast: false }
+    if (looks === prioritiesMax) return { oldestInLineAt: oldestAt, oldestInLineIsAtLeast: true }
     oldestAt = Math.min(next.enqueued_at, oldestAt ?? next.enqueued_at)
     place = [next.need_id, next.priority]
   }
-  return oldestAt
 }
 
 function countedIn(rows: readonly Row[]): Counted {

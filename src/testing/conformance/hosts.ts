@@ -214,6 +214,7 @@ export const hosts: Case[] = [
         held: counted(0),
         parked: counted(1),
         oldestInLineAt: madeAt,
+        oldestInLineIsAtLeast: false,
         ended: { completed: counted(1), failed: counted(0), cancelled: counted(0), skipped: counted(0) },
         parkedByReason: [{ reason: 'no use (not retryable)', count: 1 }],
       })

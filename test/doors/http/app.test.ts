@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { BelfryError } from '../../../src/core/error.ts'
 import { onPorch } from './porch.ts'
 
 const porch = onPorch()
@@ -9,7 +10,8 @@ describe('a verb over HTTP', () => {
     const made = await porch().ask('/api/schedules', { body: { name: 'a b/c', every: '1h', target } })
     expect(made.status).toBe(201)
     expect(made.headers.get('location')).toBe('/api/schedules/a%20b%2Fc')
-    expect(made.headers.get('etag')).toBe('"1"')
+    const tag = made.headers.get('etag') ?? ''
+    expect(tag).toMatch(/^"s-\w+\.1"$/)
     const path = '/api/schedules/a%20b%2Fc'
     const seen = await porch().ask(path)
     expect(await seen.json()).toMatchObject({
@@ -18,10 +20,60 @@ describe('a verb over HTTP', () => {
       createdAt: '2026-01-05T09:00:00.000Z',
     })
     const change = { method: 'PATCH', body: { priority: 3 } }
-    expect((await porch().ask(path, { ...change, headers: { 'if-match': '"1"' } })).headers.get('etag')).toBe('"2"')
-    const late = await porch().problem(path, { method: 'PATCH', body: { priority: 4 }, headers: { 'if-match': '"1"' } })
-    expect(late).toMatchObject({ status: 412, code: 'conflict', details: { version: 2 } })
+    expect(seen.headers.get('etag')).toBe(tag)
+    const changed = await porch().ask(path, { ...change, headers: { 'if-match': tag } })
+    expect(changed.headers.get('etag')).toBe(tag.replace('.1"', '.2"'))
+    const other = { method: 'PATCH', body: { priority: 4 } }
+    for (const before of [tag, '"1"']) {
+      const late = await porch().problem(path, { ...other, headers: { 'if-match': before } })
+      expect(late, before).toMatchObject({ status: 412, code: 'conflict', details: { version: 2 } })
+    }
     expect(await porch().problem(path, { ...change, headers: { 'if-match': 'x' } })).toMatchObject({ status: 400 })
+    expect((await porch().ask(path, { ...other, headers: { 'if-match': '"2"' } })).status).toBe(200)
+  })
+
+  it('does not take a schedule that was deleted and made anew for the one that somebody has seen', async () => {
+    const body = { name: 'x', every: '1h', target }
+    const tag = (await porch().ask('/api/schedules', { body })).headers.get('etag') ?? ''
+    await porch().json('/api/schedules/x', { method: 'DELETE' })
+    const anew = (await porch().ask('/api/schedules', { body })).headers.get('etag') ?? ''
+    expect(anew).not.toBe(tag)
+    const asked = [
+      ['/api/schedules/x', { method: 'PATCH', body: { priority: 3 } }],
+      ['/api/schedules/x', { method: 'PUT', body: { every: '2h', target } }],
+      ['/api/schedules/x', { method: 'PUT', body: { every: '1h', target } }],
+    ] as const
+    for (const [path, how] of asked) {
+      const late = await porch().problem(path, { ...how, headers: { 'if-match': tag } })
+      expect(late).toMatchObject({ status: 412, code: 'conflict', details: { version: 1, id: anew.slice(1, -3) } })
+    }
+    expect(await porch().json('/api/schedules/x')).toMatchObject({ version: 1, everyMs: 3_600_000 })
+    expect((await porch().ask('/api/schedules/x', { ...asked[0][1], headers: { 'if-match': anew } })).status).toBe(200)
+    const queue = { method: 'PUT', body: { maxConcurrent: 1 }, headers: { 'if-match': anew } }
+    expect((await porch().problem('/api/queues/mail', queue)).status).toBe(400)
+  })
+
+  it('refuses names that no address can hold to whatever would be made by them', async () => {
+    for (const name of ['.', '..']) {
+      const asked = [
+        ['/api/schedules', { body: { name, every: '1h', target } }, 'name'],
+        ['/api/schedules', { body: { name: 'x', queue: name, every: '1h', target } }, 'queue'],
+        ['/api/runs', { body: { queue: name } }, 'queue'],
+        ['/api/tokens', { body: { name } }, 'name'],
+      ] as const
+      for (const [path, how, field] of asked) {
+        expect(await porch().problem(path, how), path).toMatchObject({
+          status: 400,
+          details: { problems: [{ field, expected: expect.stringContaining('no address can hold') }] },
+        })
+      }
+      const refused = await porch()
+        .client()
+        .queues.set(name, { maxConcurrent: 1 })
+        .catch((error: unknown) => error)
+      expect(refused).toMatchObject({ code: 'invalid' })
+    }
+    expect((await porch().json('/api/queues')).length).toBe(0)
   })
 
   it('answers 200 where nothing was made, and 201 for a new run only, by the key that a proxy may repeat', async () => {
@@ -124,7 +176,8 @@ describe('a verb over HTTP', () => {
     const response = await porch().ask('/api/runs', { method: 'DELETE' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, POST')
-    expect((await porch().ask('/mcp')).status).toBe(405)
+    expect((await porch().ask('/mcp')).headers.get('allow')).toBe('POST')
+    expect((await porch().problem('/api/runs/')).hint).toContain('slash')
   })
 
   it('tells nobody what it is that nobody foresaw, but the log', async () => {
@@ -133,6 +186,11 @@ describe('a verb over HTTP', () => {
     expect(problem).toMatchObject({ status: 500, code: 'failure' })
     expect(JSON.stringify(problem)).not.toContain('xyzzy')
     expect(porch().unforeseen).toHaveLength(1)
+    // Also what the store itself says went wrong: it may hold what was stored.
+    const inside = new BelfryError('failure', 'The row of xyzzy cannot be read.', { details: { row: 'xyzzy' } })
+    porch().desk.store.read.queues = () => Promise.reject(inside)
+    expect(JSON.stringify(await porch().problem('/api/queues'))).not.toContain('xyzzy')
+    expect(porch().unforeseen).toEqual([expect.any(Error), inside])
   })
 
   it('is under whatever path it is mounted at', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { besides } from '../../../src/doors/http/beside.ts'
 import { curlOf } from '../../../src/doors/http/docs-page.ts'
 import { openApi } from '../../../src/doors/http/openapi.ts'
 import { routes } from '../../../src/operations/route.ts'
@@ -16,6 +17,48 @@ describe('beside the verbs', () => {
     expect(health).toMatchObject({ status: expect.stringMatching(/healthy|degraded/), at: '2026-01-05T09:00:00.000Z' })
     await porch().desk.store.close()
     expect((await porch().ask('/ready', { as: null })).status).toBe(503)
+  })
+
+  it.each(besides)(
+    '$path is asked for by $method, and says so to every other method',
+    async ({ path, method, scope }) => {
+      const right = await porch().ask(path, { method, ...(method === 'POST' && { body: {} }) })
+      expect(right.status).not.toBe(404)
+      expect(right.status).not.toBe(405)
+      await right.body?.cancel()
+      for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((word) => word !== method)) {
+        const response = await porch().ask(path, { method: other })
+        expect({ other, status: response.status }).toEqual({ other, status: 405 })
+        expect(response.headers.get('allow')).toBe(method)
+      }
+      const stranger = await porch().ask(path, { method, as: null, ...(method === 'POST' && { body: {} }) })
+      expect(stranger.status === 401).toBe(scope !== null)
+    },
+  )
+
+  it('tells the time of the store, and of what went wrong inside no more than that it did', async () => {
+    expect(await porch().json('/api/now', { as: 'read' })).toEqual({ now: '2026-01-05T09:00:00.000Z' })
+    expect(await porch().client('read').now()).toBe(porch().desk.clock.now())
+    porch().desk.store.read.workers = () => Promise.reject(new Error('the password is xyzzy'))
+    const health = await porch().ask('/health')
+    expect(health.status).toBe(503)
+    expect(await health.text()).not.toContain('xyzzy')
+    expect(porch().unforeseen).toHaveLength(1)
+  })
+
+  it('its figures say where they are not all', async () => {
+    const runs = Array.from({ length: 51 }, (_, priority) => ({ priority }))
+    await porch().json('/api/runs/enqueue-many', { body: { runs: runs.slice(1) } })
+    const figures = async () => (await porch().ask('/metrics')).text()
+    expect(await figures()).toContain('belfry_queue_figures_are_at_least{queue="default"} 0')
+    expect(await porch().json('/api/queues/default/stats')).toMatchObject({ oldestInLineIsAtLeast: false })
+    await porch().json('/api/runs', { body: { priority: 0 } })
+    expect(await figures()).toContain('belfry_queue_figures_are_at_least{queue="default"} 1')
+    expect(await porch().json('/api/queues/default/stats')).toMatchObject({ oldestInLineIsAtLeast: true })
+    expect(await figures()).toContain('belfry_queues_left_out 0')
+    const queues = Array.from({ length: 200 }, (_, index) => ({ queue: `q${index}` }))
+    await porch().json('/api/runs/enqueue-many', { body: { runs: queues } })
+    expect(await figures()).toContain('belfry_queues_left_out 1')
   })
 
   it('its figures are what Prometheus reads', async () => {
@@ -67,8 +110,21 @@ describe('OpenAPI', () => {
       expect(schemas).toHaveProperty(name as string)
     expect(text).not.toContain('$defs')
     const ids = [...text.matchAll(/"operationId":"([\w.]+)"/g)].map(([, id]) => id)
-    expect(new Set(ids).size).toBe(routes.length)
+    expect(new Set(ids).size).toBe(routes.length + besides.length)
+    expect(ids.length).toBe(routes.length + besides.length)
     expect(text).not.toContain('In epoch ms')
+  })
+
+  it('tells of every status that a request itself can be refused with, where it can', () => {
+    const { paths } = openApi('1.2.3') as { paths: Record<string, Record<string, { responses: object }>> }
+    const statuses = (path: string, method: string) =>
+      Object.keys(paths[path]?.[method]?.responses ?? {}).filter((status) => status >= '401' && status !== '404')
+    expect(statuses('/api/runs', 'get')).toEqual(['401', '403', '405', '429', '500', '503'])
+    expect(statuses('/api/runs', 'post')).toEqual(['401', '403', '405', '409', '413', '415', '429', '500', '503'])
+    expect(statuses('/api/schedules/{name}', 'patch')).toContain('412')
+    expect(statuses('/live', 'get')).toEqual(['405', '500'])
+    expect(statuses('/health', 'get')).toEqual(['401', '403', '405', '429', '500', '503'])
+    for (const { path, method } of besides) expect(paths[path]).toHaveProperty(method.toLowerCase())
   })
 
   it('no two verbs are found at one place, and no lease id in any path', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { hostsOf } from '../../../src/doors/http/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
 import { onPorch, origin } from './porch.ts'
 
@@ -100,6 +101,13 @@ describe('at the gate', () => {
     }
     expect((await porch().ask('/live', { headers: { host: 'evil.example.org' } })).status).toBe(403)
     expect((await porch().ask('/api/queues', { headers: { origin } })).status).toBe(200)
+  })
+
+  it('a request names the port that the server listens at, or none where that is the one nobody writes', () => {
+    const hosts = ['127.0.0.1', 'localhost', '[::1]']
+    const named = (port: number) => hosts.map((host) => `${host}:${port}`)
+    expect(hostsOf({ host: '127.0.0.1' }, 4747)).toEqual(named(4747))
+    expect(hostsOf({ host: '127.0.0.1' }, 80)).toEqual([...named(80), ...hosts])
   })
 
   it('no answer lets a page of another read it, be it a preflight', async () => {

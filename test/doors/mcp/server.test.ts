@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { BelfryError } from '../../../src/core/error.ts'
 import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
 import { mcpServer } from '../../../src/doors/mcp/server.ts'
 import { tools } from '../../../src/doors/mcp/tools.ts'
@@ -134,5 +135,14 @@ describe('the resources', () => {
     await expect(read('belfry://schedules/nobody')).rejects.toThrow('There is no schedule "nobody"')
     await expect(read('belfry://runs/%zz')).rejects.toThrow()
     await expect(read('belfry://secrets')).rejects.toThrow('There is no resource')
+  })
+
+  it('tell of what went wrong inside no more than that it did', async () => {
+    const inside = new BelfryError('failure', 'The row of xyzzy cannot be read.')
+    const client = await model('read')
+    for (const thrown of [inside, new Error('the password is xyzzy')]) {
+      desk().store.read.schedules = () => Promise.reject(thrown)
+      await expect(client.readResource({ uri: 'belfry://schedules' })).rejects.toThrow(/nobody foresaw/)
+    }
   })
 })

@@ -98,6 +98,8 @@ describe('update', () => {
   it('is refused where it does not fit, over another version, and where there is nothing to change', async () => {
     await schedules.put({ ...daily, description: 'a' })
     expect(await problemsIn(schedules.update('report', { from: 'start' }))).toMatchObject([{ field: 'from' }])
+    const anew = await errorOf(schedules.update('report', { description: 'b', ifId: 's-3zzz' }))
+    expect(anew).toMatchObject({ code: 'conflict', message: expect.stringContaining('was made anew') })
     const error = await errorOf(schedules.update('report', { description: 'b', ifVersion: 3 }))
     expect(error.code).toBe('conflict')
     expect(await schedules.update('report', { description: 'a' })).toMatchObject({ answer: 'unchanged' })

@@ -15,8 +15,9 @@ function counted({ count, countIsAtLeast }: Counted): string {
 }
 
 export function showStats(figures: Stats, { now, paint }: Sheet): string {
-  const { oldestInLineAt, ended, parkedByReason } = figures
-  const oldest = oldestInLineAt === null ? '' : `, the oldest made ${relative(oldestInLineAt, now)}`
+  const { oldestInLineAt, oldestInLineIsAtLeast, ended, parkedByReason } = figures
+  const least = oldestInLineIsAtLeast ? ' or earlier' : ''
+  const oldest = oldestInLineAt === null ? '' : `, the oldest made ${relative(oldestInLineAt, now)}${least}`
   const rows: [string, string | null][] = [
     ['in line', `${counted(figures.inLine)}${oldest}`],
     ['at work', String(figures.inFlight)],
