@@ -1,7 +1,7 @@
-import type { EventPage, EventPlace, EventView } from '../store/event-view.ts'
+import { comparePlaces, type EventPage, type EventPlace, type EventView } from '../store/event-view.ts'
 import type { OperationContext } from './context.ts'
 
-export type { EventPlace, EventView }
+export { comparePlaces, type EventPage, type EventPlace, type EventView }
 
 /** What has happened since a place, oldest first; `null` asks where now is. */
 export function eventsSince({ store }: OperationContext, place: EventPlace | null, limit: number): Promise<EventPage> {

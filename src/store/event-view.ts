@@ -12,6 +12,11 @@ export interface EventPlace {
   readonly fence: number
 }
 
+/** Which of two places comes first: negative where the first does. */
+export function comparePlaces(a: EventPlace, b: EventPlace): number {
+  return a.at - b.at || a.rank - b.rank || a.number - b.number || a.fence - b.fence
+}
+
 /** Something that has happened. Its id is the same whenever it is read. */
 export interface EventView {
   readonly place: EventPlace

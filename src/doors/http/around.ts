@@ -62,8 +62,9 @@ export class Around {
       return Response.json({ now }, { headers: { 'cache-control': 'no-store' } })
     })
     app.get('/api/events', async ({ req }) => {
-      refuseBelow(await gate.callerOf(req.raw), 'read')
-      return this.#streams.stream(req.raw, () => gate.knows(req.raw))
+      const caller = await gate.callerOf(req.raw)
+      refuseBelow(caller, 'read')
+      return this.#streams.stream(req.raw, { caller, isLetIn: () => gate.knows(req.raw) })
     })
     app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
     app.get('/docs', () => docsResponse(this.#docs()))

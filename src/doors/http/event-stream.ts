@@ -3,46 +3,62 @@ import { BelfryError } from '../../core/error.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { type EventPlace, type EventView, eventsSince } from '../../operations/happening.ts'
 import { isoText } from '../../operations/instant.ts'
+import { quoted } from '../../operations/problem.ts'
+import type { Caller } from './gate.ts'
+import { HeadLook, pageMax } from './head-look.ts'
 
-const pageMax = 500
-/** What other processes do is seen this soon. */
-const lookMs = 250
 /** Proxies close what is silent for long. */
 const silenceMs = 15_000
 const streamsMax = 100
+/** Whoever listens at more places than this has most likely forgotten to hang up, and others have none left. */
+const streamsOfTokenMax = 20
 /** Whether somebody may still listen is asked this often. */
 const askMs = 2_000
+
+/** Whoever listens with one token, however often. */
+interface Listeners {
+  streams: number
+  askedAt: number
+  isLetIn: Promise<boolean>
+}
+
+/** Who listens, and how it is found out whether he still may. */
+export interface Listening {
+  readonly caller: Pick<Caller, 'name'>
+  readonly isLetIn: () => Promise<boolean>
+}
 
 /**
  * Events as they happen, for whoever listens at a connection that stays open. They are read from the history in the order of time,
  * as far as everything is known to be visible, so that one who comes back with the last id it has heard misses nothing and hears nothing twice.
+ * Those who have heard everything share one look at what is new.
  */
 export class EventStreams {
   readonly #context: OperationContext
   readonly #clock: Clock
+  readonly #look: HeadLook
   readonly #open = new Set<AbortController>()
+  readonly #listeners = new Map<string, Listeners>()
 
   constructor(context: OperationContext) {
     this.#context = context
     this.#clock = context.clock
+    this.#look = new HeadLook(context)
   }
 
   /**
-   * The stream behind the last event that was heard, or from now on. `isLetIn` is asked now and then: whoever loses the right to listen
+   * The stream behind the last event that was heard, or from now on. Whether it is let in is asked now and then: whoever loses the right to listen
    * hears no more.
    */
-  async stream(request: Request, isLetIn: () => Promise<boolean>): Promise<Response> {
+  async stream(request: Request, listening: Listening): Promise<Response> {
     const place = placeOf(request)
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
     if (request.method === 'HEAD') return new Response(null, { headers })
-    if (this.#open.size >= streamsMax) {
-      throw new BelfryError('too-many', `There are ${streamsMax} streams open already.`, { hint: 'Close one of them.' })
-    }
-    const ending = new AbortController()
-    this.#open.add(ending)
-    ending.signal.addEventListener('abort', () => this.#open.delete(ending), { once: true })
+    const token = request.headers.get('authorization') ?? ''
+    const ending = this.#opened(token, listening)
     request.signal.addEventListener('abort', () => ending.abort(), { once: true })
     const encoder = new TextEncoder()
+    const isLetIn = () => this.#isLetIn(token, listening)
     const parts = this.#parts(place, ending.signal, isLetIn)
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -65,6 +81,45 @@ export class EventStreams {
     for (const ending of this.#open) ending.abort()
   }
 
+  /** Takes one of the streams that there are, and gives it back when it ends. */
+  #opened(token: string, { caller: { name } }: Listening): AbortController {
+    const own = this.#listeners.get(token) ?? {
+      streams: 0,
+      askedAt: this.#clock.monotonic(),
+      isLetIn: Promise.resolve(true),
+    }
+    if (own.streams >= streamsOfTokenMax) {
+      throw new BelfryError('too-many', `Token ${quoted(name)} has ${streamsOfTokenMax} streams open already.`, {
+        hint: 'Close one of them: each tells everything, so that one is enough for a program.',
+      })
+    }
+    if (this.#open.size >= streamsMax) {
+      throw new BelfryError('too-many', `There are ${streamsMax} streams open already.`, { hint: 'Close one of them.' })
+    }
+    const ending = new AbortController()
+    this.#open.add(ending)
+    this.#listeners.set(token, own)
+    own.streams += 1
+    const leave = () => {
+      this.#open.delete(ending)
+      own.streams -= 1
+      if (own.streams === 0) this.#listeners.delete(token)
+    }
+    ending.signal.addEventListener('abort', leave, { once: true })
+    return ending
+  }
+
+  /** Asked once for all who listen with one token. */
+  #isLetIn(token: string, { isLetIn }: Listening): Promise<boolean> {
+    const own = this.#listeners.get(token)
+    if (own === undefined) return isLetIn()
+    if (this.#clock.monotonic() - own.askedAt >= askMs) {
+      own.askedAt = this.#clock.monotonic()
+      own.isLetIn = isLetIn()
+    }
+    return own.isLetIn
+  }
+
   async *#parts(
     begun: EventPlace | null,
     signal: AbortSignal,
@@ -72,15 +127,15 @@ export class EventStreams {
   ): AsyncGenerator<string> {
     let place = begun ?? (await eventsSince(this.#context, null, 1)).place
     let spokenAt = this.#clock.monotonic()
-    let askedAt = spokenAt
-    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    let [isAtHead, isShared] = [false, false]
+    const waitAt = this.#look.seat(signal)
     yield `retry: 1000\n: events since ${isoText(place.at)}\n\n`
     while (!signal.aborted) {
-      if (this.#clock.monotonic() - askedAt >= askMs) {
-        if (!(await isLetIn())) return
-        askedAt = this.#clock.monotonic()
-      }
-      const page = await eventsSince(this.#context, place, pageMax)
+      if (!(await isLetIn())) return
+      // Others may have been told more while this one was slow to listen. Whoever has just caught up waits in any case.
+      isShared = isAtHead && !(isShared && this.#look.isPast(place))
+      const page = isShared ? await waitAt(place) : await eventsSince(this.#context, place, pageMax)
+      if (page === null) return
       if (page.events.length > 0) {
         yield page.events.map(eventText).join('')
         spokenAt = this.#clock.monotonic()
@@ -90,17 +145,8 @@ export class EventStreams {
         spokenAt = this.#clock.monotonic()
       }
       place = page.place
-      if (!page.more) await this.#rest(ended)
+      isAtHead = !page.more
     }
-  }
-
-  async #rest(ended: Promise<void>): Promise<void> {
-    let forget: () => void = () => undefined
-    const rested = new Promise<void>((resolve) => {
-      forget = this.#clock.after(lookMs, resolve)
-    })
-    await Promise.race([rested, ended])
-    forget()
   }
 }
 

@@ -2,7 +2,7 @@ import { formatId } from '../../core/id.ts'
 import type { EndedStatus } from '../../core/run-state.ts'
 import { checkInstant, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import type { EventPage, EventPlace, EventView } from '../event-view.ts'
+import { comparePlaces, type EventPage, type EventPlace, type EventView } from '../event-view.ts'
 import type { RunSource } from '../port.ts'
 import { all, both, dialects, each, one, type Row, type Step, storeClock } from '../statement.ts'
 
@@ -72,11 +72,11 @@ export function* events(context: StoreContext, after: EventPlace | null, limit: 
   const horizon = { at: until - 1, rank: ranks.end, number: 0, fence: 0 }
   if (after === null) return { events: [], place: horizon, more: false }
   checkPlace(after)
-  if (compared(horizon, after) <= 0) return { events: [], place: after, more: false }
+  if (comparePlaces(horizon, after) <= 0) return { events: [], place: after, more: false }
   const queues = yield* all<{ id: number; name: string }>(findQueues, context.ns)
   const look = { context, queues, after, until, most: limit + 1 }
   const found = [...(yield* fired(look)), ...(yield* attempts(look)), ...(yield* changes(look))]
-  const sorted = found.sort((a, b) => compared(a.place, b.place))
+  const sorted = found.sort((a, b) => comparePlaces(a.place, b.place))
   const told = sorted.slice(0, limit)
   const more = sorted.length > limit
   return { events: told, place: more ? (told.at(-1) as EventView).place : horizon, more }
@@ -87,10 +87,6 @@ function checkPlace({ at, rank, number, fence }: EventPlace): void {
   checkInteger(rank, 'after.rank', 0, ranks.end)
   checkInteger(number, 'after.number', 0, Number.MAX_SAFE_INTEGER)
   checkInteger(fence, 'after.fence', 0, 2 ** 31 - 1)
-}
-
-function compared(a: EventPlace, b: EventPlace): number {
-  return a.at - b.at || a.rank - b.rank || a.number - b.number || a.fence - b.fence
 }
 
 interface Looking {

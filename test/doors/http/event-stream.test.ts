@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { onPorch, origin, type Porch } from './porch.ts'
 
 const porch = onPorch()
@@ -34,6 +34,13 @@ async function hear(place: Porch, count: number, lastId?: string): Promise<Heard
   leaving.abort()
   await reader.cancel()
   return heard
+}
+
+/** Listens until the stream ends. */
+async function drain(response: Response, heard: string[]): Promise<void> {
+  for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+    heard.push(new TextDecoder().decode(part))
+  }
 }
 
 function eventIn(part: string): Heard[] {
@@ -93,6 +100,80 @@ describe('the stream of events', () => {
     expect(response.status).toBe(200)
     await response.body?.cancel()
     expect((await porch().ask('/api/events?queue=mail')).status).toBe(400)
+  })
+
+  it('costs no more for many who listen than for one, while nothing happens', async () => {
+    const { clock, store } = porch().desk
+    const looks = { events: 0, token: 0 }
+    for (const name of ['events', 'token'] as const) {
+      const real = store.read[name] as (...args: unknown[]) => Promise<unknown>
+      store.read[name] = ((...args: unknown[]) => {
+        looks[name] += 1
+        return real(...args)
+      }) as never
+    }
+    const streams = 20
+    const heard: string[] = []
+    // What was made before is over when they begin.
+    clock.advance(10)
+    for (let opened = 0; opened < streams; opened++) void drain(await porch().ask('/api/events', { as: 'read' }), heard)
+    // Each begins by itself, and looks where it is.
+    await vi.waitFor(() => expect(looks.events).toBe(2 * streams))
+    const [before, ticks] = [{ ...looks }, 40]
+    for (let tick = 0; tick < ticks; tick++) {
+      const seen = looks.events
+      const looked = () => {
+        if (looks.events === seen) clock.advance(250)
+        expect(looks.events).toBeGreaterThan(seen)
+      }
+      await vi.waitFor(looked, { interval: 5 })
+    }
+    expect(looks.events - before.events).toBeLessThan(2 * ticks)
+    expect(looks.token - before.token).toBeLessThan(ticks)
+    expect(heard.filter((text) => text.includes('event: changed'))).toEqual([])
+    await porch().json('/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 2 } })
+    await vi.waitFor(() => {
+      clock.advance(250)
+      expect(heard.filter((text) => text.includes('event: changed'))).toHaveLength(streams)
+    })
+  })
+
+  it('is refused to whoever has forgotten to close many, and to nobody else', async () => {
+    const opened = await Promise.all(Array.from({ length: 20 }, () => porch().ask('/api/events', { as: 'read' })))
+    expect(opened.map(({ status }) => status)).toEqual(opened.map(() => 200))
+    const refused = await porch().problem('/api/events', { as: 'read' })
+    expect(refused).toMatchObject({ status: 429, code: 'too-many', hint: expect.stringContaining('Close one') })
+    const other = await porch().ask('/api/events', { as: 'operate' })
+    expect(other.status).toBe(200)
+    await opened[0]?.body?.cancel()
+    expect((await porch().ask('/api/events', { as: 'read' })).status).toBe(200)
+  })
+
+  it('tells everything once to whoever was slow to listen while others heard more', async () => {
+    const { clock } = porch().desk
+    const [quick, slow]: [string[], string[]] = [[], []]
+    clock.advance(10)
+    void drain(await porch().ask('/api/events'), quick)
+    const reader = ((await porch().ask('/api/events')).body as ReadableStream<Uint8Array>).getReader()
+    const change = async (maxConcurrent: number) => {
+      await porch().json('/api/queues/mail', { method: 'PUT', body: { maxConcurrent } })
+      const events = () => quick.join('').split('event: changed').length - 1
+      await vi.waitFor(() => {
+        clock.advance(250)
+        expect(events()).toBe(maxConcurrent)
+      })
+    }
+    // Both begin before anything happens, and one of them hears of it only when all of it is over.
+    slow.push(new TextDecoder().decode((await reader.read()).value))
+    await vi.waitFor(() => expect(quick).toHaveLength(1))
+    for (const count of [1, 2, 3]) await change(count)
+    while (slow.join('').split('event: changed').length - 1 < 3) {
+      slow.push(new TextDecoder().decode((await reader.read()).value))
+      clock.advance(250)
+    }
+    await reader.cancel()
+    const ids = (parts: string[]) => [...parts.join('').matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+    expect(ids(slow)).toEqual(ids(quick))
   })
 
   it('ends for whoever loses the right to listen', async () => {
