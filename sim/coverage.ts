@@ -30,6 +30,7 @@ export const mustHappen: readonly string[] = [
   'act: delete',
   'act: hint',
   'act: run now',
+  'act: backfill',
   'act: cancel',
   'act: reset',
   'act: retry',

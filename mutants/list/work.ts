@@ -8,13 +8,13 @@ export const work: readonly Mutant[] = [
   {
     id: 'idempotency-key-ignored',
     hazard: 'The same idempotency key makes a second run.',
-    edits: [[enqueue, 'if (first === undefined || first.run_id === id) continue', 'if (now > 0) continue']],
+    edits: [[enqueue, 'if (first === undefined || first.runId === id) continue', 'if (now > 0) continue']],
     suites: ['test/store/enqueue.test.ts'],
   },
   {
     id: 'idempotency-conflict-accepted',
     hazard: 'Other work under a known idempotency key is taken for the first, and lost without a word.',
-    edits: [[enqueue, 'if (first.input_hash === hash)', "if (first.input_hash !== '')"]],
+    edits: [[enqueue, 'if (first.hash === hash)', "if (first.hash !== '')"]],
     suites: ['test/store/enqueue.test.ts', 'test/choices/work.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
-import { drawHint, drawSpec, scheduleNames } from './schedules.ts'
+import { drawBackfill, drawHint, drawSpec, scheduleNames } from './schedules.ts'
 
 const actor = { name: 'somebody', door: 'simulation' }
 
@@ -20,6 +20,7 @@ const weights = {
   hint: 6,
   'clear hints': 2,
   'run now': 5,
+  backfill: 3,
   cancel: 6,
   reset: 4,
   retry: 4,
@@ -91,6 +92,8 @@ export class People {
         return store.clearHints(schedule, ['interval', 'oneshot'])
       case 'run now':
         return store.runNow(schedule, { force: random.chance(0.3) })
+      case 'backfill':
+        return store.backfill(schedule, drawBackfill(this.#world))
       case 'cancel':
         return this.#insisting((again) => again.cancel(run, 'nobody wants it'))
       case 'reset':

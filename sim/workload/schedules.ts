@@ -1,5 +1,6 @@
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Timing } from '../../src/core/timing.ts'
+import type { BackfillRequest } from '../../src/store/backfill-steps.ts'
 import type { NewHint } from '../../src/store/port.ts'
 import { handlerNames } from '../worker.ts'
 import type { World } from '../world.ts'
@@ -76,4 +77,9 @@ export function drawHint({ random, clock }: World): NewHint {
   const by = { reason: 'it seems so', author: 'somebody' }
   if (random.chance(0.3)) return { kind: 'interval', ms: random.between(1_000, 5_000), expiresAt, ...by }
   return { kind: 'oneshot', at: random.between(now - 500, expiresAt - 1), expiresAt, ...by }
+}
+
+export function drawBackfill({ random, clock }: World): BackfillRequest {
+  const to = clock.now() - random.between(0, 2_000)
+  return { from: to - random.between(500, 6_000), to, ...(random.chance(0.3) && { again: true }) }
 }

@@ -228,8 +228,10 @@ class LeasedAttempt implements Attempt {
 
 /** How long it was on its way: from when it was due, and from when it came into the queue. */
 export function tellStarted({ events }: EngineContext, lease: Lease): void {
-  const { runId, fence, queue, scheduleId, source, leasedAt, dueAt, enqueuedAt } = lease
-  const latenessMs = Math.max(0, leasedAt - (dueAt ?? enqueuedAt))
+  const { runId, fence, queue, scheduleId, source, leasedAt, occurrenceAt, dueAt, enqueuedAt } = lease
+  // What is no occurrence may stand for an instant that was over when somebody asked for it: nobody was late for that.
+  const wantedAt = occurrenceAt === null ? Math.max(dueAt ?? enqueuedAt, enqueuedAt) : (dueAt ?? enqueuedAt)
+  const latenessMs = Math.max(0, leasedAt - wantedAt)
   const queueAgeMs = Math.max(0, leasedAt - enqueuedAt)
   events.tell('run.started', { runId, fence, queue, scheduleId, source, latenessMs, queueAgeMs })
 }

@@ -1,5 +1,6 @@
 import { apply } from './apply.ts'
 import { writeAudit } from './audit.ts'
+import { backfill } from './backfill.ts'
 import { cancel } from './cancel.ts'
 import type { StoreContext } from './context.ts'
 import { enqueue } from './enqueue.ts'
@@ -51,6 +52,11 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
     // What it made nothing of stands among its events.
     fireRoutine: noted(fireRoutine, (answer) => {
       return answer.answer === 'fired' ? { detail: { run: answer.runId, delivery: answer.deliveryId } } : null
+    }),
+    backfill: noted(backfill, (answer) => {
+      return answer.answer === 'made' && answer.made.length > 0
+        ? { detail: runsNamed(answer.made.map(({ runId }) => runId)) }
+        : null
     }),
     hint: noted(hint, (answer) => (answer.answer === 'set' ? { detail: {} } : null)),
     clearHints: noted(clearHints, (answer) => (answer === 'cleared' ? { detail: {} } : null)),
@@ -120,11 +126,14 @@ function named(how: string, leases: readonly LeaseName[]): Came {
   return { detail: { [how]: runs, ...(leases.length > namesMax && { more: leases.length - namesMax }) } }
 }
 
+function runsNamed(ids: readonly string[]): { runs: readonly string[]; more?: number } {
+  return { runs: ids.slice(0, namesMax), ...(ids.length > namesMax && { more: ids.length - namesMax }) }
+}
+
 function made(answers: readonly Enqueued[], queues: readonly string[]): Came {
   const created = answers.filter((answer) => answer.created)
   if (created.length === 0) return null
-  const runs = created.slice(0, namesMax).map(({ id }) => id)
-  const detail = { runs, ...(created.length > namesMax && { more: created.length - namesMax }) }
+  const detail = runsNamed(created.map(({ id }) => id))
   // Work for several queues is told with the first of them, and names them all.
   return {
     ...(queues[0] !== undefined && { subject: `queue ${queues[0]}` }),

@@ -19,6 +19,7 @@ import {
 } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
+import { firstsOf } from './idempotency.ts'
 import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { ensureQueues, type QueueRow } from './queue-row.ts'
@@ -40,17 +41,6 @@ import {
 const priorityDefault = 100
 const looksMax = 10
 
-const claimIdempotencyKeys = dialects('enqueue claim idempotency', {
-  sqlite: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at) values ($1, $2, $3, $4, $5)
-    on conflict (ns, key) do nothing`,
-  postgres: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at)
-    select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) as i (ns, key, run_id, hash, at)
-    order by key, run_id on conflict (ns, key) do nothing`,
-})
-const findIdempotencyKeys = dialects('enqueue find idempotency', {
-  sqlite: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').sqlite}`,
-  postgres: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').postgres}`,
-})
 const pointIdempotencyKey = both(
   'enqueue point idempotency',
   'update belfry.idempotency set run_id = $3 where ns = $1 and key = $2',
@@ -251,19 +241,12 @@ function* refuseKnownKeys(
     const { idempotencyKey: key, ...rest } = input
     return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
   })
-  if (keyed.length === 0) return
-  yield* each(
-    claimIdempotencyKeys,
-    keyed.map(({ id, key, hash }) => [context.ns, key, id, hash, now]),
-  )
-  const keys = JSON.stringify(keyed.map(({ key }) => key))
-  const rows = yield* all<{ key: string; run_id: number; input_hash: string }>(findIdempotencyKeys, context.ns, keys)
-  const known = new Map(rows.map((row) => [row.key, row]))
+  const firsts = yield* firstsOf(context, keyed, now)
   for (const { id, key, hash } of keyed) {
-    const first = known.get(key)
-    if (first === undefined || first.run_id === id) continue
-    const firstId = formatId('run', first.run_id)
-    if (first.input_hash === hash) answers.set(id, { created: false, id: firstId, because: 'idempotency-key' })
+    const first = firsts.get(key)
+    if (first === undefined || first.runId === id) continue
+    const firstId = formatId('run', first.runId)
+    if (first.hash === hash) answers.set(id, { created: false, id: firstId, because: 'idempotency-key' })
     else answers.set(id, { created: false, id: firstId, because: 'conflict', key })
   }
 }

@@ -5,6 +5,7 @@ import type { RunStatus } from '../core/run-state.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { Actor, AuditEntry } from './actor.ts'
+import type { BackfillSteps } from './backfill-steps.ts'
 import type { ChangeReads, ChangeSteps } from './change.ts'
 import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
@@ -62,7 +63,7 @@ export type {
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store extends HostSteps, TokenSteps, ChangeSteps, RoutineSteps {
+export interface Store extends HostSteps, TokenSteps, ChangeSteps, RoutineSteps, BackfillSteps {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
@@ -275,7 +276,7 @@ export interface HeldLease extends LeaseName {
   readonly leasedAt: number
 }
 
-export type RunSource = Source | 'enqueued' | 'run-now' | 'routine' | 'retry'
+export type RunSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'routine' | 'retry'
 
 export type Renewal =
   | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })

@@ -1,6 +1,7 @@
 import { BelfryError } from '../core/error.ts'
 import { apply } from './apply.ts'
 import { applyConfig } from './apply-config.ts'
+import { backfill } from './backfill.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
 import { deleteSchedule } from './delete-schedule.ts'
@@ -72,6 +73,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     },
     putSchedule: rehearsed(putSchedule),
     deleteSchedule: rehearsed(deleteSchedule),
+    backfill: rehearsed(backfill),
     setQueue: rehearsed(setQueue),
     apply: rehearsed(apply),
     applyConfig: rehearsed(applyConfig),

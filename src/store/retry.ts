@@ -69,7 +69,7 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
     enqueuedAt: now,
     scheduleId: first.schedule_id as number | null,
     occurrenceAt: null,
-    dueAt: ahead(first.not_before, now) ?? now,
+    dueAt: ahead(first.not_before, now) ?? standsFor(first) ?? now,
     source: 'retry',
     // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
     notBefore: ahead(first.not_before, now),
@@ -98,6 +98,12 @@ function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): S
     if (holder !== undefined) return holder.run_id
   }
   throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times while we looked.`)
+}
+
+/** The instant that a run was made for when it was over already; whoever does it again does it for that instant. */
+function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
+  const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
+  return isOver ? (dueAt as number) : null
 }
 
 function ahead(instant: Row[string] | undefined, now: number): number | null {

@@ -2,6 +2,7 @@ import { BelfryError, isPassing } from '../core/error.ts'
 import { apply } from './apply.ts'
 import { applyConfig } from './apply-config.ts'
 import { auditedStore } from './audited.ts'
+import { backfill } from './backfill.ts'
 import { cancel } from './cancel.ts'
 import { noteConfigFault } from './config-fault.ts'
 import type { StoreContext } from './context.ts'
@@ -197,6 +198,7 @@ export class SqlStore implements Store {
   hint: Method<'hint'> = (name, given) => this.#write(hint, name, given)
   clearHints: Method<'clearHints'> = (name, kinds) => this.#write(clearHints, name, kinds)
   runNow: Method<'runNow'> = (name, options) => this.#write(runNow, name, options)
+  backfill: Method<'backfill'> = (name, request) => this.#write(backfill, name, request)
   fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
   repair: Method<'repair'> = (request) => this.#write(repair, request)
 

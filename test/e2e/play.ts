@@ -29,8 +29,7 @@ export async function play(typist: Typist, list: readonly Step[]): Promise<Line[
     const { stdout, stderr } = said
     if (said.exit !== exit) surprises.push(`belfry ${typed.join(' ')}: exit ${said.exit}\n${stderr}`)
     const answer = answerOf(stdout, stderr)
-    // A rehearsed run has the id that the next one might get.
-    if (typed.includes('--dry-run')) delete (answer as { id?: unknown }).id
+    if (typed.includes('--dry-run')) forgetIds(answer as { id?: unknown; made?: { run?: unknown }[] })
     if (keeps !== undefined) known[keeps] = keptOf(answer)
     const shown = isShown && isRead(typed) ? (await typist.belfry(spoken)).stdout : ''
     lines.push({
@@ -42,6 +41,12 @@ export async function play(typist: Typist, list: readonly Step[]): Promise<Line[
   }
   expect(surprises).toEqual([])
   return lines
+}
+
+/** A rehearsed run has the id that the next one might get. */
+function forgetIds(answer: { id?: unknown; made?: { run?: unknown }[] }): void {
+  delete answer.id
+  for (const made of answer.made ?? []) delete made.run
 }
 
 /** The id of what was made, or of the lease that was handed out. */

@@ -171,6 +171,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule pause': schedules,
   'schedule resume': schedules,
   'schedule run': schedules,
+  'schedule backfill': history,
   'schedule next': schedules,
   'schedule explain': hinted,
   'schedule history': history,

@@ -5,6 +5,7 @@ const storePort = [
   'port',
   'actor',
   'host-steps',
+  'backfill-steps',
   'token-steps',
   'routine-steps',
   'event-view',

@@ -60,6 +60,8 @@ const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     unpause: 'resume',
     trigger: 'run',
     now: 'run',
+    replay: 'backfill',
+    catchup: 'backfill',
     runs: 'history',
     log: 'history',
   },

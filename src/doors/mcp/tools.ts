@@ -29,6 +29,7 @@ const repeatable: ReadonlySet<string> = new Set([
   'pause',
   'resume',
   'clearHints',
+  'backfill',
   'reprioritise',
   'cancel',
   'delete',

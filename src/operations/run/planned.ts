@@ -27,6 +27,7 @@ const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' 
   disabled: 'Its schedule was disabled.',
   none: 'Nothing named an instant.',
   enqueued: 'It was enqueued directly.',
+  backfill: 'Somebody had an instant of its schedule made up that was over; that does not move its occurrences.',
 }
 
 function sentenceOf(source: RunSource, { retryOf, scheduleId }: Pick<RunView, 'retryOf' | 'scheduleId'>): string {

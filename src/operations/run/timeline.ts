@@ -1,6 +1,7 @@
 import type { RunView } from '../../store/view.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
+import { isoText } from '../instant.ts'
 import type { AttemptTold } from './attempt-told.ts'
 
 /** Something that happened to a run, or will. */
@@ -70,16 +71,12 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] {
   return events.sort((a, b) => a.at - b.at)
 }
 
-/** Who asked for a run that is no occurrence. */
-const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand', routine: 'by a routine' }
-
 function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
-  const { decision, occurrenceAt, dueAt, enqueuedAt, source, retryOf } = run
+  const { decision, occurrenceAt, dueAt, enqueuedAt } = run
   const events: TimelineEvent[] = []
   if (decision !== null) events.push({ at: decision.at, what: 'decided', detail: `by version ${decision.version}` })
   if (occurrenceAt === null) {
-    const detail = retryOf !== null ? `as a retry of ${retryOf}` : (askedBy[source] ?? '')
-    return [...events, { at: enqueuedAt, what: 'enqueued', detail }]
+    return [...events, { at: enqueuedAt, what: 'enqueued', detail: howMade(run) }]
   }
   if (dueAt !== null && dueAt !== occurrenceAt) {
     events.push({ at: occurrenceAt, what: 'nominal', detail: 'moved by its spread' })
@@ -87,6 +84,15 @@ function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
   events.push({ at: dueAt ?? occurrenceAt, what: 'due', detail: '' })
   const late = lateness.firedMs === null || lateness.firedMs === 0 ? 'on time' : lateBy(lateness.firedMs)
   return [...events, { at: enqueuedAt, what: 'fired', detail: late }]
+}
+
+/** Who asked for a run that is no occurrence. */
+const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand', routine: 'by a routine' }
+
+function howMade({ source, retryOf, dueAt }: RunView): string {
+  if (retryOf !== null) return `as a retry of ${retryOf}`
+  if (source === 'backfill' && dueAt !== null) return `by hand, for ${isoText(dueAt)}`
+  return askedBy[source] ?? ''
 }
 
 function ofAttempt(attempt: AttemptTold): TimelineEvent[] {

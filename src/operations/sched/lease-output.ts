@@ -79,7 +79,7 @@ export function leasedRunOf(lease: Lease): LeasedRun {
     attempts,
     enqueuedAt,
     scheduleId,
-    plannedAt: occurrenceAt,
+    plannedAt: occurrenceAt ?? (source === 'backfill' ? dueAt : null),
     dueAt,
     source,
     idempotencyKey: lease.idempotencyKey ?? runId,

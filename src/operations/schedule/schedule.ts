@@ -1,3 +1,4 @@
+import { backfill } from './backfill.ts'
 import { explain } from './explain.ts'
 import { get, hints, history, list, next, versions } from './look.ts'
 import { clearHints, hint, pause, remove, resume, run } from './steer.ts'
@@ -25,6 +26,8 @@ export const scheduleOperations = {
   resume,
   /** Makes a run of a schedule now, beside its occurrences; a live run is in its way as the overlap rule says. */
   run,
+  /** Makes runs for the instants of a schedule in a stretch of the past, each of them once, beside its occurrences. */
+  backfill,
   /** Shows the occurrences to come, by the function that the engine asks. */
   next,
   /** Tells why a schedule runs next when it does, or why it does not, by asking the governor again. */

@@ -78,6 +78,7 @@ function ownHeaders(attempt: Attempt, isJson: boolean): Header[] {
     { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
     { name: 'belfry-run', value: attempt.runId },
     { name: 'belfry-attempt', value: String(attempt.fence) },
+    { name: 'belfry-planned-at', value: new Date(attempt.plannedAt).toISOString() },
     { name: 'traceparent', value: attempt.traceparent },
   ]
 }

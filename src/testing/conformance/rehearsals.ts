@@ -18,6 +18,13 @@ function putting(spec: Partial<ScheduleSpec>, options: Partial<PutOptions> = {})
   return (store) => store.putSchedule({ ...daily, ...spec }, { mode: 'put', actor, ...options })
 }
 
+function backfilling(name: string): Write {
+  return async (store) => {
+    const now = await store.read.now()
+    return store.backfill(name, { from: now - 10 * minute, to: now })
+  }
+}
+
 /** Every way in which a write that can be rehearsed answers, in an order in which each finds what it needs. */
 const writes: readonly (readonly [string, Write])[] = [
   ['a schedule in a queue that nobody has named', putting({ queue: 'fresh' })],
@@ -25,6 +32,10 @@ const writes: readonly (readonly [string, Write])[] = [
   ['a name that has another spec', putting({}, { mode: 'create' })],
   ['another version than was seen', putting({ priority: 1 }, { ifVersion: 7 })],
   ['an edit', putting({ priority: 1 }, { reason: 'because' })],
+  ['a backfill', backfilling('due')],
+  ['a backfill of what was made before', backfilling('due')],
+  ['a backfill of a schedule without instants', backfilling('busy')],
+  ['a backfill of nothing', backfilling('nobody')],
   ['an edit of the timing, with an occurrence due', putting({ name: 'due', timing: { everyMs: hour, from: 'start' } })],
   ['a queue', (store) => store.setQueue('new', { policy: { maxConcurrent: 7 }, actor })],
   ['a queue that is as it was', (store) => store.setQueue('new', { policy: { maxConcurrent: 7 }, actor })],
@@ -215,7 +226,8 @@ async function everyRow(stage: Stage): Promise<Record<string, Row[]>> {
 function withoutFreshIds(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(withoutFreshIds)
   if (typeof answer !== 'object' || answer === null) return answer
-  const said = answer as { created?: unknown; answer?: unknown; schedule?: { id?: unknown } }
+  const said = answer as { created?: unknown; answer?: unknown; schedule?: { id?: unknown }; made?: { at: number }[] }
   if (said.created === true) return { ...said, id: 'fresh' }
+  if (said.made !== undefined) return { ...said, made: said.made.map(({ at }) => at) }
   return said.answer === 'created' && said.schedule ? { ...said, schedule: { ...said.schedule, id: 'fresh' } } : said
 }

@@ -16,6 +16,23 @@ export const schedules: Case[] = [
     run: raceFire,
   },
   {
+    name: 'law 1: a backfill that four callers ask for at once makes each instant once, and moves nothing of the schedule',
+    async run(stage) {
+      const stores = await stage.openMany(4)
+      const [store] = stores as [Store]
+      await put(store, { name: 'hourly', timing: { cron: '0 * * * *', zone: 'UTC' }, overlap: 'queue' })
+      const before = await store.read.schedule('hourly')
+      const to = stage.clock.now()
+      const answers = await Promise.all(stores.map((one) => one.backfill('hourly', { from: to - 48 * hour, to })))
+      const made = answers.flatMap((answer) => (answer.answer === 'made' ? answer.made.map(({ at }) => at) : []))
+      assert.deepEqual([made.length, new Set(made).size], [48, 48], 'an instant was made twice, or not at all')
+      assert.equal(await count(stage, 'belfry.run'), 48)
+      assert.deepEqual(await store.read.schedule('hourly'), before, 'the schedule was moved')
+      await assertChainsWhole(stage, store)
+      await assertEachRunStandsOnce(stage)
+    },
+  },
+  {
     name: 'law 2: a fixed delay waits for its run and is planned anew when that ends, however it ends',
     async run(stage) {
       const store = await stage.open()

@@ -277,6 +277,13 @@ async function tellOfSchedules({ store, lease, tells, now }: Telling): Promise<v
   await tells(['schedules'], () => put(store, { ...spec, name: 'other', startNow: true, priority: 1 }))
   await tells(['work'], () => store.fireDue({ limit: 10 }))
   await tells([], () => lease(1))
+  await tells(['schedules'], () =>
+    put(store, { name: 'calendar', timing: { cron: '0 * * * *', zone: 'UTC' }, priority: 200 }),
+  )
+  const day = { from: now() - 24 * hour, to: now() }
+  await tells(['work'], () => store.backfill('calendar', day))
+  await tells([], () => store.backfill('calendar', day))
+  await tells([], () => store.deleteSchedule('calendar'))
   await tells([], () => store.deleteSchedule('report'))
   await tells(['cancels'], () => store.deleteSchedule('other', { cancelLeased: true }))
 }

@@ -28,6 +28,7 @@ describe('what is sent', () => {
     'idempotency-key: key-1',
     'belfry-run: r-11',
     'belfry-attempt: 2',
+    'belfry-planned-at: 1970-01-01T00:00:00.000Z',
     `traceparent: ${traceparent}`,
   ]
 

@@ -1,6 +1,7 @@
 import { exitOk } from '../../../operations/error-codes.ts'
 import type { Run } from '../../../operations/run/view.ts'
 import type { Sheet } from '../sheet.ts'
+import { showBackfill } from './backfill.ts'
 import { showSources } from './config.ts'
 import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
@@ -77,6 +78,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'schedule pause': showPause,
   'schedule resume': showResumption,
   'schedule run': showRunMade,
+  'schedule backfill': showBackfill,
   'schedule next': showUpcoming,
   'schedule history': showHistory,
   'schedule hint': showHinted,

@@ -47,11 +47,12 @@ export function showRun(run: Run, sheet: Sheet): string {
   const { paint, now, zone } = sheet
   const reader = { now, zone }
   const { lease, parked, end, waiting } = run
+  const plannedFor = run.occurrenceAt ?? (run.source === 'backfill' ? run.dueAt : null)
   const rows: [string, string | null][] = [
     ['of', run.schedule === null ? null : `schedule ${plainText(run.schedule)}`],
     ['source', run.source],
     ['queue', plainText(run.queue)],
-    ['planned for', run.occurrenceAt === null ? null : when(run.occurrenceAt, reader)],
+    ['planned for', plannedFor === null ? null : when(plannedFor, reader)],
     ['made', when(run.enqueuedAt, reader)],
     [
       'waits',

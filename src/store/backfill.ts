@@ -1,0 +1,176 @@
+import { formatId } from '../core/id.ts'
+import { instantsBetween } from '../core/instants-between.ts'
+import { overlapOf } from '../core/overlap.ts'
+import { gridOf } from '../core/timing.ts'
+import { admit } from './admit.ts'
+import type { BackfillAnswer, BackfillRequest, LeftInstant } from './backfill-steps.ts'
+import { checkFields, checkInstant, hashOf, invalid } from './check.ts'
+import type { StoreContext } from './context.ts'
+import { arrivalOf } from './enqueue.ts'
+import { firstsOf, type KeyedRun } from './idempotency.ts'
+import { listLiveRuns, liveRunsOf } from './live-run.ts'
+import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
+import { type RunRow, writeRuns } from './run-row.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
+import { all, clockNow, dialects, freshIds, inList, type Step } from './statement.ts'
+import { refuseUnworkable } from './turn.ts'
+
+const listed = inList.numbers('$2')
+const findRuns = dialects('backfill find runs', {
+  sqlite: `select from_at, run_id from belfry.ledger
+    where schedule_id = $1 and from_at ${listed.sqlite} and run_id is not null`,
+  postgres: `select from_at, run_id from belfry.ledger
+    where schedule_id = $1 and from_at ${listed.postgres} and run_id is not null`,
+})
+
+/** More than this are not made in one step, so that a careless stretch does not keep everybody else out. */
+const instantsMax = 1_000
+
+const requestFields: ReadonlySet<string> = new Set<keyof BackfillRequest>(['from', 'to', 'again'])
+
+/**
+ * Makes runs for instants of a schedule that are over, because somebody asks for them. None of them is an occurrence: they
+ * use up no instant and move no plan. Each has a key made of its instant, so that whoever asks twice has made nothing twice.
+ */
+export function* backfill(context: StoreContext, name: string, request: BackfillRequest): Step<BackfillAnswer> {
+  checkRequest(request)
+  const schedule = yield* lockNamedSchedule(context, name)
+  if (schedule === null) return { answer: 'not-found' }
+  const now = yield* clockNow()
+  const { from, to, again = false } = request
+  if (to > now) throw invalid('to', `is ${to}`, `at most ${now}, which is now`)
+  refuseUnworkable(schedule)
+  const { timing, startAt } = schedule.spec
+  const grid = gridOf({ timing, startAt, gridAnchorAt: schedule.gridAnchorAt })
+  if (grid === null) return { answer: 'no-instants', because: withoutGrid(schedule) }
+  const { listed: instants, beyond } = instantsBetween(grid, { from, to, listMax: instantsMax })
+  if (beyond !== null) {
+    const { count, countIsAtLeast, from: fitsUntil } = beyond
+    return { answer: 'too-many', count: instants.length + count, countIsAtLeast, most: instantsMax, fitsUntil }
+  }
+  const left = again ? new Map<number, LeftInstant>() : yield* withRuns(schedule, instants)
+  for (const at of instants) {
+    const because = outside(schedule, at)
+    if (because !== null) left.set(at, { at, because })
+  }
+  const wanted = instants.filter((at) => !left.has(at))
+  const { fresh, known } = yield* claimed(context, schedule, wanted, now)
+  for (const one of known) left.set(one.at, one)
+  const kept = yield* make(context, schedule, fresh, now)
+  const made = fresh.map(({ id, at }) => ({ at, runId: formatId('run', id) }))
+  return { answer: 'made', made, left: [...left.values()].sort((a, b) => a.at - b.at), ...(kept !== null && { kept }) }
+}
+
+function checkRequest(request: BackfillRequest): void {
+  checkFields(request, 'backfill', requestFields)
+  const { from, to, again } = request
+  checkInstant(from, 'from')
+  checkInstant(to, 'to')
+  if (to <= from) throw invalid('to', `is ${to}`, `after from, which is ${from}`)
+  if (again !== undefined && typeof again !== 'boolean') throw invalid('again', `is ${typeof again}`, 'true or false')
+}
+
+function withoutGrid({ spec: { timing } }: ScheduleRow): 'once' | 'delay' | 'no-timing' {
+  if (timing.at !== undefined) return 'once'
+  return timing.everyMs === undefined ? 'no-timing' : 'delay'
+}
+
+/** The instants that became a run when their time came. */
+function* withRuns({ id }: ScheduleRow, instants: readonly number[]): Step<Map<number, LeftInstant>> {
+  if (instants.length === 0) return new Map()
+  const rows = yield* all<{ from_at: number; run_id: number }>(findRuns, id, JSON.stringify(instants))
+  return new Map(
+    rows.map(({ from_at: at, run_id: runId }) => [at, { at, because: 'has-run', runId: formatId('run', runId) }]),
+  )
+}
+
+/**
+ * Why nothing is made for an instant whatever the ledger says. What is planned for it or before it has not been decided
+ * over: the next look of a worker does that, and a run of ours would come beside the one it makes.
+ */
+function outside(schedule: ScheduleRow, at: number): 'due' | 'before-start' | 'after-end' | null {
+  const { startAt, endAt } = schedule.spec
+  if (startAt !== undefined && at < startAt) return 'before-start'
+  if (endAt !== undefined && at > endAt) return 'after-end'
+  return at >= undecidedFrom(schedule) ? 'due' : null
+}
+
+/** While it is disabled nothing is decided over any more: what comes meanwhile passes. */
+function undecidedFrom({ disabledAt, nextRunAt, pausedUntil }: ScheduleRow): number {
+  if (disabledAt !== null) return Number.POSITIVE_INFINITY
+  return Math.min(nextRunAt ?? Number.POSITIVE_INFINITY, pausedUntil ?? Number.POSITIVE_INFINITY)
+}
+
+interface Claim extends KeyedRun {
+  readonly at: number
+}
+
+interface Claimed {
+  readonly fresh: readonly Claim[]
+  readonly known: readonly LeftInstant[]
+}
+
+/** Takes the keys of instants; those that somebody has had made before are known by the run that was made. */
+function* claimed(
+  context: StoreContext,
+  { id: scheduleId }: ScheduleRow,
+  instants: readonly number[],
+  now: number,
+): Step<Claimed> {
+  const ids = yield* freshIds(instants.length)
+  const claims = instants.map((at, index) => {
+    const key = `backfill:${formatId('schedule', scheduleId)}:${new Date(at).toISOString()}`
+    return { at, id: ids[index] as number, key, hash: hashOf({ backfill: scheduleId, at }) }
+  })
+  const firsts = yield* firstsOf(context, claims, now)
+  const isFresh = ({ key, id }: Claim) => firsts.get(key)?.runId === id
+  const known = claims.flatMap((claim): LeftInstant[] => {
+    const first = firsts.get(claim.key)
+    if (first === undefined || isFresh(claim)) return []
+    return [{ at: claim.at, because: 'made-before', runId: formatId('run', first.runId) }]
+  })
+  return { fresh: claims.filter(isFresh), known }
+}
+
+/**
+ * Makes the runs; answers what keeps them. Where a schedule may not overlap they stand one behind the other, oldest first,
+ * behind whatever of it is live: nothing is skipped or replaced for them, and no length of the line is too long.
+ */
+function* make(
+  context: StoreContext,
+  schedule: ScheduleRow,
+  claims: readonly Claim[],
+  now: number,
+): Step<'held' | 'overlap' | null> {
+  if (claims.length === 0) return null
+  const work = (yield* workOf(context, [schedule], yield* askForWork([schedule]))).get(schedule.id) as Work
+  const isSerial = overlapOf(schedule.spec) !== 'allow'
+  const live = isSerial ? (yield* liveRunsOf([schedule.id])).get(schedule.id) : undefined
+  let behind = live?.at(-1)?.runId ?? null
+  const rows = claims.map((claim) => {
+    const row = rowOf(schedule, work, claim, { now, waitsFor: behind })
+    if (isSerial) behind = row.id
+    return row
+  })
+  yield* writeRuns(rows)
+  yield* listLiveRuns(rows.map(({ id }) => ({ ns: schedule.ns, scheduleId: schedule.id, id })))
+  const isHeld = isPaused(schedule, now)
+  const keptOf = ({ waitsFor }: RunRow) => (isHeld ? 'held' : waitsFor === null ? null : 'overlap')
+  const keyLimit = work.queue.policy?.maxConcurrentPerKey ?? null
+  yield* admit(
+    now,
+    rows.map((row) => ({ ...arrivalOf(row), kept: keptOf(row), keyLimit })),
+  )
+  return keptOf(rows.at(-1) as RunRow)
+}
+
+/** It stands for its nominal instant, which its target is told, and it is never too late for it. */
+function rowOf(
+  schedule: ScheduleRow,
+  work: Work,
+  { id, at, key }: Claim,
+  { now, waitsFor }: { now: number; waitsFor: number | null },
+): RunRow {
+  const parts = { id, occurrenceAt: null, dueAt: at, source: 'backfill', notBefore: null, lateAfter: null } as const
+  return { ...runOf(schedule, work, now, { ...parts, waitsFor, decision: null }), idempotencyKey: key }
+}

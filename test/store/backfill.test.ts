@@ -1,0 +1,253 @@
+import { expect, it } from 'vitest'
+import type { BackfillAnswer, BackfillRequest } from '../../src/store/backfill-steps.ts'
+import { hour, minute, onEachStore, type Stage, startAt } from './schedule-stage.ts'
+
+type Made = Extract<BackfillAnswer, { answer: 'made' }>
+
+async function backfilled(stage: Stage, request: BackfillRequest, name = 'report'): Promise<Made> {
+  const answer = await stage.store.backfill(name, request)
+  if (answer.answer !== 'made') throw new Error(`it answered ${answer.answer}`)
+  return answer
+}
+
+const threeHours = { from: startAt - 3 * hour, to: startAt }
+
+onEachStore('backfill', (stage) => {
+  it('law 1: makes runs without occurrences, and moves neither the chain, the counts nor the ledger', async () => {
+    await stage().put({ overlap: 'allow' })
+    const before = await stage().view()
+    const { made, left, kept } = await backfilled(stage(), threeHours)
+    expect(made.map(({ at }) => at)).toEqual([startAt - 3 * hour, startAt - 2 * hour, startAt - hour])
+    expect([left, kept]).toEqual([[], undefined])
+    expect(await stage().view()).toEqual(before)
+    expect(await stage().ledger()).toEqual([])
+    const leases = await stage().lease()
+    expect(leases.map(({ runId }) => runId)).toEqual(made.map(({ runId }) => runId))
+    for (const lease of leases) await stage().fail(lease)
+    expect(await stage().view()).toEqual(before)
+  })
+
+  it('hands on the nominal instant, and nothing is ever too late for it', async () => {
+    await stage().put({ overlap: 'allow', maxLatenessMs: minute })
+    const { made } = await backfilled(stage(), threeHours)
+    stage().pass(100 * hour)
+    const [lease] = await stage().lease()
+    expect(lease).toMatchObject({ source: 'backfill', occurrenceAt: null, dueAt: startAt - 3 * hour })
+    expect(lease?.idempotencyKey).toMatch(/^backfill:s-\w+:2026-01-05T06:00:00\.000Z$/)
+    expect(await stage().run(made[0]?.runId)).toMatchObject({ lateAfter: null, notBefore: null })
+  })
+
+  it('leaves out what became a run, whatever became of that, unless it is to be done again', async () => {
+    await stage().put({ missed: 'skip' })
+    const first = await stage().runAt(startAt + hour)
+    await stage().fireAt(startAt + 2 * hour)
+    await stage().fail(await stage().leaseOne())
+    stage().to(startAt + 5 * hour + minute + 1)
+    await stage().fire()
+    const stretch = { from: startAt + hour, to: startAt + 5 * hour }
+    const rehearsed = await stage()
+      .store.rehearsal()
+      .backfill('report', { ...stretch, again: true })
+    expect(rehearsed).toMatchObject({ answer: 'made', left: [] })
+    const { made, left } = await backfilled(stage(), stretch)
+    expect(left).toMatchObject([
+      { at: startAt + hour, because: 'has-run', runId: first },
+      { at: startAt + 2 * hour, because: 'has-run' },
+    ])
+    expect(made.map(({ at }) => at)).toEqual([startAt + 3 * hour, startAt + 4 * hour])
+    const again = await backfilled(stage(), { ...stretch, again: true })
+    expect(again.made.map(({ at }) => at)).toEqual([startAt + hour, startAt + 2 * hour])
+    expect(again.left.map(({ because }) => because)).toEqual(['made-before', 'made-before'])
+  })
+
+  it('makes nothing twice, and answers with the run that was made first, also after it has ended', async () => {
+    await stage().put({})
+    const { made } = await backfilled(stage(), { from: startAt - hour, to: startAt })
+    await stage().end(await stage().leaseOne())
+    const second = await backfilled(stage(), { from: startAt - 2 * hour, to: startAt })
+    expect(second.made.map(({ at }) => at)).toEqual([startAt - 2 * hour])
+    expect(second.left).toEqual([{ at: startAt - hour, because: 'made-before', runId: made[0]?.runId }])
+  })
+
+  it('leaves to the next look what is due and has not been decided over: it would be done twice', async () => {
+    await stage().put({ overlap: 'allow' })
+    stage().to(startAt + 2 * hour + minute)
+    const stretch = { from: startAt, to: startAt + 2 * hour + minute }
+    const { made, left } = await backfilled(stage(), stretch)
+    expect(made.map(({ at }) => at)).toEqual([startAt])
+    expect(left).toEqual([
+      { at: startAt + hour, because: 'due' },
+      { at: startAt + 2 * hour, because: 'due' },
+    ])
+    await stage().fire()
+    expect((await backfilled(stage(), stretch)).made.map(({ at }) => at)).toEqual([startAt + hour])
+  })
+
+  it('makes up for a pause that lasts, and not for what comes due once it is over', async () => {
+    await stage().put({ overlap: 'allow' })
+    await stage().store.pauseSchedule('report', { until: startAt + 2 * hour, reason: 'r' })
+    stage().to(startAt + 3 * hour + minute)
+    const stretch = { from: startAt + hour, to: startAt + 3 * hour + minute }
+    const { made, left } = await backfilled(stage(), stretch)
+    expect(made.map(({ at }) => at)).toEqual([startAt + hour])
+    expect(left.map(({ at, because }) => [at, because])).toEqual([
+      [startAt + 2 * hour, 'due'],
+      [startAt + 3 * hour, 'due'],
+    ])
+  })
+
+  it.each(['skip', 'queue', 'cancel'] as const)(
+    'under %s the runs go one after the other, oldest first',
+    async (overlap) => {
+      await stage().put({ overlap, ...(overlap === 'queue' && { queueMax: 1 }), maxLatenessMs: 9 * hour })
+      await stage().fireAt(startAt + hour)
+      const live = await stage().leaseOne()
+      const { made, kept } = await backfilled(stage(), threeHours)
+      expect(kept).toBe('overlap')
+      expect(await stage().lease()).toEqual([])
+      expect((await stage().run(live.runId)).lease?.cancelRequestedAt).toBeNull()
+      const waits = await Promise.all(made.map(async ({ runId }) => (await stage().run(runId)).waitsFor))
+      expect(waits).toEqual([live.runId, made[0]?.runId, made[1]?.runId])
+      await stage().end(live)
+      for (const { runId } of made) {
+        const lease = await stage().leaseOne()
+        expect(lease.runId).toBe(runId)
+        await stage().end(lease)
+      }
+      expect(await stage().lease()).toEqual([])
+    },
+  )
+
+  it('occurrences that come due meanwhile follow the overlap rule of the schedule', async () => {
+    await stage().put({})
+    await backfilled(stage(), threeHours)
+    expect(await stage().fireAt(startAt + hour)).toMatchObject({ runs: [], skipped: [{ reason: 'overlap' }] })
+    await stage().put({ overlap: 'cancel' })
+    const { runs } = await stage().fireAt(startAt + 2 * hour)
+    expect((await stage().leaseOne()).runId).toBe(runs[0]?.id)
+  })
+
+  it('is held while the schedule is paused, and goes one after the other when it is resumed', async () => {
+    await stage().put({})
+    await stage().store.pauseSchedule('report', { reason: 'r' })
+    const { made, kept } = await backfilled(stage(), threeHours)
+    expect(kept).toBe('held')
+    expect((await stage().run(made[0]?.runId)).status).toBe('held')
+    await stage().store.resumeSchedule('report')
+    for (const { runId } of made) {
+      const lease = await stage().leaseOne()
+      expect(lease.runId).toBe(runId)
+      await stage().end(lease)
+    }
+  })
+
+  it('obeys the ceiling of its key', async () => {
+    await stage().store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor: { name: 'a', door: 'test' } })
+    await stage().put({ overlap: 'allow', concurrencyKey: 'k' })
+    const { made } = await backfilled(stage(), threeHours)
+    expect((await stage().leaseOne()).runId).toBe(made[0]?.runId)
+  })
+
+  it('of a zone with summer time makes the instants that its calendar has, and no others', async () => {
+    await stage().put({ timing: { cron: '30 2 * * *', zone: 'Europe/Paris' }, overlap: 'allow' })
+    const gap = await backfilled(stage(), { from: Date.UTC(2025, 2, 29), to: Date.UTC(2025, 3, 1) })
+    expect(gap.made.map(({ at }) => new Date(at).toISOString())).toEqual([
+      '2025-03-29T01:30:00.000Z',
+      '2025-03-30T01:00:00.000Z',
+      '2025-03-31T00:30:00.000Z',
+    ])
+    const overlap = await backfilled(stage(), { from: Date.UTC(2025, 9, 25), to: Date.UTC(2025, 9, 28) })
+    expect(overlap.made.map(({ at }) => new Date(at).toISOString())).toEqual([
+      '2025-10-25T00:30:00.000Z',
+      '2025-10-26T00:30:00.000Z',
+      '2025-10-27T01:30:00.000Z',
+    ])
+  })
+
+  it('leaves out, and says so, what lies before the start or after the end of the schedule', async () => {
+    const window = { startAt: startAt + hour, endAt: startAt + 3 * hour }
+    await stage().put({ ...window, missed: 'skip', overlap: 'allow' })
+    await stage().fireAt(startAt + 6 * hour)
+    const { made, left } = await backfilled(stage(), { from: startAt, to: startAt + 5 * hour })
+    expect(made.map(({ at }) => at)).toEqual([startAt + hour, startAt + 2 * hour, startAt + 3 * hour])
+    expect(left).toEqual([
+      { at: startAt, because: 'before-start' },
+      { at: startAt + 4 * hour, because: 'after-end' },
+    ])
+  })
+
+  it('of a fixed rate has the instants of its grid, which begins with the schedule', async () => {
+    await stage().put({ timing: { everyMs: hour, from: 'start' }, overlap: 'allow', missed: 'skip' })
+    stage().to(startAt + 3 * hour + 2 * minute)
+    await stage().fire()
+    const { made, left } = await backfilled(stage(), { from: startAt - 10 * hour, to: startAt + 3 * hour + minute })
+    expect(made.map(({ at }) => at)).toEqual([startAt + hour, startAt + 2 * hour, startAt + 3 * hour])
+    expect(left).toEqual([])
+  })
+
+  it('makes nothing at all where there are more than a thousand instants, and says how many there are', async () => {
+    await stage().put({ timing: { cron: '* * * * *', zone: 'UTC' }, overlap: 'allow' })
+    const from = startAt - 1_001 * minute
+    expect(await stage().store.backfill('report', { from, to: startAt })).toEqual({
+      answer: 'too-many',
+      count: 1_001,
+      countIsAtLeast: false,
+      most: 1_000,
+      fitsUntil: startAt - minute,
+    })
+    expect((await backfilled(stage(), { from, to: startAt - minute })).made).toHaveLength(1_000)
+  })
+
+  it('is not for schedules whose instants nobody can name', async () => {
+    await stage().put({ name: 'once', timing: { at: startAt + hour } })
+    await stage().put({ name: 'delay', timing: { everyMs: hour } })
+    await stage().put({ name: 'hinted', timing: {} })
+    const because = async (name: string) => stage().store.backfill(name, threeHours)
+    expect(await because('once')).toEqual({ answer: 'no-instants', because: 'once' })
+    expect(await because('delay')).toEqual({ answer: 'no-instants', because: 'delay' })
+    expect(await because('hinted')).toEqual({ answer: 'no-instants', because: 'no-timing' })
+  })
+
+  it('finds no schedule that was deleted, and ends with its schedule', async () => {
+    await stage().put({ overlap: 'queue' })
+    const { made } = await backfilled(stage(), threeHours)
+    await stage().store.deleteSchedule('report')
+    for (const { runId } of made) {
+      expect(await stage().run(runId)).toMatchObject({ status: 'cancelled', end: { reason: 'schedule-deleted' } })
+    }
+    expect(await stage().store.backfill('report', threeHours)).toEqual({ answer: 'not-found' })
+    expect(await stage().store.backfill('no\0body', threeHours)).toEqual({ answer: 'not-found' })
+    await stage().put({})
+    expect((await backfilled(stage(), threeHours)).made).toHaveLength(3)
+  })
+
+  it('refuses a stretch that has not passed, or has no length', async () => {
+    await stage().put({})
+    const asks: BackfillRequest[] = [
+      { from: startAt - hour, to: startAt + 1 },
+      { from: startAt, to: startAt },
+      { from: -1, to: startAt },
+      { from: startAt - hour, to: startAt, again: 'yes' as never },
+      { from: startAt - hour, to: startAt, limit: 5 } as never,
+    ]
+    for (const ask of asks) {
+      await expect(stage().store.backfill('report', ask), JSON.stringify(ask)).rejects.toMatchObject({
+        code: 'invalid',
+      })
+    }
+    expect((await stage().store.read.runs({ limit: 10 })).runs).toEqual([])
+  })
+
+  it('that is done again by hand stands for the same instant', async () => {
+    await stage().put({})
+    const { made } = await backfilled(stage(), { from: startAt - hour, to: startAt })
+    await stage().fail(await stage().leaseOne())
+    stage().pass(minute)
+    const retried = await stage().store.retry(made[0]?.runId ?? '')
+    const once = await stage().leaseOne()
+    expect([retried, once.dueAt]).toMatchObject([{ answer: 'created' }, startAt - hour])
+    await stage().fail(once)
+    await stage().store.retry(once.runId)
+    expect((await stage().leaseOne()).dueAt).toBe(startAt - hour)
+  })
+})
