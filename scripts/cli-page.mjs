@@ -22,7 +22,7 @@ const opening = [
     'answers as JSON instants are ISO texts in UTC, and durations are ms.',
   '**The store.** A command works on the nearest `.belfry/belfry.db` upwards from its folder, as git finds its own; ' +
     '`--store` goes before `BELFRY_STORE`, and that before what is found. Where there is none `up`, `schedule create`, ' +
-    '`schedule put`, `queue set` and `run enqueue` make one in the folder, and everything else is refused. `DATABASE_URL` is not ' +
+    '`schedule put`, `queue set`, `run enqueue` and `import` make one in the folder, and everything else is refused. `DATABASE_URL` is not ' +
     'looked at.',
   '**A server.** With `--server` or `BELFRY_SERVER` a command asks a running `belfry up` over HTTP in place of a store, with a token; ' +
     '[what differs then](../server.md) is little.',

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { noteOf } from './note.ts'
+import { type Note, noteOf } from './note.ts'
 
 /** How a field is written where all there is is text: at a command line, or in the query of an address. */
-export type FieldKind = 'text' | 'duration' | 'instant' | 'integer' | 'number' | 'boolean' | 'list' | 'json'
+export type FieldKind = 'text' | 'file' | 'duration' | 'instant' | 'integer' | 'number' | 'boolean' | 'list' | 'json'
 
 type Def = { readonly type: string; readonly innerType?: z.ZodType; readonly in?: z.ZodType; readonly out?: z.ZodType }
 
@@ -23,7 +23,7 @@ export function kindOf(schema: z.ZodType): FieldKind {
       // What is preprocessed is read by what comes behind it.
       return kindOf((first?.def.type === 'transform' ? out : first) as z.ZodType)
     case 'string':
-      return textKindOf(noteOf(schema).expected ?? '')
+      return textKindOf(noteOf(schema))
     case 'enum':
       return 'text'
     case 'number':
@@ -39,7 +39,8 @@ export function kindOf(schema: z.ZodType): FieldKind {
   }
 }
 
-function textKindOf(expected: string): FieldKind {
+function textKindOf({ expected = '', file }: Note): FieldKind {
+  if (file !== undefined) return 'file'
   if (expected.startsWith('a duration')) return 'duration'
   return expected.startsWith('an instant') ? 'instant' : 'text'
 }

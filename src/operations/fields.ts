@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isKnownZone } from '../core/cron/zone-name.ts'
 import { parseId } from '../core/id.ts'
 import { noted } from './note.ts'
 import { targetForm } from './target-form.ts'
@@ -43,6 +44,9 @@ export const runId = noted(
   z.string().refine((id) => parseId('run', id) !== null),
   { expected: 'the id of a run as the list of runs shows it, such as r-15' },
 ).describe('The id of the run.')
+export const zone = noted(z.string().refine(isKnownZone), {
+  expected: 'the name of an IANA zone, such as Europe/Paris',
+})
 export const key = z.string().min(1).max(keyLengthMax)
 export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
 export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')

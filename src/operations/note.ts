@@ -6,6 +6,8 @@ export interface Note {
   readonly expected?: string
   /** The form of what is looked at by other means than schemas; a JSON Schema shows this one in its place. */
   readonly form?: z.ZodType
+  /** That it is the text of a file, which a command line is told by its path; and a path that stands for it in examples. */
+  readonly file?: string
   /** Whether it is an instant, which is epoch ms inside and ISO text at the doors. */
   readonly isInstant?: true
   /** The name under which a JSON Schema tells it once, however often it occurs. */

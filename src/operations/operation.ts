@@ -143,7 +143,11 @@ function audited(
   const { name, id, queue, lease } = given as Readonly<Record<string, unknown>>
   const about = name ?? id ?? (typeof lease === 'string' ? lease.split('.')[0] : undefined)
   const subject =
-    about === undefined ? `queue ${textIn(queue ?? 'default')}` : `${noun === 'sched' ? 'run' : noun} ${textIn(about)}`
+    about !== undefined
+      ? `${noun === 'sched' ? 'run' : noun} ${textIn(about)}`
+      : noun === 'store'
+        ? 'store'
+        : `queue ${textIn(queue ?? 'default')}`
   const { reason } = given as { readonly reason?: unknown }
   const detail = typeof reason === 'string' ? { detail: { reason: reason.slice(0, 500) } } : {}
   return { ...context, store: store.audited({ actor, verb: `${noun}.${verb}`, subject, ...detail }) }

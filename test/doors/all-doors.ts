@@ -17,6 +17,7 @@ import { atDoors } from '../../src/operations/at-doors.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import { tokenOperations } from '../../src/operations/token/token.ts'
 import type { Desk } from '../operations/desk.ts'
+import { filesOf } from './cli/files-of.ts'
 import { shellWords } from './cli/shell-words.ts'
 
 /** What a door said: the payload, or the parts of the error that every door tells alike. */
@@ -92,7 +93,8 @@ const mcp: Door = async ({ context, clock }, operation, input) => {
 /** As somebody types it; the store is the desk's, whatever the folder. */
 const cli: Door = async ({ context }, operation, input) => {
   drawAsHttp(context)
-  const [, ...typed] = shellWords(commandLine(operation, input))
+  const { paths, remove } = filesOf(operation, input)
+  const [, ...typed] = shellWords(commandLine(operation, input, paths))
   const cut = typed.indexOf('--')
   const manners = ['--json', ...(asksFirst(operation) ? ['--yes'] : []), '--store', 'postgres://the-desk']
   const idle =
@@ -109,6 +111,7 @@ const cli: Door = async ({ context }, operation, input) => {
     ...{ reach: () => expect.unreachable(), work: () => expect.unreachable(), model: () => expect.unreachable() },
   }
   await main(typed, world as never, '1')
+  remove()
   const failed = /^\{"error":.*$/m.exec(err.text())
   return failed === null ? { answer: JSON.parse(out.text()) } : refused(JSON.parse(failed[0]).error)
 }

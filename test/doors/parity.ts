@@ -68,13 +68,16 @@ function told({ noun, verb }: AnyOperation, said: Said): Said {
   if (noun === 'token' && verb === 'list') {
     return { answer: (said.answer as Record<string, unknown>[]).map((token) => ({ ...token, usedAt: null })) }
   }
-  if (noun !== 'store') return said
+  if (verb !== 'doctor') return said
   const { ok, checks } = said.answer as { ok: boolean; checks: { check: string; state: string; findings: unknown }[] }
   return { answer: { ok, checks: checks.map(({ check, state, findings }) => ({ check, state, findings })) } }
 }
 
 /** Verbs that may be the first thing anybody does. */
-const begins: ReadonlySet<string> = new Set(['create', 'put', 'enqueue', 'enqueueMany', 'set', 'apply'])
+const begins: ReadonlySet<string> = new Set([
+  ...['create', 'put', 'enqueue', 'enqueueMany', 'set', 'apply'],
+  ...['importWorkflow', 'importCrontab'],
+])
 const emptyDesks = new Map<string, Lent>()
 
 /** A desk on which nothing is, for verbs that find nothing there. */
@@ -89,8 +92,8 @@ async function emptyDesk(door: string, database: (typeof databases)[number]): Pr
 afterAll(() => Promise.all([...emptyDesks.values()].map(({ leave }) => leave())))
 
 /** The doctor looks at the database itself, and a lease is of the process that asks. */
-function isOfDatabase({ noun }: AnyOperation): boolean {
-  return noun === 'store'
+function isOfDatabase({ verb }: AnyOperation): boolean {
+  return verb === 'doctor'
 }
 
 function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): void {

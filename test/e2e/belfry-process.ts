@@ -130,7 +130,10 @@ export class Shell {
   }
 
   /** Types a command without a process. */
-  belfry(words: string | readonly string[], typing?: { readonly isTTY: boolean }): Promise<Said> {
+  belfry(
+    words: string | readonly string[],
+    typing?: { readonly isTTY?: boolean; readonly stdin?: string },
+  ): Promise<Said> {
     return this.#terminal.belfry(withStore(wordsOf(words), this.store), typing)
   }
 

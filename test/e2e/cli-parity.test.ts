@@ -8,7 +8,7 @@ import { type Line, play } from './play.ts'
 /** Plays the steps on the store of a shell itself. */
 function playOn(shell: Shell, list: readonly Step[]): Promise<Line[]> {
   const places = [`${shell.folder}/.belfry/belfry.db`, postgresUrl(), shell.folder]
-  return play({ belfry: (words) => shell.belfry(words), places }, list)
+  return play({ belfry: (words, typing) => shell.belfry(words, typing), places }, list)
 }
 
 describe('every verb of the command line', () => {

@@ -44,10 +44,10 @@ const who = 'typist'
 async function typistAt({ shell, url }: Server, way: 'store' | 'server'): Promise<Typist> {
   const { token } = await shell.json<{ token: string }>(`token create ${who} --scope admin`)
   const places = [url, `${shell.folder}/.belfry/belfry.db`, postgresUrl(), shell.folder]
-  if (way === 'store') return { places, belfry: (words) => shell.belfry(words) }
+  if (way === 'store') return { places, belfry: (words, typing) => shell.belfry(words, typing) }
   const terminal = elsewhere({ BELFRY_TOKEN: token })
-  const belfry = (words: readonly string[]): Promise<Said> =>
-    words[1] === 'wait' ? shell.belfry(words) : terminal.belfry(withServer(words, url))
+  const belfry: Typist['belfry'] = (words, typing) =>
+    words[1] === 'wait' ? shell.belfry(words, typing) : terminal.belfry(withServer(words, url), typing)
   return { places, belfry }
 }
 

@@ -11,6 +11,8 @@ export interface Step {
   readonly exit: number
   /** Keeps an id of the answer under this name. */
   readonly keeps?: string
+  /** What is piped in. */
+  readonly stdin?: string
   /** Whether the answer for people has nothing in it that only one of the two databases could say. */
   readonly isShown: boolean
 }
@@ -18,15 +20,25 @@ export interface Step {
 interface Manner {
   readonly exit?: number
   readonly keeps?: string
+  readonly stdin?: string
   readonly isShown?: false
 }
 
 /** A step that may name what was kept: `run show {first}`. */
-function step(line: string, { exit = 0, keeps, isShown }: Manner = {}): Step {
+function step(line: string, { exit = 0, keeps, stdin, isShown }: Manner = {}): Step {
   const words = (known: Known) =>
     line.split(' ').map((word) => word.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? ''))
-  return { words, exit, ...(keeps !== undefined && { keeps }), isShown: isShown ?? !/^(doctor|worker)/.test(line) }
+  return {
+    words,
+    exit,
+    ...(keeps !== undefined && { keeps }),
+    ...(stdin !== undefined && { stdin }),
+    isShown: isShown ?? !/^(doctor|worker)/.test(line),
+  }
 }
+
+const crontab = 'MAILTO=ops\n# Sweeps.\n0 2 * * * /opt/sweep --all\n@reboot /opt/agent\n'
+const queueFile = '{"entries":[{"id":"q-1","status":"leased","priority":7},{"id":"q-2","status":"drained"}]}'
 
 /** What outside hosts do, with runs that no worker takes: they answer the same whether one runs or not. */
 export const hostSteps: readonly Step[] = [
@@ -112,9 +124,10 @@ export const steps: readonly Step[] = [
   step('explain schedule year'),
   step('schedule resume year'),
   step('schedule run often', { exit: 4 }),
-  step('schedule backfill year --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z --dry-run'),
-  step('schedule backfill year --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z'),
-  step('schedule backfill year --from 2023-01-01T00:00Z --to 2026-01-02T00:00Z'),
+  step('schedule create past --cron 0_9_1_1_* --zone Europe/Paris --queue shut --handler h'),
+  step('schedule backfill past --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z --dry-run'),
+  step('schedule backfill past --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z'),
+  step('schedule backfill past --from 2023-01-01T00:00Z --to 2026-01-02T00:00Z'),
   step('schedule backfill often --from 2024-01-01T00:00Z --to 2026-01-02T00:00Z', { exit: 2 }),
   step('schedule versions often'),
   step('schedule revert often --to 1 --reason Back.'),
@@ -180,6 +193,14 @@ export const steps: readonly Step[] = [
   step('routine delete hook', { exit: 2 }),
   step('routine delete hook --yes'),
   step('routine delete hook --yes', { exit: 3 }),
+  step('import crontab - --queue shut --zone UTC --dry-run', { stdin: crontab }),
+  step('import crontab - --queue shut --zone UTC', { stdin: crontab }),
+  step('import crontab - --queue shut --zone UTC', { stdin: crontab }),
+  step('import crontab - --queue shut --zone Asia/Tokyo', { stdin: crontab, exit: 4 }),
+  step('import cool-workflow --queue-file - --into shut', { stdin: queueFile }),
+  step('import cool-workflow --queue-file - --into shut', { stdin: queueFile }),
+  step('import cool-workflow --policy-file -', { stdin: '{"maxConcurrent":1.5}' }),
+  step('import cool-workflow --tasks-file -', { stdin: '{"tasks":', exit: 2 }),
   step('token create ci --scope operate --expires 90d'),
   step('token create ci', { exit: 4 }),
   step('token create eternal --scope everything', { exit: 2 }),

@@ -13,7 +13,7 @@ export interface Line {
 
 /** Somewhere that commands are typed, and the names of where they go. */
 export interface Typist {
-  belfry(words: readonly string[]): Promise<Said>
+  belfry(words: readonly string[], typing?: { readonly stdin?: string }): Promise<Said>
   readonly places: readonly string[]
 }
 
@@ -22,10 +22,10 @@ export async function play(typist: Typist, list: readonly Step[]): Promise<Line[
   const known: Record<string, string> = {}
   const lines: Line[] = []
   const surprises: string[] = []
-  for (const { words, exit, keeps, isShown } of list) {
+  for (const { words, exit, keeps, isShown, stdin } of list) {
     const typed = words(known)
     const spoken = typed.map((word) => word.replaceAll('_', ' '))
-    const said = await typist.belfry(withJson(spoken))
+    const said = await typist.belfry(withJson(spoken), stdin === undefined ? {} : { stdin })
     const { stdout, stderr } = said
     if (said.exit !== exit) surprises.push(`belfry ${typed.join(' ')}: exit ${said.exit}\n${stderr}`)
     const answer = answerOf(stdout, stderr)

@@ -227,6 +227,8 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'config apply': configured,
   'config list': configured,
   'store doctor': history,
+  'store importWorkflow': nothing,
+  'store importCrontab': nothing,
 }
 
 /** An example about what is there. */

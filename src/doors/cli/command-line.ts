@@ -1,19 +1,30 @@
+import type { z } from 'zod'
+import { unwrapped } from '../../operations/field-kind.ts'
+import { noteOf } from '../../operations/note.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
-import { fieldsOf, flagOf } from './fields.ts'
+import { argumentsOf, fieldsOf, flagOf } from './fields.ts'
 
-/** A call as somebody would type it. */
-export function commandLine(operation: AnyOperation, input: Readonly<Record<string, unknown>>): string {
+type Paths = Readonly<Record<string, string>>
+
+/** A call as somebody would type it. What is the text of a file is named by a path: one of these, or one that could be it. */
+export function commandLine(
+  operation: AnyOperation,
+  given: Readonly<Record<string, unknown>>,
+  paths: Paths = {},
+): string {
   const { takes } = operation
+  const input = withPaths(operation, given, paths)
   const words = takes.flatMap((name) => (input[name] === undefined ? [] : [shellWord(String(input[name]))]))
   const fields = Object.entries(input).filter(
     ([name, value]) => !takes.includes(name) && name !== 'target' && value !== undefined,
   )
   const removed = fields.filter(([, value]) => value === null).map(([name]) => flagOf(name).slice(2))
-  const ofJson = new Set(fieldsOf(operation).flatMap(({ name, kind }) => (kind === 'json' ? [name] : [])))
+  const known = new Map(fieldsOf(operation).map((field) => [field.name, field]))
   const flags = fields.flatMap(([name, value]) => {
     if (value === null) return []
-    return ofJson.has(name) ? [`${flagOf(name)} ${shellWord(JSON.stringify(value))}`] : flagText(flagOf(name), value)
+    const { kind, flag = flagOf(name) } = known.get(name) ?? {}
+    return kind === 'json' ? [`${flag} ${shellWord(JSON.stringify(value))}`] : flagText(flag, value)
   })
   const unset = removed.length === 0 ? [] : [`--unset ${removed.join(',')}`]
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
@@ -22,6 +33,18 @@ export function commandLine(operation: AnyOperation, input: Readonly<Record<stri
 /** Fields as flags, without a command before them. */
 export function flagsOf(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(fields).flatMap(([name, value]) => flagText(flagOf(name), value))
+}
+
+function withPaths(operation: AnyOperation, given: Readonly<Record<string, unknown>>, paths: Paths) {
+  const input: Record<string, unknown> = { ...given }
+  for (const { name, kind } of [...argumentsOf(operation), ...fieldsOf(operation)]) {
+    if (kind === 'file' && input[name] !== undefined) input[name] = paths[name] ?? examplePath(operation, name)
+  }
+  return input
+}
+
+function examplePath({ input }: AnyOperation, name: string): string {
+  return noteOf(unwrapped((input.shape as Record<string, z.ZodType>)[name] as z.ZodType).inner).file ?? name
 }
 
 function flagText(flag: string, value: unknown): string[] {

@@ -25,6 +25,15 @@ export function fieldsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>
   return names.map((name) => fieldOf(name, shape[name] as z.ZodType))
 }
 
+/** The arguments of a verb, as its usage names them: the text of a file is given by the name of the file. */
+export function argumentsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>): Field[] {
+  const shape = input.shape as Readonly<Record<string, z.ZodType>>
+  return takes.map((name) => {
+    const field = fieldOf(name, shape[name] as z.ZodType)
+    return { ...field, flag: field.kind === 'file' ? 'FILE' : name.toUpperCase() }
+  })
+}
+
 function isTwin(name: string, shape: Readonly<Record<string, unknown>>): boolean {
   return name.endsWith('Ms') && name.slice(0, -2) in shape
 }
@@ -36,8 +45,11 @@ export function flagOf(field: string): string {
 function fieldOf(name: string, schema: z.ZodType): Field {
   const { inner, isRemovable } = unwrapped(schema)
   const choices = choicesOf(inner)
-  const says = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
-  return { name, flag: flagOf(name), kind: kindOf(inner), ...(choices !== undefined && { choices }), says, isRemovable }
+  const kind = kindOf(inner)
+  const described = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
+  const says = kind === 'file' ? `${described} Its path, or - for what is piped in.` : described
+  const flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name)
+  return { name, flag, kind, ...(choices !== undefined && { choices }), says, isRemovable }
 }
 
 /** What is said of a field stays with the schema it was said of, inside what makes that one optional. */
@@ -52,6 +64,7 @@ function choicesOf(schema: z.ZodType): readonly string[] | undefined {
 
 const placeholders: Readonly<Record<FieldKind, string>> = {
   text: 'text',
+  file: 'path',
   duration: 'duration',
   instant: 'instant',
   integer: 'n',

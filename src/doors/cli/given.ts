@@ -3,7 +3,7 @@ import { isoText } from '../../operations/instant.ts'
 import { nearest } from '../../operations/nearest.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
-import { type Field, fieldsOf } from './fields.ts'
+import { argumentsOf, type Field, fieldsOf } from './fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
 import { type TargetGiven, targetFlags, targetSaid } from './target-flags.ts'
 
@@ -30,7 +30,7 @@ export async function inputOf(
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
   const fields = fieldsOf(operation)
-  const named = argumentsOf(operation, typed)
+  const named = await argumentValues(operation, typed, texts, problems)
   refuseOtherNames(named, fromFile, problems)
   const input: Record<string, unknown> = { ...fromFile, ...named }
   for (const field of fields) {
@@ -102,8 +102,20 @@ function refuseOtherNames(
   }
 }
 
-function argumentsOf({ takes }: AnyOperation, { args }: Typed): Record<string, unknown> {
-  return Object.fromEntries(takes.flatMap((name, index) => (args[index] === undefined ? [] : [[name, args[index]]])))
+async function argumentValues(
+  operation: AnyOperation,
+  { args }: Typed,
+  texts: Texts,
+  problems: Problem[],
+): Promise<Record<string, unknown>> {
+  const named: Record<string, unknown> = {}
+  for (const [index, { name, flag, kind }] of argumentsOf(operation).entries()) {
+    const given = args[index]
+    if (given === undefined) continue
+    const value = kind === 'file' ? await texts.of(flag, given, problems) : given
+    if (value !== undefined) named[name] = value
+  }
+  return named
 }
 
 async function fileOf(given: unknown, texts: Texts, problems: Problem[]): Promise<Record<string, unknown>> {

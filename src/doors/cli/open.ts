@@ -7,7 +7,14 @@ import { withoutPassword } from './spelling.ts'
 import type { Session, StoreOpening, StoreSession, World } from './world.ts'
 
 /** The verbs that may be the first thing anybody does with a store. */
-const begins: ReadonlySet<string> = new Set(['schedule create', 'schedule put', 'run enqueue', 'queue set'])
+const begins: ReadonlySet<string> = new Set([
+  'schedule create',
+  'schedule put',
+  'run enqueue',
+  'queue set',
+  'import cool-workflow',
+  'import crontab',
+])
 
 /** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
 export type Where = { readonly server: NamedServer } | { readonly server: null; readonly place: Place }

@@ -3,7 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { nouns, operations } from '../../operations/table.ts'
 import { commandLine } from './command-line.ts'
-import { type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
+import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
 import { hasTarget } from './given.ts'
 import { targetFlags } from './target-flags.ts'
 
@@ -94,7 +94,11 @@ function place(root: Command, words: readonly string[], operation: AnyOperation,
 }
 
 /** Words that are no nouns, and have commands under them. */
-const groups: Readonly<Record<string, string>> = { explain: 'Tells why.', policy: 'The rules of a queue.' }
+const groups: Readonly<Record<string, string>> = {
+  explain: 'Tells why.',
+  policy: 'The rules of a queue.',
+  import: 'Takes over what another scheduler has.',
+}
 
 function child(parent: Command, word: string, actions: Actions): Command {
   const found = parent.commands.find((each) => each.name() === word)
@@ -108,8 +112,9 @@ function child(parent: Command, word: string, actions: Actions): Command {
 
 function verb(word: string, operation: AnyOperation, actions: Actions): Command {
   const command = quiet(new Command(word), actions).description(operation.says)
-  for (const name of operation.takes) command.argument(`[${name}]`, describe(operation, name))
-  const usage = operation.takes.map((name) => name.toUpperCase())
+  const taken = argumentsOf(operation)
+  for (const { flag, says } of taken) command.argument(`[${flag.toLowerCase()}]`, says)
+  const usage = taken.map(({ flag }) => flag)
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
   for (const field of fieldsOf(operation)) addField(command, field)
   if ('at' in operation.input.shape) {
@@ -121,10 +126,6 @@ function verb(word: string, operation: AnyOperation, actions: Actions): Command 
   const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
   command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
   return command.action(() => actions.operation(operation, command))
-}
-
-function describe({ input }: AnyOperation, name: string): string {
-  return (input.shape as Record<string, { description?: string }>)[name]?.description ?? ''
 }
 
 function addField(command: Command, field: Field): void {

@@ -32,6 +32,11 @@ export class Texts {
     return given.startsWith('@') ? this.file(flag, given.slice(1), problems) : { text: given, is: 'is' }
   }
 
+  /** What a flag leads to that names a file, or says `-` for what is piped in. */
+  async of(flag: string, path: string, problems: Problem[]): Promise<string | undefined> {
+    return (path === '-' ? await this.stdin(flag, problems) : this.file(flag, path, problems))?.text
+  }
+
   file(flag: string, path: string, problems: Problem[]): Found | undefined {
     const is = `names ${JSON.stringify(path)}, which`
     try {
@@ -45,7 +50,7 @@ export class Texts {
 
   async stdin(flag: string, problems: Problem[]): Promise<Found | undefined> {
     const { stdin } = this.#world
-    const expected = `a file, or something piped in: … | belfry … ${flag} -`
+    const expected = `a file, or something piped in: … | belfry … ${flag.startsWith('--') ? `${flag} ` : ''}-`
     if (this.#stdinUsedBy !== null) {
       const problem = `reads what is piped in, which ${this.#stdinUsedBy} has read already`
       problems.push({ field: flag, problem, expected: 'a file for one of the two' })
@@ -105,6 +110,7 @@ export async function readValue(
     return undefined
   }
   if (kind === 'integer' || kind === 'number') return numberOf(kind, text)
+  if (kind === 'file') return texts.of(flag, text, problems)
   if (kind !== 'json') return text
   const found = await texts.behind(flag, text, problems)
   const expected = `JSON such as '{"day":"today"}' or '"a text"', @FILE, or - for what is piped in`

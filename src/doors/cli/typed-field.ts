@@ -1,4 +1,4 @@
-import { type Field, fieldsOf } from './fields.ts'
+import { argumentsOf, type Field, fieldsOf } from './fields.ts'
 import type { Asked } from './say-error.ts'
 
 /** Fields that every command has, and no verb. */
@@ -24,12 +24,12 @@ const targetParts: readonly (readonly [RegExp, string])[] = [
  */
 export class TypedFields {
   readonly #typed: readonly string[]
-  readonly #takes: readonly string[]
+  readonly #takes: readonly Field[]
   readonly #fields: readonly Field[]
 
   constructor({ operation, typed }: Asked) {
     this.#typed = typed
-    this.#takes = operation?.takes ?? []
+    this.#takes = operation === undefined ? [] : argumentsOf(operation)
     this.#fields = operation === undefined ? [] : fieldsOf(operation)
   }
 
@@ -37,7 +37,8 @@ export class TypedFields {
   field(field: string): string {
     if (everywhere.includes(field)) return `--${field}`
     const root = /^[^.[]*/.exec(field)?.[0] ?? field
-    if (this.#takes.includes(root)) return field.replace(root, root.toUpperCase())
+    const taken = this.#takes.find(({ name }) => name === root)
+    if (taken !== undefined) return field.replace(root, taken.flag)
     return this.#ofTarget(field) ?? this.#flag(field, root) ?? field
   }
 

@@ -7,6 +7,7 @@ import { Texts } from '../../../src/doors/cli/read-value.ts'
 import { shows } from '../../../src/doors/cli/show/all.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
 import { operations } from '../../../src/operations/table.ts'
+import { filesOf } from './files-of.ts'
 import { shellWords } from './shell-words.ts'
 import { Terminal } from './terminal.ts'
 
@@ -45,7 +46,9 @@ describe('the command line is the table of operations', () => {
 
     it(`reads the examples of ${words} as they are written`, async () => {
       for (const example of operation.examples) {
-        const { asked, input } = await read(commandLine(operation, example))
+        const { paths, remove } = filesOf(operation, example)
+        const { asked, input } = await read(commandLine(operation, example, paths))
+        remove()
         expect(commandOf(asked).join(' ')).toBe(words)
         expect(input).toEqual(example)
       }

@@ -6,6 +6,7 @@ import { showSources } from './config.ts'
 import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
 import { showScheduleExplained } from './explain-schedule.ts'
+import { showImported } from './imported.ts'
 import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
 import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
 import {
@@ -129,6 +130,8 @@ export const shows: Readonly<Record<string, Show>> = {
   'explain schedule': showScheduleExplained,
   'explain run': showRunExplained,
   doctor: showDiagnosis,
+  'import cool-workflow': showImported,
+  'import crontab': showImported,
 }
 
 export function render(command: string, answer: unknown, sheet: Sheet, told: Written): string {

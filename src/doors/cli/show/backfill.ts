@@ -15,7 +15,7 @@ const whys: Readonly<Record<InstantLeft['because'], string>> = {
   'after-end': 'after the end of the schedule',
 }
 
-const keptWords = { held: 'they wait: the schedule is paused', overlap: 'they go one after the other, oldest first' }
+const keptWords = { held: 'held while the schedule is paused', overlap: 'one goes after the other, oldest first' }
 
 export function showBackfill(
   { schedule, made, left, kept }: Backfilled,

@@ -1,0 +1,51 @@
+import { type ScheduleSpec, scheduleProblems } from '../../core/schedule.ts'
+import type { NewRun, PolicyPatch } from '../../store/port.ts'
+
+/** Something in a file that has no counterpart here, or not wholly: where it stands, what it is, and why. */
+export interface Left {
+  readonly where: string
+  readonly what: string
+  readonly why: string
+}
+
+/** A schedule, and where in the file it stands. */
+export interface DraftedSchedule {
+  readonly from: string
+  readonly spec: ScheduleSpec
+}
+
+/** What a file asks for, and everything in it that cannot be had. Nothing has been written for it yet. */
+export interface Draft {
+  /** What the queue is to be told, where the file says so. */
+  readonly policy: PolicyPatch | null
+  readonly schedules: readonly DraftedSchedule[]
+  readonly runs: readonly NewRun[]
+  readonly left: readonly Left[]
+}
+
+export const nothing: Draft = { policy: null, schedules: [], runs: [], left: [] }
+
+/** All that several files ask for. */
+export function together(drafts: readonly Draft[]): Draft {
+  return {
+    policy: drafts.find(({ policy }) => policy !== null)?.policy ?? null,
+    schedules: drafts.flatMap(({ schedules }) => schedules),
+    runs: drafts.flatMap(({ runs }) => runs),
+    left: drafts.flatMap(({ left }) => left),
+  }
+}
+
+/** Why a schedule would be refused, in one clause; `null` where it would not. */
+export function whyUnsound(spec: ScheduleSpec, now: number): string | null {
+  const problems = scheduleProblems(spec, { now })
+  if (problems.length === 0) return null
+  return problems.map(({ field, problem }) => `${field.replace(/^timing\./, '')} ${problem}`).join('; ')
+}
+
+const shownMax = 80
+
+/** A name or a value as it is told, never longer than helps. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return (text.length > shownMax ? `${text.slice(0, shownMax)}…` : text).replaceAll('\0', '\u2400').toWellFormed()
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { name, zone } from '../fields.ts'
+import { bringIn } from '../import/bring-in.ts'
+import { draftOfCrontab } from '../import/crontab.ts'
+import type { Left } from '../import/draft.ts'
+import { imported } from '../import/output.ts'
+import { noted } from '../note.ts'
+import { operation } from '../operation.ts'
+
+const queueDefault = 'crontab'
+const textLengthMax = 1_000_000
+const prefixLengthMax = 100
+
+/** Cron tries nothing twice and has no ceiling; a queue that is made for it is as like it as a queue can be. */
+const policy = { maxAttempts: 1, maxConcurrent: 50 }
+
+export const importCrontab = operation({
+  noun: 'store',
+  verb: 'importCrontab',
+  command: ['import', 'crontab'],
+  says: 'Takes over a crontab: each line becomes a schedule that starts its command, and what cannot be had is listed.',
+  request: 'an import of a crontab',
+  effect: 'write',
+  scope: 'admin',
+  rehearses: true,
+  input: z.strictObject({
+    text: noted(z.string().max(textLengthMax), {
+      file: '/etc/crontab',
+      expected: 'the text of a crontab, of at most 1 MB',
+    }).describe('The text of the crontab, as crontab -l tells it.'),
+    system: z
+      .boolean()
+      .describe('Whether it is one of the system, in which a user stands before each command. Default: false.')
+      .optional(),
+    zone: zone
+      .describe('The IANA zone of lines that no CRON_TZ or TZ gives one. Default: the zone of whoever imports it.')
+      .optional(),
+    queue: name.describe(`The queue that the commands go through. Default: ${queueDefault}.`).optional(),
+    prefix: noted(
+      z
+        .string()
+        .max(prefixLengthMax)
+        .refine((start) => !start.startsWith('-')),
+      { expected: `a text of at most ${prefixLengthMax} characters that does not begin with a dash` },
+    )
+      .describe('What stands before the name of each schedule. Default: nothing.')
+      .optional(),
+  }),
+  takes: ['text'],
+  output: imported,
+  errors: ['invalid', 'conflict'],
+  doors: {
+    library: true,
+    cli: true,
+    http: true,
+    mcp: 'A crontab is a list of programs to start, which are for people to bring in.',
+  },
+  examples: [
+    { text: '# Backs up the database.\n0 2 * * * /srv/backup.sh --full\n' },
+    { text: 'MAILTO=ops\n*/5 * * * * root /usr/sbin/check\n', system: true, zone: 'UTC', prefix: 'web-' },
+  ],
+  async run(context, { text, queue = queueDefault, system = false, prefix = '', ...given }) {
+    const { store } = context
+    const how = { system, zone: given.zone ?? context.zone, queue, prefix, now: await store.read.now() }
+    const draft = draftOfCrontab(text, how)
+    const found = await store.read.queue(queue)
+    const isNew = found === null && draft.schedules.length > 0
+    return bringIn(
+      context,
+      { ...draft, policy: isNew ? policy : null, left: [...draft.left, ...ofQueue(found?.policy?.maxAttempts, queue)] },
+      {
+        queue,
+        reason: 'imported from a crontab',
+        hint: 'Give the names a prefix, or delete what is in their way.',
+      },
+    )
+  },
+})
+
+function ofQueue(maxAttempts: number | undefined, queue: string): Left[] {
+  if (maxAttempts === undefined || maxAttempts === 1) return []
+  const why = `queue ${queue} tries what fails up to ${maxAttempts} times; cron tries it once`
+  return [{ where: 'every line', what: 'a command that fails', why }]
+}

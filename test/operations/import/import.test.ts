@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lendSchema, returnSchema } from '../../lent-schema.ts'
+import { postgresUrl } from '../../postgres.ts'
+import { Desk, errorOf, problemsIn, verbsAt } from '../desk.ts'
+
+function sample(name: string): string {
+  return readFileSync(new URL(`samples/${name}`, import.meta.url), 'utf8')
+}
+
+const workflow = {
+  queue: sample('queue.json'),
+  policy: sample('scheduling-policy.json'),
+  tasks: sample('tasks.json'),
+  zone: 'UTC',
+}
+
+describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
+  let desk: Desk
+  let schema = ''
+  beforeEach(async () => {
+    if (database === 'PostgreSQL') schema = lendSchema()
+    desk = await Desk.open(schema === '' ? {} : { url: postgresUrl(), schema })
+  })
+  afterEach(async () => {
+    await desk.store.close()
+    if (schema !== '') await returnSchema(schema)
+    schema = ''
+  })
+  const verbs = verbsAt(() => desk.context)
+  const rehearsing = verbsAt(() => ({ ...desk.context, store: desk.store.rehearsal() }))
+
+  async function contents() {
+    const { runs } = await verbs.runs.list({ limit: 1_000 })
+    return { runs, schedules: await verbs.schedules.list(), queues: await verbs.queues.list() }
+  }
+
+  it('from cool-workflow is rehearsed as it is done, and makes nothing twice', async () => {
+    const before = await contents()
+    const rehearsed = await rehearsing.store.importWorkflow(workflow)
+    expect(await contents()).toEqual(before)
+    const first = await verbs.store.importWorkflow(workflow)
+    expect(rehearsed).toEqual(first)
+    expect(first).toMatchObject({
+      queues: [{ name: 'cool-workflow', answer: 'created' }],
+      runs: { made: 4, known: 0 },
+      leftMore: 0,
+    })
+    expect(first.schedules.map(({ answer }) => answer)).toEqual(['created', 'created', 'created'])
+    const after = await contents()
+    const second = await verbs.store.importWorkflow(workflow)
+    expect(second).toMatchObject({ queues: [{ answer: 'unchanged' }], runs: { made: 0, known: 4 } })
+    expect(second.schedules.map(({ answer }) => answer)).toEqual(['unchanged', 'unchanged', 'unchanged'])
+    expect(second.left).toEqual(first.left)
+    expect(await contents()).toEqual(after)
+  })
+
+  it('from cool-workflow is handed out to hosts as it was there: by priority, and not before its instant', async () => {
+    await verbs.store.importWorkflow({ ...workflow, into: 'agents' })
+    const ids = async () => {
+      const { leases } = await verbs.sched.lease('builder', { queue: 'agents', limit: 10 })
+      return leases.map(({ payload }) => (payload as { id: string }).id)
+    }
+    expect(await ids()).toEqual(['q-20260103080000-001', 'q-20260104101500-001', 'q-20260104101500-003'])
+    desk.clock.set(Date.UTC(2026, 0, 5, 12))
+    expect(await ids()).toEqual(['q-20260104101500-002'])
+  })
+
+  it('of a task hands its prompt to a host when it is due', async () => {
+    await verbs.store.importWorkflow({ tasks: workflow.tasks, zone: 'UTC' })
+    desk.clock.set(Date.UTC(2026, 0, 5, 9, 20))
+    await desk.store.fireDue({ limit: 10 })
+    const { leases } = await verbs.sched.lease('builder', { queue: 'cool-workflow' })
+    expect(leases).toMatchObject([{ payload: { prompt: 'Look at the build and mend what is broken.' }, target: null }])
+  })
+
+  it('of a crontab is rehearsed as it is done, and unchanged when it is done again', async () => {
+    const text = sample('crontab')
+    const rehearsed = await rehearsing.store.importCrontab({ text })
+    expect(await verbs.schedules.list()).toEqual([])
+    const first = await verbs.store.importCrontab(text)
+    expect(rehearsed).toEqual(first)
+    expect(first).toMatchObject({ queues: [{ name: 'crontab', answer: 'created' }] })
+    expect(await verbs.queues.get('crontab')).toMatchObject({ policy: { maxAttempts: 1 } })
+    const second = await verbs.store.importCrontab(text)
+    expect(second.schedules.map(({ answer }) => answer)).toEqual(Array(5).fill('unchanged'))
+    expect(second.queues).toEqual([])
+    expect(await verbs.schedules.get('backup')).toMatchObject({
+      version: 1,
+      description: expect.stringContaining('Sundays'),
+    })
+  })
+
+  it('of a crontab leaves a queue that is there as it is, and says what that means', async () => {
+    await verbs.queues.set('default', { maxConcurrent: 3 })
+    const { queues, left } = await verbs.store.importCrontab('0 1 * * * a', { queue: 'default' })
+    expect(queues).toEqual([])
+    expect(left.map(({ what }) => what)).toContain('a command that fails')
+  })
+
+  it('is refused whole where schedules of its names say something else, and names them all', async () => {
+    for (const name of ['a', 'b']) await verbs.schedules.create({ name, every: '1h', target: { handler: 'h' } })
+    const error = await errorOf(verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n0 3 * * * c\n'))
+    expect(error).toMatchObject({ code: 'conflict', details: { conflicts: ['schedule a', 'schedule b'] } })
+    expect([error.message, error.hint]).toEqual([
+      expect.stringContaining('a, schedule b are'),
+      expect.stringContaining('prefix'),
+    ])
+    expect((await verbs.schedules.list()).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect((await verbs.queues.list()).map(({ name }) => name)).not.toContain('crontab')
+    await verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n', { prefix: 'cron-' })
+    expect((await verbs.schedules.list()).map(({ name }) => name)).toEqual(['a', 'b', 'cron-a', 'cron-b'])
+  })
+
+  it('is refused whole where an entry was imported before as other work: neither its schedules nor its policy stay', async () => {
+    const queue = '{"entries":[{"id":"a","status":"pending","note":"first"}]}'
+    await verbs.store.importWorkflow({ queue })
+    const before = await contents()
+    const other = { ...workflow, queue: queue.replace('first', 'second') }
+    expect(await errorOf(verbs.store.importWorkflow(other))).toMatchObject({ code: 'conflict' })
+    expect(await contents()).toEqual(before)
+  })
+
+  it('is refused where there is nothing to import, or a file is none, with all that is wrong', async () => {
+    expect(await problemsIn(verbs.store.importWorkflow({}))).toMatchObject([{ field: 'queue', problem: 'is missing' }])
+    const wrong = { queue: '{', policy: '[]', tasks: '{"tasks":{}}' }
+    expect((await problemsIn(verbs.store.importWorkflow(wrong))).map(({ field }) => field)).toEqual([
+      'policy',
+      'queue',
+      'tasks',
+    ])
+    expect(await problemsIn(verbs.store.importCrontab('', { zone: 'Paris', prefix: '-x' }))).toMatchObject([
+      { field: 'zone' },
+      { field: 'prefix' },
+    ])
+  })
+
+  it('is written down with who did it', async () => {
+    desk = Object.assign(Object.create(desk), { context: { ...desk.context, actor: { name: 'ann', door: 'http' } } })
+    await verbs.store.importWorkflow({ queue: workflow.queue })
+    expect(await desk.store.read.audit('store')).toMatchObject([{ actor: 'ann', verb: 'store.importWorkflow' }])
+  })
+})
