@@ -11,6 +11,7 @@ const apart = [
   'test/operations/worker.test.ts',
   'test/store/cancel.test.ts',
   'test/store/open.test.ts',
+  'test/store/postgres/notice-storm.test.ts',
   'test/store/postgres/plans.test.ts',
   'test/store/sqlite/boot.test.ts',
 ]

@@ -39,6 +39,16 @@ export {
   missed,
 } from './core/missed.ts'
 export {
+  type Notice,
+  type NoticeEvent,
+  type Notify,
+  type NotifyField,
+  noticeEvents,
+  noticeOf,
+  noticeTarget,
+  notifyProblems,
+} from './core/notice.ts'
+export {
   type CountedRange,
   type Occurrences,
   type OccurrencesInput,

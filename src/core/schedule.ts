@@ -3,6 +3,7 @@ import { CronError } from './cron/cron-error.ts'
 import { durationMsMax } from './duration.ts'
 import { parseId } from './id.ts'
 import { jsonProblem, plainData } from './json.ts'
+import { type Notify, notifyProblems } from './notice.ts'
 import { overlapProblems } from './overlap.ts'
 import type { SpreadConfig } from './spread.ts'
 import { needOf, type Target } from './target.ts'
@@ -33,6 +34,8 @@ export interface ScheduleSpec {
   readonly target?: Target | null | undefined
   readonly repeatable?: boolean | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
+  /** Where somebody wants to be told when something fails. */
+  readonly notify?: Notify | undefined
   /** What the executor needs besides: expectation, timeout, tags. Kept as given, and copied to each run. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
   readonly description?: string | undefined
@@ -160,6 +163,7 @@ const specRules: Record<keyof ScheduleSpec, Rule> = {
   target,
   repeatable: flag,
   onExhausted: choice('park', 'fail'),
+  notify: options,
   options,
   description: text(descriptionLengthMax),
 }
@@ -189,12 +193,17 @@ export function scheduleProblems(spec: unknown, check: ScheduleCheck): ScheduleP
     ...fieldProblems('', spec, specRules, 'a schedule'),
     ...(isRecord(spec.timing) ? fieldProblems('timing.', spec.timing, timingRules, 'a timing') : []),
     ...(isRecord(spec.spread) ? fieldProblems('spread.', spec.spread, spreadRules, 'a spread') : []),
+    ...(isRecord(spec.notify) ? notifyProblems(spec.notify).map(ofNotify) : []),
   ]
   if (problems.length > 0) return problems
   const sound = spec as unknown as ScheduleSpec
   const timing = timingProblems(sound, check)
   if (timing.length > 0) return timing
   return [...boundProblems(sound, check), ...windowProblems(sound, check), ...overlapProblems(sound)]
+}
+
+function ofNotify(problem: ScheduleProblem): ScheduleProblem {
+  return { ...problem, field: `notify.${problem.field}` }
 }
 
 function fieldProblems(

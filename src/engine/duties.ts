@@ -12,6 +12,9 @@ const pruneStepsMax = 20
  */
 const pruneRestFactor = { found: 4, nothing: 49 }
 const repairLimit = 100
+/** Live runs of schedules that one step looks at, and the steps of one round before everybody else has a turn. */
+const noticeLimit = 500
+const noticeStepsMax = 20
 const overdueMsMin = 60_000
 
 export interface DutiesOptions {
@@ -33,6 +36,7 @@ const notOurs: PrunedPart = { isOver: true, found: 'nothing' }
 export class Duties {
   readonly #options: DutiesOptions
   #pruneFrom: string | undefined
+  #noticeFrom: string | undefined
   #repairAt = Number.NEGATIVE_INFINITY
 
   constructor(options: DutiesOptions) {
@@ -59,6 +63,7 @@ export class Duties {
   async #reconcile(): Promise<void> {
     const { store, clock, events, settings } = this.#options.context
     await this.#tellOverdue()
+    await this.#noticeOverdue()
     if (clock.monotonic() < this.#repairAt) return
     this.#repairAt = clock.monotonic() + settings.reconcileMs
     for (const repaired of await store.repair({ limit: repairLimit })) events.tell('store.repaired', repaired)
@@ -73,6 +78,17 @@ export class Duties {
       if (behindMs !== null) context.events.tell('schedule.overdue', { schedule: spec.name, overdueMs: behindMs })
     }
     if (overdue.length > 0) lookAgain()
+  }
+
+  /** Those who want to be told of it are not listening here, and are told by runs like any other. */
+  async #noticeOverdue(): Promise<void> {
+    const { store } = this.#options.context
+    for (let step = 0; step < noticeStepsMax; step++) {
+      const from = this.#noticeFrom
+      const { next } = await store.noticeOverdue({ limit: noticeLimit, ...(from !== undefined && { from }) })
+      this.#noticeFrom = next ?? undefined
+      if (next === null) return
+    }
   }
 
   async #prune(): Promise<PrunedPart> {

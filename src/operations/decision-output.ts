@@ -20,7 +20,7 @@ const sources = [
 
 export const source = outputOf<Source>()(z.enum(sources).describe('What decided over the instant.'))
 export const runSource = outputOf<RunSource>()(
-  z.enum([...sources, 'enqueued', 'run-now', 'backfill', 'routine', 'retry']).describe('What it comes from.'),
+  z.enum([...sources, 'enqueued', 'run-now', 'backfill', 'routine', 'retry', 'notice']).describe('What it comes from.'),
 )
 
 const intervalHint = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../core/error.ts'
+import { notifyFields } from '../core/notice.ts'
 import type { OperationContext } from './context.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { type Reading, read } from './input.ts'
@@ -43,7 +44,7 @@ interface Told<
   readonly effect: Effect
   /** What whoever asks must be allowed at least; `scopeOf` tells what a certain input needs. */
   readonly scope: Scope
-  /** Whether an input with a target that starts programs is only for those who may do anything. */
+  /** Whether an input with a target or a notice that starts programs is only for those who may do anything. */
   readonly adminForCommands?: true
   /** Whether it answers on a store that only rehearses what it would have answered, and leaves nothing behind. */
   readonly rehearses?: true
@@ -185,20 +186,24 @@ export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknow
 }
 
 /**
- * Refuses to let somebody change what a program that he may not start is handed. The door has looked at the target in the input; this
- * is for the one that is stored.
+ * Refuses to let somebody change what a program that he may not start is handed. The door has looked at the targets in the input; this
+ * is for those that are stored.
  */
-export function refuseStoredProgram({ scope }: OperationContext, target: unknown): void {
-  if (scope === undefined || scope === 'admin' || !startsProgram(target)) return
+export function refuseStoredProgram({ scope }: OperationContext, ...targets: readonly unknown[]): void {
+  if (scope === undefined || scope === 'admin' || !targets.some(startsProgram)) return
   throw new BelfryError('not-allowed', `It starts a program, which is for admins to change, and this may ${scope}.`, {
     hint: 'What starts programs on the workers is for those who may do anything.',
     details: { has: scope, needs: 'admin' },
   })
 }
 
+/** What runs do, and what tells somebody of them: both are executed by the same workers. */
+const targetFields = ['target', ...Object.keys(notifyFields)]
+
 function targetsIn(input: unknown): unknown[] {
-  const { target, runs } = (input ?? {}) as { readonly target?: unknown; readonly runs?: unknown }
-  return [target, ...(Array.isArray(runs) ? runs.flatMap(targetsIn) : [])]
+  const given = (input ?? {}) as Readonly<Record<string, unknown>>
+  const { runs } = given
+  return [...targetFields.map((field) => given[field]), ...(Array.isArray(runs) ? runs.flatMap(targetsIn) : [])]
 }
 
 function startsProgram(target: unknown): boolean {

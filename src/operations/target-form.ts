@@ -41,6 +41,12 @@ export const targetForm = noted(z.union([handlerForm, commandForm, httpForm]).de
   id: 'Target',
 })
 
+/** The forms of what tells somebody something; a handler is code of one program, which may be what is broken. */
+export const noticeTargetForm = noted(
+  z.union([commandForm, httpForm]).describe('What tells somebody: it is handed the notice as its payload.'),
+  { id: 'NoticeTarget' },
+)
+
 /** A target as it is stored and answered. */
 export const targetStored = noted(z.record(z.string(), z.unknown()), { form: targetForm }).describe(
   'What the run does, relative paths resolved.',

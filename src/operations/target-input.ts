@@ -31,32 +31,42 @@ const kinds: Readonly<Record<string, (target: Target, folder: string) => Omit<Re
 
 const known = Object.keys(kinds)
 
+export interface TargetPlace {
+  /** Where relative programs and folders begin. */
+  readonly folder: string
+  /** The field that it stands in. */
+  readonly field?: string
+  /** The kinds that it may have. */
+  readonly allowed?: readonly string[]
+}
+
 /** Reads a target and says everything that is wrong with it, by the kind that it names. */
-export function targetOf(given: unknown, { folder }: { readonly folder: string }): ReadTarget {
+export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
+  const { folder, field = 'target', allowed = known } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
   if (typeof given !== 'object' || Array.isArray(given)) {
-    return refused('target', isShown(given), `an object with one of ${known.join(', ')}`)
+    return refused(field, isShown(given), `an object with one of ${allowed.join(', ')}`)
   }
   const target = onlyGiven(given) as Target
   const named = [...targetKinds, 'prompt'].filter((kind) => target[kind] !== undefined)
   const [kind] = named
-  if (kind === undefined) return refused(...nameless(target))
-  if (named.length > 1) return refused('target', `has ${named.join(' and ')}`, `exactly one of ${known.join(', ')}`)
+  if (kind === undefined) return refused(...nameless(target, field, allowed))
+  if (named.length > 1) return refused(field, `has ${named.join(' and ')}`, `exactly one of ${allowed.join(', ')}`)
   const readKind = kinds[kind]
   if (readKind === undefined) {
-    return refused(`target.${kind}`, 'is a kind that this version cannot execute yet', `one of ${known.join(', ')}`)
+    return refused(`${field}.${kind}`, 'is a kind that this version cannot execute yet', `one of ${allowed.join(', ')}`)
   }
   const { target: resolved, problems } = readKind(target, folder)
-  const placed = problems.map((problem) => ({ ...problem, field: `target.${problem.field}` }))
+  const placed = problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
   return { target: problems.length === 0 ? resolved : undefined, kind: kind as TargetKind, problems: placed }
 }
 
-function nameless(target: Target): [string, string, string] {
+function nameless(target: Target, field: string, allowed: readonly string[]): [string, string, string] {
   const [first] = Object.keys(target)
-  const expected = `one of ${known.join(', ')}`
-  if (first === undefined) return ['target', 'is empty', `an object with ${expected}`]
-  const meant = nearest(first, known)
-  return [`target.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
+  const expected = `one of ${allowed.join(', ')}`
+  if (first === undefined) return [field, 'is empty', `an object with ${expected}`]
+  const meant = nearest(first, allowed)
+  return [`${field}.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
 }
 
 function handlerProblems(target: Target): Problem[] {
@@ -68,6 +78,6 @@ function handlerProblems(target: Target): Problem[] {
   ]
 }
 
-function refused(field: string, problem: string, expected: string): ReadTarget {
+export function refused(field: string, problem: string, expected: string): ReadTarget {
   return { target: undefined, kind: undefined, problems: [{ field, problem, expected }] }
 }

@@ -1,5 +1,4 @@
 import { BelfryError } from '../core/error.ts'
-import type { Policy } from '../core/policy.ts'
 import { lockInOrder } from './apply.ts'
 import { writeAudit } from './audit.ts'
 import type { ConfigApplied, ConfigOptions, ConfigQueue, ConfigSchedule, ConfigToken, NewConfig } from './change.ts'
@@ -123,19 +122,18 @@ function* applyQueues({ context, config, options: { actor } }: Applying): Step<C
   const before = (yield* all<{ name: string }>(findQueues, ns, source)).map(({ name }) => name)
   const named = new Set(config.queues.map(({ name }) => name))
   const applied: ConfigQueue[] = []
-  for (const { name, policy } of config.queues) {
+  for (const { name, policy, notify = {} } of config.queues) {
     const known = yield* readQueue(context, name)
     refuseManaged({ noun: 'queue', name, managedBy: known?.managedBy ?? null }, source)
-    const answer = yield* setQueue(context, name, { policy, isWhole: true, source, actor })
+    const answer = yield* setQueue(context, name, { policy, notify, isWhole: true, source, actor })
     yield* run(manageQueue, ns, name, source)
-    const after = answer.queue?.policy ?? null
     const word = answer.answer === 'version-differs' ? 'unchanged' : answer.answer
-    applied.push({ name, answer: word, before: known?.policy ?? null, after })
+    applied.push({ name, answer: word, before: known, after: answer.queue })
   }
   for (const name of before.filter((name) => !named.has(name))) {
     yield* run(manageQueue, ns, name, null)
-    const policy: Policy | null = (yield* readQueue(context, name))?.policy ?? null
-    applied.push({ name, answer: 'left', before: policy, after: policy })
+    const queue = yield* readQueue(context, name)
+    applied.push({ name, answer: 'left', before: queue, after: queue })
   }
   return applied
 }

@@ -1,3 +1,4 @@
+import type { Notify } from '../core/notice.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Actor } from './actor.ts'
 import type { Enqueued, NewRun, PolicyPatch, PutAnswer, PutOptions, QueueAnswer, QueueChange } from './port.ts'
@@ -43,9 +44,16 @@ export interface NewConfig {
   readonly hash: string
   /** Where the file lies, for people. */
   readonly file: string
-  readonly queues: readonly { readonly name: string; readonly policy: PolicyPatch }[]
+  readonly queues: readonly NewConfigQueue[]
   readonly schedules: readonly ScheduleSpec[]
   readonly tokens: readonly { readonly name: string; readonly scope: string }[]
+}
+
+/** All that a file says of a queue. */
+export interface NewConfigQueue {
+  readonly name: string
+  readonly policy: PolicyPatch
+  readonly notify?: Notify
 }
 
 export interface ConfigOptions {
@@ -66,8 +74,8 @@ export interface ConfigQueue {
   readonly name: string
   /** `left`: the file no longer names it, so nobody looks after it; it stays as it is, since work may be in it. */
   readonly answer: 'created' | 'updated' | 'unchanged' | 'left'
-  readonly before: QueueView['policy']
-  readonly after: QueueView['policy']
+  readonly before: Pick<QueueView, 'policy' | 'notify'> | null
+  readonly after: Pick<QueueView, 'policy' | 'notify'> | null
 }
 
 export interface ConfigSchedule {

@@ -2,6 +2,7 @@ import type { Outcome, Verdict } from '../core/verdict.ts'
 import { admit, gateName, regateAll } from './admit.ts'
 import { keepableText } from './check.ts'
 import { type Gate, lockGates } from './gate.ts'
+import { tellEnds } from './notice.ts'
 import { occurrencesEnded } from './occurrence-end.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, type ScheduleRow } from './schedule-row.ts'
@@ -53,7 +54,8 @@ const findKeyLimits = dialects('conclude find key limits', {
 
 /**
  * Writes down how attempts ended and does all that follows, in the transaction that ended them: the history, the run's
- * next place, the keys it frees, and its schedule's next occurrence. `schedules` are the locked schedules of the runs.
+ * next place, the keys it frees, its schedule's next occurrence, and the notices of what went wrong, which come last.
+ * `schedules` are the locked schedules of the runs.
  */
 export function* conclude(
   now: number,
@@ -73,12 +75,17 @@ export function* conclude(
   const over = notable.filter(({ verdict }) => verdict.status !== 'ready')
   yield* freeDedupeKeys(over)
   yield* regateAll(gates)
-  yield* occurrencesEnded(
+  const moved = yield* occurrencesEnded(
     now,
     schedules,
     over.flatMap(({ runId, scheduleId, verdict }) =>
       scheduleId === null ? [] : [{ runId, scheduleId, status: verdict.status, reason: verdict.reason }],
     ),
+  )
+  yield* tellEnds(
+    now,
+    over.map(({ verdict: { status, reason }, ...ended }) => ({ ...ended, status, reason })),
+    moved,
   )
 }
 
@@ -96,6 +103,7 @@ function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
   return (
     verdict.status === 'ready' ||
     verdict.status === 'parked' ||
+    verdict.status === 'failed' ||
     key !== null ||
     dedupeKey !== null ||
     scheduleId !== null

@@ -34,7 +34,7 @@ export function* askForNeeds(
 
 /** The lanes of these needs, by `needName`, made where they do not exist yet. */
 export function* ensureNeeds(
-  context: StoreContext,
+  context: Pick<StoreContext, 'ns'>,
   needs: readonly (TargetNeed | null)[],
   asked?: Request,
 ): Step<Map<string, number>> {
@@ -50,7 +50,7 @@ export function* ensureNeeds(
   return yield* find(context, wanted)
 }
 
-function* find(context: StoreContext, names: readonly string[]): Step<Map<string, number>> {
+function* find(context: Pick<StoreContext, 'ns'>, names: readonly string[]): Step<Map<string, number>> {
   const tuples = names.map((name) => needTuple(context.ns, name))
   return foundIn(context, yield* each<NeedRow>(findNeeds, tuples))
 }
@@ -62,7 +62,7 @@ interface NeedRow {
   readonly name: string
 }
 
-function foundIn(context: StoreContext, rows: readonly NeedRow[]): Map<string, number> {
+function foundIn(context: Pick<StoreContext, 'ns'>, rows: readonly NeedRow[]): Map<string, number> {
   const own = rows.filter(({ ns }) => ns === context.ns)
   return new Map(own.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
 }

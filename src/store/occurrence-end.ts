@@ -2,6 +2,7 @@ import type { RunStatus } from '../core/run-state.ts'
 import { holdRuns } from './hold.ts'
 import { finishedBy, finishLedger } from './ledger.ts'
 import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
+import type { MovedSchedule } from './notice.ts'
 import { isOfCalendarAlone, isWorkable, planned } from './plan-schedule.ts'
 import { lockSchedules, type ScheduleRow, saveAnchors, saveSchedules } from './schedule-row.ts'
 import type { Step } from './statement.ts'
@@ -17,14 +18,14 @@ export interface OccurrenceEnd {
 
 /**
  * Does for schedules what the end of their runs brings about, however they ended: the ledger, the failures in a row, the
- * next plan, and the next run that stood behind. A deleted schedule is moved by nothing.
+ * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was and is.
  */
 export function* occurrencesEnded(
   now: number,
   schedules: ReadonlyMap<number, ScheduleRow>,
   ends: readonly OccurrenceEnd[],
-): Step<void> {
-  if (ends.length === 0) return
+): Step<Map<number, MovedSchedule>> {
+  if (ends.length === 0) return new Map()
   yield* forgetLiveRuns(ends)
   const finishing = yield* finishLedger(now, ends)
   const rows = yield* withForgotten(schedules, ends)
@@ -49,6 +50,8 @@ export function* occurrencesEnded(
     now,
     active.filter(({ id }) => (live.get(id)?.length ?? 0) > 0).map(({ id }) => id),
   )
+  const after = new Map(moved.map((row) => [row.id, row]))
+  return new Map([...rows.values()].map((before) => [before.id, { before, after: after.get(before.id) ?? before }]))
 }
 
 /** Only the schedules of these ends; one that the caller did not lock is locked now. */

@@ -11,6 +11,7 @@ import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
+import type { NoticeReads, NoticeSteps, NotifyPatch } from './notice-steps.ts'
 import type { Pruned, PruneRequest } from './pruning.ts'
 import type { RoutineReads, RoutineSteps } from './routine-steps.ts'
 import type {
@@ -63,7 +64,7 @@ export type {
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store extends HostSteps, TokenSteps, ChangeSteps, RoutineSteps, BackfillSteps {
+export interface Store extends HostSteps, NoticeSteps, TokenSteps, ChangeSteps, RoutineSteps, BackfillSteps {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
@@ -135,7 +136,7 @@ export interface Store extends HostSteps, TokenSteps, ChangeSteps, RoutineSteps,
   close(): Promise<void>
 }
 
-export interface StoreReads extends TokenReads, ChangeReads, RoutineReads {
+export interface StoreReads extends NoticeReads, TokenReads, ChangeReads, RoutineReads {
   now(): Promise<number>
   run(runId: string): Promise<RunView | null>
   runs(filter: RunFilter): Promise<RunPage>
@@ -276,7 +277,7 @@ export interface HeldLease extends LeaseName {
   readonly leasedAt: number
 }
 
-export type RunSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'routine' | 'retry'
+export type RunSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'routine' | 'retry' | 'notice'
 
 export type Renewal =
   | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })
@@ -336,6 +337,7 @@ export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'
 export interface QueueChange {
   readonly policy?: PolicyPatch
   readonly paused?: { readonly reason: string } | false
+  readonly notify?: NotifyPatch
   readonly actor: Actor
   /** Refuses to write over any other version; 0 is that of a queue that does not exist yet. */
   readonly ifVersion?: number

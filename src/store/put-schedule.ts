@@ -20,6 +20,7 @@ import { fireSchedules } from './fire.ts'
 import { writeLedger } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
 import { refuseManaged } from './managed.ts'
+import { ensureLanesOf } from './notify-setting.ts'
 import { passedBy, planned, unplanned } from './plan-schedule.ts'
 import type { PutAnswer, PutOptions } from './port.ts'
 import { ensureQueues, type QueueRow } from './queue-row.ts'
@@ -91,7 +92,7 @@ function checkOptions(options: PutOptions): void {
 /** The spec as it will be read back. Nothing of it is dropped: what JSON cannot say is refused, and the rest is judged. */
 function checked(spec: ScheduleSpec, now: number, found: ScheduleRow | null): ScheduleSpec {
   refuseBad(spec, now, found?.spec)
-  for (const field of ['payload', 'target', 'options'] as const) {
+  for (const field of ['payload', 'target', 'notify', 'options'] as const) {
     if (spec[field] !== undefined) jsonText(spec[field], field, payloadBytesMax)
   }
   const stored: ScheduleSpec = JSON.parse(jsonText(spec, 'schedule'))
@@ -221,8 +222,9 @@ function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly stri
   return { ...unplanned(row), timedAt: now, anchorAt: now, gridAnchorAt }
 }
 
-function* queueOf({ context, spec: { queue = defaultQueue } }: Put): Step<QueueRow> {
+function* queueOf({ context, spec: { queue = defaultQueue, notify } }: Put): Step<QueueRow> {
   const { queues } = yield* ensureQueues(context, [queue])
+  yield* ensureLanesOf(context.ns, notify)
   return queues.get(queue) as QueueRow
 }
 

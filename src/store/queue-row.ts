@@ -1,3 +1,4 @@
+import { noticesPolicy, noticesQueue } from '../core/notice.ts'
 import { defaultPolicy, defaultQueue, type Policy, policyProblems } from '../core/policy.ts'
 import { checkText, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
@@ -39,8 +40,11 @@ export interface FoundQueues {
   readonly created: ReadonlySet<string>
 }
 
+/** What tells in which namespace a queue is made, and with which ceiling. */
+type Ground = Pick<StoreContext, 'ns' | 'defaultMaxConcurrent'>
+
 /** The named queues, created with conservative policies where they do not exist yet. */
-export function* ensureQueues(context: StoreContext, names: readonly string[]): Step<FoundQueues> {
+export function* ensureQueues(context: Ground, names: readonly string[]): Step<FoundQueues> {
   const wanted = [...new Set(names)].map((name) => checkText(name, 'queue', nameLengthMax)).sort()
   const found = yield* find(context, wanted)
   const missing = wanted.filter((name) => !found.has(name))
@@ -59,11 +63,12 @@ export function* ensureQueues(context: StoreContext, names: readonly string[]): 
 }
 
 /** A queue that work names by chance gets the smallest ceiling: a typo must not open a second fleet. */
-export function firstPolicy(context: StoreContext, name: string): Policy {
+export function firstPolicy(context: Ground, name: string): Policy {
+  if (name === noticesQueue) return noticesPolicy
   return { ...defaultPolicy, maxConcurrent: name === defaultQueue ? context.defaultMaxConcurrent : 1 }
 }
 
-function* find(context: StoreContext, names: readonly string[]): Step<Map<string, QueueRow>> {
+function* find(context: Ground, names: readonly string[]): Step<Map<string, QueueRow>> {
   const rows = yield* each(
     findQueues,
     names.map((name) => [context.ns, name]),

@@ -10,6 +10,7 @@ import { fireRoutine } from './fire-routine.ts'
 import type { EnqueueOptions, NewRun, Store } from './port.ts'
 import { putSchedule } from './put-schedule.ts'
 import { createRoutine, deleteRoutine } from './routine.ts'
+import { setNotify } from './set-notify.ts'
 import { setQueue } from './set-queue.ts'
 import type { Step } from './statement.ts'
 
@@ -37,6 +38,7 @@ const refused = {
   runNow: 'A run-now',
   fireDue: 'A fire',
   repair: 'A repair',
+  noticeOverdue: 'A notice',
   registerWorker: 'A registration of a worker',
   beat: 'A heartbeat',
   createToken: 'A token',
@@ -80,6 +82,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     createRoutine: rehearsed(createRoutine),
     deleteRoutine: rehearsed(deleteRoutine),
     fireRoutine: rehearsed(fireRoutine),
+    setNotify: rehearsed(setNotify),
     listen: (heard) => store.listen(heard),
     hears: () => store.hears(),
     wakeOthers: () => undefined,

@@ -70,7 +70,8 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
     scheduleId: first.schedule_id as number | null,
     occurrenceAt: null,
     dueAt: ahead(first.not_before, now) ?? standsFor(first) ?? now,
-    source: 'retry',
+    // What fails of a notice is told to nobody, also where a person has tried it again.
+    source: first.source === 'notice' ? 'notice' : 'retry',
     // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
     notBefore: ahead(first.not_before, now),
     deadline: ahead(first.deadline, now),

@@ -1,4 +1,5 @@
 import { BelfryError } from '../core/error.ts'
+import type { Notify } from '../core/notice.ts'
 import { type Policy, policyProblems } from '../core/policy.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
@@ -6,6 +7,7 @@ import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invali
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
 import { refuseManaged } from './managed.ts'
+import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from './notify-setting.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from './port.ts'
 import { firstPolicy, readPolicy } from './queue-row.ts'
 import { queue as readQueue } from './reads/queue.ts'
@@ -18,13 +20,15 @@ const lockQueue = dialects('set queue lock', {
 })
 const insertQueue = both(
   'set queue insert',
-  `insert into belfry.queue (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at)
-    values ($1, $2, $3, $4, 1, $5, $6, $7) on conflict (ns, name) do nothing returning id`,
+  `insert into belfry.queue (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at, notify)
+    values ($1, $2, $3, $4, 1, $5, $6, $7, $8) on conflict (ns, name) do nothing returning id`,
 )
 export const updateQueue = both(
   'set queue update',
   `update belfry.queue set policy = $2, policy_version = $3, paused_at = $4, paused_reason = $5 where id = $1`,
 )
+/** Nobody can start sooner for it, so that it is apart from what wakes those who sleep. */
+const updateNotify = both('set queue notify', 'update belfry.queue set notify = $2 where id = $1')
 const insertVersion = both(
   'set queue version',
   'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor, door) values ($1, $2, $3, $4, $5, $6, $7)',
@@ -43,6 +47,7 @@ const gatesMax = 1_000
 const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>([
   'policy',
   'paused',
+  'notify',
   'actor',
   'ifVersion',
   'isWhole',
@@ -63,8 +68,9 @@ export function* setQueue(context: StoreContext, name: string, change: QueueChan
 
 function checkChange(change: QueueChange): void {
   checkFields(change, 'change', changeFields)
-  const { policy, paused, actor, ifVersion } = change
+  const { policy, paused, notify, actor, ifVersion } = change
   checkActor(actor)
+  if (notify !== undefined && !isRecord(notify)) throw invalid('notify', `is ${shown(notify)}`, 'an object')
   if (policy !== undefined && !isRecord(policy)) throw invalid('policy', `is ${shown(policy)}`, 'an object')
   if (paused !== undefined && paused !== false) {
     if (!isRecord(paused)) throw invalid('paused', `is ${shown(paused)}`, 'false, or an object with a reason')
@@ -82,11 +88,14 @@ function* create(context: StoreContext, name: string, change: QueueChange): Step
   const { ifVersion = 0, actor } = change
   if (ifVersion !== 0) return { answer: 'version-differs', queue: null }
   const policy = JSON.stringify(patched(name, firstPolicy(context, name), change.policy))
+  const notify = patchedNotify(null, change.notify ?? {})
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const reason = change.paused ? change.paused.reason : null
-  const row = yield* one(insertQueue, id, context.ns, name, policy, reason === null ? null : now, reason, now)
+  const pausedAt = reason === null ? null : now
+  const row = yield* one(insertQueue, id, context.ns, name, policy, pausedAt, reason, now, notifyText(notify))
   if (row === undefined) return null
+  yield* ensureLanesOf(context.ns, notify)
   yield* one(insertVersion, context.ns, id, 1, policy, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
   return { answer: 'created', queue: yield* viewOf(context, name) }
@@ -102,20 +111,30 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   const isNewPolicy =
     change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
   const managedBy = found.managed_by as string | null
-  if (isNewPolicy) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
   const now = yield* clockNow()
   const paused = pausedAfter(found, change, now)
-  if (!isNewPolicy && paused.at === found.paused_at && paused.reason === found.paused_reason) {
+  const isPausedAnew = paused.at !== found.paused_at || paused.reason !== found.paused_reason
+  const told = readNotify(found.notify)
+  const notify = patchedNotify(change.isWhole === true ? null : told, change.notify ?? {})
+  const isNewNotify = change.notify !== undefined && !isSameNotify(told, notify)
+  if (isNewPolicy || isNewNotify) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
+  if (!isNewPolicy && !isPausedAnew && !isNewNotify) {
     return { answer: 'unchanged', queue: yield* viewOf(context, name) }
   }
+  if (isNewNotify) yield* saveNotify(context, id, notify)
   const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
   const newVersion = isNewPolicy ? version + 1 : version
   const isWider = isNewPolicy && isWiderThan(stored, policy)
-  yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
+  if (isNewPolicy || isPausedAnew) yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
   if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
   if (isWider) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null)
   return { answer: 'updated', queue: yield* viewOf(context, name) }
+}
+
+function* saveNotify({ ns }: StoreContext, queueId: number, notify: Notify): Step<void> {
+  yield* one(updateNotify, queueId, notifyText(notify))
+  yield* ensureLanesOf(ns, notify)
 }
 
 /** `null` takes an optional field away and `retention` is changed field by field; what is not named stays. */
@@ -180,6 +199,10 @@ function subjectOf(name: string): string {
   return `queue ${name}`
 }
 
-function detailOf({ policy, paused }: QueueChange) {
-  return { ...(policy !== undefined && { policy }), ...(paused !== undefined && { paused }) }
+function detailOf({ policy, paused, notify }: QueueChange) {
+  return {
+    ...(policy !== undefined && { policy }),
+    ...(paused !== undefined && { paused }),
+    ...(notify !== undefined && { notify }),
+  }
 }

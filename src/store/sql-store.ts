@@ -19,6 +19,7 @@ import { drain, leaseToHost } from './lease-to-host.ts'
 import { setApart } from './lease-unfit.ts'
 import { Listeners } from './listeners.ts'
 import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './lone-run.ts'
+import { noticeOverdue } from './notice-overdue.ts'
 import { appendOutput } from './output.ts'
 import { pauseSchedule, resumeSchedule } from './pause-schedule.ts'
 import type {
@@ -46,6 +47,7 @@ import { reset } from './reset.ts'
 import { retry } from './retry.ts'
 import { createRoutine, deleteRoutine, switchRoutine } from './routine.ts'
 import { runNow } from './run-now.ts'
+import { setNotify } from './set-notify.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
 import type { Step } from './statement.ts'
@@ -201,6 +203,8 @@ export class SqlStore implements Store {
   backfill: Method<'backfill'> = (name, request) => this.#write(backfill, name, request)
   fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
   repair: Method<'repair'> = (request) => this.#write(repair, request)
+  setNotify: Method<'setNotify'> = (...args) => this.#write(setNotify, ...args)
+  noticeOverdue: Method<'noticeOverdue'> = (request) => this.#write(noticeOverdue, request)
 
   setQueue: Method<'setQueue'> = (name, change) => {
     return this.#written(setQueue, [name, change], () => ({ queues: [name] }))

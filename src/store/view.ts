@@ -1,4 +1,5 @@
 import type { GovernorState, Hints, TrailStep, Winner } from '../core/governor.ts'
+import type { Notify } from '../core/notice.ts'
 import type { Capabilities, PlannedRun } from '../core/plan.ts'
 import type { Policy } from '../core/policy.ts'
 import type { Unmeasured } from '../core/question.ts'
@@ -170,6 +171,8 @@ export interface QueueView {
   readonly policy: Policy | null
   readonly policyVersion: number
   readonly paused: { readonly at: number; readonly reason: string } | null
+  /** Where notices about its work go; absent where it says nothing of that. */
+  readonly notify?: Notify
   readonly inFlight: number
   readonly createdAt: number
   /** The source whose file looks after its policy, where one does. */

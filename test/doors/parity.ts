@@ -68,7 +68,7 @@ function told({ noun, verb }: AnyOperation, said: Said): Said {
   if (noun === 'token' && verb === 'list') {
     return { answer: (said.answer as Record<string, unknown>[]).map((token) => ({ ...token, usedAt: null })) }
   }
-  if (verb !== 'doctor') return said
+  if (noun !== 'store' || verb !== 'doctor') return said
   const { ok, checks } = said.answer as { ok: boolean; checks: { check: string; state: string; findings: unknown }[] }
   return { answer: { ok, checks: checks.map(({ check, state, findings }) => ({ check, state, findings })) } }
 }
@@ -92,8 +92,8 @@ async function emptyDesk(door: string, database: (typeof databases)[number]): Pr
 afterAll(() => Promise.all([...emptyDesks.values()].map(({ leave }) => leave())))
 
 /** The doctor looks at the database itself, and a lease is of the process that asks. */
-function isOfDatabase({ verb }: AnyOperation): boolean {
-  return verb === 'doctor'
+function isOfDatabase({ noun, verb }: AnyOperation): boolean {
+  return noun === 'store' && verb === 'doctor'
 }
 
 function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): void {

@@ -159,6 +159,12 @@ const events: Stage = async (desk) => {
   return {}
 }
 
+const told: Stage = async (desk) => {
+  const http = { url: 'https://example.org/hook' }
+  await verbsAt(() => desk.context).store.notify({ onFailure: { http }, onPark: { http } })
+  return parked(desk)
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -229,6 +235,8 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store doctor': history,
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
+  'store notify': nothing,
+  'store notices': told,
 }
 
 /** An example about what is there. */

@@ -78,7 +78,7 @@ onEachStore('a file', (stage) => {
   it('says the whole of a policy: what it no longer says is as a new queue has it', async () => {
     await apply(stage(), { queues: [{ name: 'mail', policy: { maxConcurrent: 4, maxConcurrentPerKey: 2 } }] })
     const { queues } = await apply(stage(), { queues: [{ name: 'mail', policy: { maxAttempts: 9 } }] })
-    expect(queues).toMatchObject([{ name: 'mail', answer: 'updated', before: { maxConcurrent: 4 } }])
+    expect(queues).toMatchObject([{ name: 'mail', answer: 'updated', before: { policy: { maxConcurrent: 4 } } }])
     const whole = { ...defaultPolicy, maxConcurrent: 1, maxAttempts: 9 }
     expect((await stage().store.read.queue('mail'))?.policy).toEqual(whole)
     const left = await apply(stage(), {})
@@ -86,6 +86,17 @@ onEachStore('a file', (stage) => {
     const after = await stage().store.read.queue('mail')
     expect(after).toMatchObject({ policy: whole })
     expect(after?.managedBy).toBeUndefined()
+  })
+
+  it('says the whole of where somebody is told of a queue, and nobody else says it', async () => {
+    const { store } = stage()
+    const http = { http: { url: 'https://example.org/', method: 'POST' } }
+    await apply(stage(), { queues: [{ name: 'mail', policy: {}, notify: { onPark: http } }] })
+    expect((await store.read.queue('mail'))?.notify).toEqual({ onPark: http })
+    const change = { notify: { onFailure: http }, actor }
+    await expect(store.setQueue('mail', change)).rejects.toMatchObject({ details: { managedBy: 'ops' } })
+    await apply(stage(), { queues: [{ name: 'mail', policy: {} }] })
+    expect((await store.read.queue('mail'))?.notify).toBeUndefined()
   })
 
   it('leaves nothing behind when anything in it cannot be', async () => {

@@ -11,6 +11,7 @@ vi.mock('../../src/store/occurrence-end.ts', () => ({
   // biome-ignore lint/correctness/useYield: stands in for a step that asks the database nothing.
   *occurrencesEnded(_now: number, _schedules: unknown, ends: readonly OccurrenceEnd[]) {
     told.ends.push(...ends)
+    return new Map()
   },
 }))
 

@@ -8,6 +8,7 @@ const storePort = [
   'backfill-steps',
   'token-steps',
   'routine-steps',
+  'notice-steps',
   'event-view',
   'change',
   'view',

@@ -36,6 +36,7 @@ const repeatable: ReadonlySet<string> = new Set([
   'revoke',
   'enable',
   'disable',
+  'notify',
 ])
 
 /** `schedule_clear_hints`. */

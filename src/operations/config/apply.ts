@@ -168,7 +168,7 @@ function writtenOf(source: string, { queues, schedules, tokens }: ConfigApplied)
     queues: queues.map(({ name, answer, before, after }) => ({
       name,
       answer,
-      changes: fieldChanges(before ?? {}, after ?? {}),
+      changes: fieldChanges(queueFields(before), queueFields(after)),
     })),
     schedules: schedules.map(({ name, answer, before, after }) => ({
       name,
@@ -182,6 +182,11 @@ function writtenOf(source: string, { queues, schedules, tokens }: ConfigApplied)
       changes: fieldChanges(was === null ? {} : { scope: was }, { scope }),
     })),
   }
+}
+
+/** What is said of a queue: its policy, and where somebody is told. */
+function queueFields(queue: ConfigQueue['after']): object {
+  return { ...queue?.policy, ...queue?.notify }
 }
 
 /** What a schedule says, its instants as people write them. */

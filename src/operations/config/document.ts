@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Notify } from '../../core/notice.ts'
 import { defaultPolicy, defaultQueue, policyProblems } from '../../core/policy.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
-import type { NewConfig } from '../../store/change.ts'
+import type { NewConfig, NewConfigQueue } from '../../store/change.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import type { OperationContext } from '../context.ts'
 import { name as nameForm, queueName, scheduleName } from '../fields.ts'
@@ -54,7 +55,7 @@ type Sections = Pick<ConfigDocument, 'queues' | 'schedules' | 'tokens'>
 /** Reads all parts of a file, and tells everything that is wrong with any of them by its place in the file. */
 export async function readDocument(context: OperationContext, parts: Sections): Promise<ReadDocument> {
   const problems: Problem[] = []
-  const queues = entriesOf(parts.queues).map(([name, given]) => ({ name, policy: policyOf(name, given, problems) }))
+  const queues = entriesOf(parts.queues).map(([name, given]) => queueOf(context, name, given, problems))
   const now = await context.store.read.now()
   const schedules: ScheduleSpec[] = []
   for (const [name, given] of entriesOf(parts.schedules)) {
@@ -86,9 +87,9 @@ function readEntry<Form extends z.ZodObject>(form: Form, given: unknown, noun: s
   return read(form, given ?? {}, noun)
 }
 
-function policyOf(name: string, given: unknown, problems: Problem[]): PolicyPatch {
+function queueOf(context: OperationContext, name: string, given: unknown, problems: Problem[]): NewConfigQueue {
   const reading = readEntry(policyForm, given, 'a policy')
-  const { patch, problems: read } = readPolicy(reading as Reading<z.output<typeof policyInput>>)
+  const { patch, notify, problems: read } = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
   const found = read.length > 0 ? read : policyProblems(wholePolicy(patch))
   problems.push(...nameProblems('queues', name, queueName))
   problems.push(
@@ -98,7 +99,7 @@ function policyOf(name: string, given: unknown, problems: Problem[]): PolicyPatc
       found.map((problem) => inPolicyWords(problem, reading.given)),
     ),
   )
-  return patch
+  return { name, policy: patch, ...(notify !== undefined && { notify: withoutNulls(notify) as Notify }) }
 }
 
 /** As a new queue has it, with what the file says. */

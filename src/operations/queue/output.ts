@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Policy } from '../../core/policy.ts'
 import type { QueueView } from '../../store/view.ts'
 import { noted } from '../note.ts'
+import { notifyAnswered } from '../notify-input.ts'
 import { count, instantSaid, outputOf, text } from '../output.ts'
 
 export const policySaid = noted(
@@ -53,6 +54,7 @@ export const queueSaid = noted(
           .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
           .nullable()
           .describe('That nothing of it is handed out.'),
+        notify: notifyAnswered.exactOptional(),
         inFlight: count('How many of its runs are at work.'),
         createdAt: instantSaid('When it was first named.'),
         managedBy: text('The source whose file looks after its policy: it is changed there.').exactOptional(),

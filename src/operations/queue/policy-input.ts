@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import type { NotifyPatch } from '../../store/notice-steps.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { newName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { noted } from '../note.ts'
+import { notifyPatchOf, notifyShape } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import { patched } from '../patch.ts'
 import type { Problem } from '../problem.ts'
@@ -58,6 +60,7 @@ export const policyInput = z.strictObject({
   rateLimit: rateLimitChange,
   onExhausted,
   retention: retention.describe('How long what has ended is kept.').optional(),
+  ...patched(notifyShape),
   ifVersion: z
     .int()
     .min(0)
@@ -70,11 +73,16 @@ export type PolicyInput = Omit<z.input<typeof policyInput>, 'name'>
 
 export interface ReadPolicy {
   readonly patch: PolicyPatch
+  /** Where notices about its work go; absent where nothing is said of that. */
+  readonly notify: NotifyPatch | undefined
   readonly ifVersion: number | undefined
   readonly problems: readonly Problem[]
 }
 
-export function readPolicy({ value, problems: found }: Reading<z.output<typeof policyInput>>): ReadPolicy {
+export function readPolicy(
+  { value, problems: found }: Reading<z.output<typeof policyInput>>,
+  { folder }: { readonly folder: string },
+): ReadPolicy {
   const problems = [...found]
   const { ifVersion, maxConcurrent, maxConcurrentPerKey, maxAttempts, backoffFactor, backoffSpread, onExhausted } =
     value
@@ -87,7 +95,9 @@ export function readPolicy({ value, problems: found }: Reading<z.output<typeof p
     rateLimit: rateLimit ? rateOf(rateLimit, problems) : rateLimit,
     retention: retention === undefined ? undefined : retentionOf(retention, problems),
   })
-  return { patch: patch as PolicyPatch, ifVersion, problems }
+  const notify = notifyPatchOf(value, { folder, problems })
+  const isNotify = Object.keys(notify).length > 0
+  return { patch: patch as PolicyPatch, notify: isNotify ? notify : undefined, ifVersion, problems }
 }
 
 function rateOf(given: z.output<typeof rateLimit>, problems: Problem[]) {

@@ -50,16 +50,17 @@ const set = operation({
       retention: { completed: '1d' },
       maxConcurrentPerKey: null,
     },
+    { name: 'mail', onPark: { http: { url: 'https://example.org/hook' } } },
   ],
   async judge(context, reading) {
-    const { patch, ifVersion, problems } = readPolicy(reading)
+    const { patch, notify, ifVersion, problems } = readPolicy(reading, context)
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
     refuse(subject, problems)
     return inWordsOf(
       subject,
       (problem) => inPolicyWords(problem, reading.given),
-      () => change(context, name as string, { policy: patch, ...onlyGiven({ ifVersion }) }),
+      () => change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) }),
     )
   },
 })

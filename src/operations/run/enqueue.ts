@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { noticesPolicy, noticesQueue } from '../../core/notice.ts'
 import type { Enqueued, NewRun } from '../../store/port.ts'
 import type { OperationContext } from '../context.ts'
 import { type Reading, read } from '../input.ts'
@@ -176,9 +177,13 @@ function itemOf({ defaultMaxConcurrent }: OperationContext, answer: Enqueued, qu
   if (!answer.created) return answer
   const { id, queueCreated } = answer
   if (queueCreated !== true) return { created: true, id }
+  const ceilings: Readonly<Record<string, number>> = {
+    default: defaultMaxConcurrent,
+    [noticesQueue]: noticesPolicy.maxConcurrent,
+  }
   return {
     created: true,
     id,
-    queueCreated: { name: queue, maxConcurrent: queue === 'default' ? defaultMaxConcurrent : 1 },
+    queueCreated: { name: queue, maxConcurrent: ceilings[queue] ?? 1 },
   }
 }

@@ -4,6 +4,7 @@ import type { DecisionView, HintView, LedgerView, RunView, ScheduleView } from '
 import type { OperationContext } from '../context.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
 import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+import { noticeInWords } from './notice-words.ts'
 
 /** Why there is a run at all, and why for that instant. */
 export interface Planned extends Reasoning {
@@ -15,7 +16,7 @@ export interface Planned extends Reasoning {
   readonly rederived: Rederived
 }
 
-const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' | 'routine'>]: string } = {
+const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' | 'routine' | 'notice'>]: string } = {
   'baseline-cron': 'The calendar of its schedule named the instant.',
   'baseline-interval': 'The interval of its schedule named the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
@@ -30,7 +31,10 @@ const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' 
   backfill: 'Somebody had an instant of its schedule made up that was over; that does not move its occurrences.',
 }
 
-function sentenceOf(source: RunSource, { retryOf, scheduleId }: Pick<RunView, 'retryOf' | 'scheduleId'>): string {
+type Told = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
+
+function sentenceOf(source: RunSource, { retryOf, scheduleId, payload }: Told): string {
+  if (source === 'notice') return `It tells somebody of ${noticeInWords(payload)}.`
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
   if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
   if (source === 'routine') {
@@ -66,7 +70,7 @@ export async function plannedByLedger(
     occurrenceAt: from,
     dueAt: null,
     decision: decision === null ? null : { at: decision.at, version: decision.version, trail: decision.trail },
-    sentence: sentenceOf(source, { retryOf: null, scheduleId: schedule.id }),
+    sentence: sentenceOf(source, { retryOf: null, scheduleId: schedule.id, payload: undefined }),
     stored,
     keepsMemory: false,
   })

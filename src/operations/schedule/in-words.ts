@@ -24,6 +24,7 @@ export function scheduleInWords(schedule: ScheduleDefinition): string {
     targetInWords(schedule.target),
     place(schedule),
     attempts(schedule),
+    notices(schedule),
   ]
   const told = sentences.filter((sentence) => sentence !== '')
   return plainText(told.map((sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`).join(' '))
@@ -110,6 +111,15 @@ function attempts({ timeoutMs, repeatable, expect }: ScheduleDefinition): string
     timeoutMs === undefined ? '' : `an attempt may take ${formatDuration(timeoutMs)}`,
     expect === undefined ? '' : 'what it answers is checked',
     repeatable === false ? 'not repeated when nobody knows whether it was done' : '',
+  ])
+}
+
+function notices({ onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition): string {
+  return listed([
+    onFailure === undefined ? '' : `on a failure ${targetInWords(onFailure)}`,
+    onPark === undefined ? '' : `when a run is parked ${targetInWords(onPark)}`,
+    onRecover === undefined ? '' : `on a recovery ${targetInWords(onRecover)}`,
+    onOverdue === undefined ? '' : `when overdue ${targetInWords(onOverdue)}`,
   ])
 }
 

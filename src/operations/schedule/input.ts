@@ -3,6 +3,7 @@ import { durationFields } from '../duration-input.ts'
 import { executionFields } from '../execution-input.ts'
 import { key, newName, payload, priority, reason, scheduleId, scheduleName, target } from '../fields.ts'
 import { instant } from '../instant.ts'
+import { notifyShape } from '../notify-input.ts'
 import { patched } from '../patch.ts'
 
 const descriptionLengthMax = 10_000
@@ -67,6 +68,7 @@ export const scheduleShape = {
     .boolean()
     .describe('Whether a run is tried again when nobody knows whether it was done. Default: true.')
     .optional(),
+  ...notifyShape,
   description: z.string().min(1).max(descriptionLengthMax).describe('What it is for, for people.').optional(),
 }
 

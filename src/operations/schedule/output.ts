@@ -4,6 +4,7 @@ import type { HintView, LedgerView, VersionView } from '../../store/view.ts'
 import { hints, nextDecision, source } from '../decision-output.ts'
 import { executionSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
+import { notifySaid } from '../notify-input.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { targetStored } from '../target-form.ts'
 import type { UpcomingRun } from './upcoming.ts'
@@ -39,6 +40,7 @@ const definition = {
   target: targetStored.nullable().optional(),
   ...executionSaid,
   repeatable: flag('Whether a run is tried again when nobody knows whether it was done.').optional(),
+  ...notifySaid,
   description: text('What it is for, for people.').optional(),
 }
 

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
+import type { Notify } from '../../core/notice.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { needOf, type Target, type TargetKind } from '../../core/target.ts'
 import type { Timing } from '../../core/timing.ts'
 import { durationOf } from '../duration-input.ts'
 import { executionOptions } from '../execution-input.ts'
 import type { Reading } from '../input.ts'
+import { notifyOf, notifyPatchOf, wholeNotify } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
 import { type ReadTarget, targetOf } from '../target-input.ts'
@@ -31,8 +33,11 @@ export interface ReadSchedule {
 
 /** Reads a schedule as people write it into the one that is stored. */
 export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Surroundings): ReadSchedule {
-  const target = targetOf(reading.value.target, surroundings)
-  return readFields(reading, reading.value, { target, zone: surroundings.zone })
+  const { folder, zone } = surroundings
+  const target = targetOf(reading.value.target, { folder })
+  const problems = [...reading.problems]
+  const notify = notifyOf(reading.value, { folder, problems })
+  return readFields({ ...reading, problems }, reading.value, { target, notify, zone })
 }
 
 /** Reads a change of a schedule into the whole schedule as it will be. */
@@ -42,9 +47,12 @@ export function readPatch(
   surroundings: Surroundings,
 ): ReadSchedule {
   const { value } = reading
-  const target = value.target === undefined ? kept(before.target) : targetOf(value.target, surroundings)
+  const { folder, zone } = surroundings
+  const target = value.target === undefined ? kept(before.target) : targetOf(value.target, { folder })
+  const problems = [...reading.problems]
+  const notify = wholeNotify(before.notify, notifyPatchOf(value, { folder, problems }))
   const merged = { ...patchedFields(definitionOf(before) as ScheduleFields, value), name: before.name }
-  const read = readFields(reading, merged, { target, zone: surroundings.zone })
+  const read = readFields({ ...reading, problems }, merged, { target, notify, zone })
   return { ...read, spec: { ...notOfInputs(before), ...read.spec, ...otherOptions(before, read.spec) } }
 }
 
@@ -53,13 +61,14 @@ const placeholder = 'unnamed'
 
 interface Around {
   readonly target: ReadTarget
+  readonly notify: Notify | undefined
   readonly zone: string
 }
 
 function readFields(
   { given, problems: found }: Pick<ReadSchedule, 'given' | 'problems'>,
   fields: ScheduleFields,
-  { target, zone }: Around,
+  { target, notify, zone }: Around,
 ): ReadSchedule {
   const problems = [...found, ...target.problems]
   const options = executionOptions(fields, target.kind, problems)
@@ -74,6 +83,7 @@ function readFields(
     maxLatenessMs: durationOf(fields, 'maxLateness', problems),
     ...{ queue, priority, concurrencyKey, payload, repeatable, description },
     target: target.target ?? undefined,
+    notify,
     options: Object.keys(options).length === 0 ? undefined : options,
   }) as ScheduleSpec
   return { given, spec, problems, ifVersion, ifId, reason }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Notify } from '../../core/notice.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { ScheduleView } from '../../store/view.ts'
 import type { ExecutionOptions } from '../execution-input.ts'
 
 /** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
 export interface ScheduleDefinition
-  extends Omit<ScheduleSpec, 'timing' | 'options' | 'spread' | 'asksWhenMissed' | 'onExhausted'>,
-    Omit<ExecutionOptions, 'traceparent'> {
+  extends Omit<ScheduleSpec, 'timing' | 'options' | 'notify' | 'spread' | 'asksWhenMissed' | 'onExhausted'>,
+    Omit<ExecutionOptions, 'traceparent'>,
+    Notify {
   readonly cron?: string
   readonly zone?: string
   readonly everyMs?: number
@@ -18,14 +20,14 @@ export interface ScheduleDefinition
 export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
-  const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
+  const { timing, options = {}, notify = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
   const { timeoutMs, expect, tags } = options as ExecutionOptions
   const execution = {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(expect !== undefined && { expect }),
     ...(tags !== undefined && { tags }),
   }
-  return { ...rest, ...(timing as object), ...execution }
+  return { ...rest, ...(timing as object), ...execution, ...notify }
 }
 
 export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {

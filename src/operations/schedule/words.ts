@@ -26,7 +26,7 @@ export function problemsOf({ given, spec, problems }: ReadSchedule, check: Sched
 
 /** A problem in the words of whoever wrote the input: `timing.everyMs is 500` of an `every: '500ms'`. */
 export function inWords({ field, problem, expected }: Problem, given: Readonly<Record<string, unknown>>): Problem {
-  const own = field.replace(/^timing\./, '')
+  const own = field.replace(/^(timing|notify)\./, '')
   const base = durations.get(own)
   const isText = base !== undefined && !isInMs(base, given)
   const told = (text: string) => {

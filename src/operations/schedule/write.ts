@@ -169,7 +169,7 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor } = context
   const { mode, before } = how
-  refuseStoredProgram(context, before?.spec.target)
+  refuseStoredProgram(context, before?.spec.target, ...Object.values(before?.spec.notify ?? {}))
   const { spec, given, ifVersion, ifId, reason: why } = reading
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'

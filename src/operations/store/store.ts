@@ -1,6 +1,7 @@
 import { doctor } from './doctor.ts'
 import { importCrontab } from './import-crontab.ts'
 import { importWorkflow } from './import-workflow.ts'
+import { notices, notify } from './notify.ts'
 
 /** The verbs of a store. An editor shows these comments at `belfry.store`; a test holds them to what the verb says. */
 export const storeOperations = {
@@ -10,4 +11,8 @@ export const storeOperations = {
   importWorkflow,
   /** Takes over a crontab: each line becomes a schedule that starts its command, and what cannot be had is listed. */
   importCrontab,
+  /** Says who is told of what fails in the whole namespace, where no schedule or queue says it; null takes one away. */
+  notify,
+  /** Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue. */
+  notices,
 }

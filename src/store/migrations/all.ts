@@ -6,8 +6,19 @@ import { events } from './0005-events.ts'
 import { doors } from './0006-doors.ts'
 import { config } from './0007-config.ts'
 import { routines } from './0008-routines.ts'
+import { notices } from './0009-notices.ts'
 import type { Migration } from './migration.ts'
 
-export const migrations: readonly Migration[] = [ground, timedAt, hosts, tokens, events, doors, config, routines]
+export const migrations: readonly Migration[] = [
+  ground,
+  timedAt,
+  hosts,
+  tokens,
+  events,
+  doors,
+  config,
+  routines,
+  notices,
+]
 
 export const schemaVersion: number = migrations.length

@@ -51,12 +51,22 @@ const removeAudit = dialects('prune remove audit', {
   postgres: 'delete from belfry.audit where id = any ($1::bigint[])',
 })
 
+/** What somebody is at this moment telling of stays. */
+const oldNotices = `select ns, subject, subject_id, event from belfry.notice
+  where ns = $1 and is_open = 0 and coalesce(last_at, quiet_until) <= $2 limit $3`
+const removeNotices = dialects('prune remove notices', {
+  sqlite: `delete from belfry.notice where (ns, subject, subject_id, event) in (${oldNotices}) returning event`,
+  postgres: `delete from belfry.notice where (ns, subject, subject_id, event) in (${oldNotices} for update skip locked)
+    returning event`,
+})
+
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const idempotencyKeptMs = 30 * dayMs
 /** A host that asks again has lost an answer, and does so soon. */
 const claimsKeptMs = dayMs
 const workersKeptMs = 7 * dayMs
+const noticesKeptMs = 30 * dayMs
 const auditKeptMs = 365 * dayMs
 /** The starts of a rate's window count; a little more is kept for whoever lengthens the window. */
 const startsKeptMsMin = hourMs
@@ -76,7 +86,16 @@ export function* sweepLeftovers(sweeping: Sweeping): Step<Swept> {
 }
 
 /** The events of a routine go before it does. */
-const sweeps = [sweepKeys, sweepClaims, sweepStarts, sweepWorkers, sweepAudit, sweepRoutineEvents, sweepRoutines]
+const sweeps = [
+  sweepKeys,
+  sweepClaims,
+  sweepStarts,
+  sweepWorkers,
+  sweepNotices,
+  sweepAudit,
+  sweepRoutineEvents,
+  sweepRoutines,
+]
 
 function* sweepKeys({ now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ ns: number; key: string }>(findKeys, now - idempotencyKeptMs, rowsLeft)
@@ -119,6 +138,10 @@ function* sweepWorkers({ context, now, rowsLeft }: Sweeping): Step<number> {
     found.map(({ id }) => [id, until]),
   )
   return found.length
+}
+
+function* sweepNotices({ context, now, rowsLeft }: Sweeping): Step<number> {
+  return (yield* all(removeNotices, context.ns, now - noticesKeptMs, rowsLeft)).length
 }
 
 function* sweepAudit({ now, rowsLeft }: Sweeping): Step<number> {

@@ -9,6 +9,7 @@ import { events } from './events.ts'
 import { healthReads } from './health/all.ts'
 import { cancelRequests, heldRuns, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
+import { notices, notify } from './notice.ts'
 import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
 import { queue, queues, queueVersions, workAhead } from './queue.ts'
@@ -48,6 +49,8 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     routine: bound(routine),
     routines: bound(routines),
     routineEvents: bound(routineEvents),
+    notify: bound(notify),
+    notices: bound(notices),
     audit: bound(audit),
     configs: bound(configs),
     configApplied: bound(configApplied),

@@ -4,12 +4,13 @@ import type { Policy } from '../../core/policy.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { capabilityLists, needServed } from '../need-row.ts'
+import { readNotify } from '../notify-setting.ts'
 import type { WorkAhead } from '../port.ts'
 import { readPolicy } from '../queue-row.ts'
 import { all, allAlone, both, clockOr, dialects, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { QueueView, VersionView } from '../view.ts'
 
-const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.created_at, q.managed_by,
+const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.notify, q.created_at, q.managed_by,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
 const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
 /** One look at each line, at what has waited long enough, and at the first instant that is still waited for. */
@@ -87,6 +88,7 @@ function aheadFor({ ns }: StoreContext, can: Capabilities): Step<Row[]> {
 }
 
 function viewOf(row: Row): QueueView {
+  const notify = readNotify(row.notify)
   return {
     name: row.name as string,
     policy: readPolicy(row.policy as string),
@@ -95,6 +97,7 @@ function viewOf(row: Row): QueueView {
       row.paused_at === null
         ? null
         : { at: row.paused_at as number, reason: (row.paused_reason ?? 'paused') as string },
+    ...(notify !== null && { notify }),
     inFlight: row.in_flight as number,
     createdAt: row.created_at as number,
     ...(row.managed_by !== null && { managedBy: row.managed_by as string }),

@@ -11,6 +11,7 @@ import { hosts } from './hosts.ts'
 import { keys } from './keys.ts'
 import { looks } from './looks.ts'
 import { namespaces } from './namespaces.ts'
+import { notices } from './notices.ts'
 import { type Case, Stage, type Subject } from './place.ts'
 import { plans } from './plans.ts'
 import { processes } from './processes.ts'
@@ -33,6 +34,7 @@ export const cases: readonly Case[] = [
   ...fencing,
   ...ends,
   ...results,
+  ...notices,
   ...commits,
   ...enqueueing,
   ...rehearsals,

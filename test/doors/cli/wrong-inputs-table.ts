@@ -1,4 +1,5 @@
 import { wrongHosts } from './wrong-hosts.ts'
+import { notices } from './wrong-inputs-notices.ts'
 import { wrongPast } from './wrong-past.ts'
 import { wrongRoutines } from './wrong-routines.ts'
 import { servers } from './wrong-servers-table.ts'
@@ -378,6 +379,7 @@ export const wrongInputs: readonly WrongInputs[] = [
   wrongHosts,
   wrongRoutines,
   up,
+  notices,
   stores,
   servers,
   environment,

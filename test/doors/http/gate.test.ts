@@ -90,6 +90,34 @@ describe('at the gate', () => {
     expect((await porch().ask('/api/schedules/shell', { method: 'PATCH', body: { payload } })).status).toBe(200)
   })
 
+  it('a program that is told of failures is for admins too, and so is a schedule that has one', async () => {
+    const target = { http: { url: 'https://example.org/' } }
+    const command = { command: ['/bin/sh'] }
+    for (const field of ['onFailure', 'onPark', 'onRecover', 'onOverdue']) {
+      const name = `of ${field}`
+      const body = { name, every: '1h', target, [field]: command }
+      const asOperator = await porch().problem('/api/schedules', { body, as: 'operate' })
+      expect(asOperator, field).toMatchObject({ code: 'not-allowed', details: { has: 'operate', needs: 'admin' } })
+      await porch().json('/api/schedules', { body })
+      for (const change of [{ priority: 1 }, { [field]: null }]) {
+        const asked = { method: 'PATCH', body: change, as: 'operate' } as const
+        const refused = await porch().problem(`/api/schedules/${encodeURIComponent(name)}`, asked)
+        expect(refused, field).toMatchObject({ code: 'not-allowed', details: { needs: 'admin' } })
+      }
+    }
+    const mild = { name: 'mild', every: '1h', target, onFailure: target }
+    expect((await porch().ask('/api/schedules', { body: mild, as: 'operate' })).status).toBe(201)
+    const change = { method: 'PATCH', body: { priority: 1 }, as: 'operate' } as const
+    expect((await porch().ask('/api/schedules/mild', change)).status).toBe(200)
+    for (const [path, asked] of [
+      ['/api/store/notify', { body: { onFailure: target } }],
+      ['/api/queues/mail', { method: 'PUT', body: { onFailure: target } }],
+    ] as const) {
+      expect((await porch().ask(path, { ...asked, as: 'operate' })).status, path).toBe(403)
+      expect((await porch().ask(path, asked)).status, path).toBe(200)
+    }
+  })
+
   it('a request to another host, or from a page of another, is refused before anything else', async () => {
     for (const headers of [
       { host: 'evil.example.org' },

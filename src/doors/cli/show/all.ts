@@ -7,6 +7,7 @@ import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
 import { showScheduleExplained } from './explain-schedule.ts'
 import { showImported } from './imported.ts'
+import { showNotices, showNotifyWritten } from './notices.ts'
 import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
 import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
 import {
@@ -132,6 +133,8 @@ export const shows: Readonly<Record<string, Show>> = {
   doctor: showDiagnosis,
   'import cool-workflow': showImported,
   'import crontab': showImported,
+  notify: showNotifyWritten,
+  notices: showNotices,
 }
 
 export function render(command: string, answer: unknown, sheet: Sheet, told: Written): string {

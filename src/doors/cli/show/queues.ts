@@ -7,6 +7,7 @@ import { columns, indented } from '../columns.ts'
 import { commandFor, type Paint, type Sheet } from '../sheet.ts'
 import { howLong, relative, when } from '../when.ts'
 import { facts } from './facts.ts'
+import { notifyRows } from './notices.ts'
 
 type Queue = QueueWritten['queue']
 
@@ -29,7 +30,11 @@ export function showQueue(queue: Queue, sheet: Sheet): string {
   const { name, policy, policyVersion, inFlight } = queue
   const head = `${sheet.paint.bold(plainText(name))}  ${standing(queue, sheet)}`
   const rows = policy === null ? [] : policyRows(policy)
-  const known = facts([['at work', String(inFlight)], ...rows, ['version', String(policyVersion)]], sheet.paint)
+  const told = notifyRows(queue.notify ?? {})
+  const known = facts(
+    [['at work', String(inFlight)], ...rows, ...told, ['version', String(policyVersion)]],
+    sheet.paint,
+  )
   return [head, indented(known)].join('\n')
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { formatDuration } from '../../../core/duration.ts'
 import type { EnqueuedRun } from '../../../operations/run/enqueue.ts'
+import { noticeInWords } from '../../../operations/run/notice-words.ts'
 import type { attemptSaid, outputSaid } from '../../../operations/run/output.ts'
 import type { Run, RunLine, RunList } from '../../../operations/run/view.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
@@ -51,6 +52,7 @@ export function showRun(run: Run, sheet: Sheet): string {
   const rows: [string, string | null][] = [
     ['of', run.schedule === null ? null : `schedule ${plainText(run.schedule)}`],
     ['source', run.source],
+    ['tells of', run.source === 'notice' ? noticeInWords(run.payload) : null],
     ['queue', plainText(run.queue)],
     ['planned for', plannedFor === null ? null : when(plannedFor, reader)],
     ['made', when(run.enqueuedAt, reader)],

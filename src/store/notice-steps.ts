@@ -1,0 +1,48 @@
+import type { NoticeEvent, Notify, NotifyField } from '../core/notice.ts'
+import type { Actor } from './actor.ts'
+
+/** A word to somebody when something fails. Most notices are made by the steps that end runs; these are the others. */
+export interface NoticeSteps {
+  /** Says where notices about the whole namespace go, unless a schedule or a queue says it nearer by. */
+  setNotify(patch: NotifyPatch, options: { actor: Actor }): Promise<NotifyAnswer>
+  /**
+   * Tells of schedules that are overdue, once each time, and of those that have recovered unseen. One bounded step; its
+   * answer says where the next goes on.
+   */
+  noticeOverdue(request: { limit: number; from?: string }): Promise<OverdueNoticed>
+}
+
+export interface NoticeReads {
+  /** Where notices about the whole namespace go. */
+  notify(): Promise<Notify>
+  /** What was told last of each subject and event, the newest first. */
+  notices(page: { limit: number }): Promise<NoticeView[]>
+}
+
+/** What is not named stays; `null` takes it away. */
+export type NotifyPatch = { readonly [Field in NotifyField]?: Notify[Field] | null }
+
+export interface NotifyAnswer {
+  readonly answer: 'updated' | 'unchanged'
+  readonly notify: Notify
+}
+
+export interface OverdueNoticed {
+  /** The runs that tell it. */
+  readonly runs: readonly string[]
+  /** Where the next step goes on; `null` when all were looked at. */
+  readonly next: string | null
+}
+
+export interface NoticeView {
+  readonly event: NoticeEvent
+  /** The name of the schedule it is about; `null` where it is about a queue. */
+  readonly schedule: string | null
+  readonly queue: string | null
+  /** When it was told last. */
+  readonly at: number
+  /** How many were held back since then. */
+  readonly suppressed: number
+  /** It was told, and its end has not been. */
+  readonly isOpen: boolean
+}

@@ -1,0 +1,259 @@
+import { formatId } from '../core/id.ts'
+import {
+  type NoticeEvent,
+  type Notify,
+  noticeDecision,
+  noticeOf,
+  noticeTarget,
+  recoveryDecision,
+  troubles,
+} from '../core/notice.ts'
+import type { RunStatus } from '../core/run-state.ts'
+import { priorityDefault } from '../core/schedule.ts'
+import type { Target } from '../core/target.ts'
+import { keepableText } from './check.ts'
+import { arrivalOf } from './enqueue.ts'
+import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
+import { ensureNoticeLanes, laneOf, type NoticeLanes, readNotify } from './notify-setting.ts'
+import { type RunRow, writeRuns } from './run-row.ts'
+import type { ScheduleRow } from './schedule-row.ts'
+import { putInLine } from './standing.ts'
+import { dialects, each, freshIds, type Row, type Step } from './statement.ts'
+
+/** A run that has ended or was parked, as far as somebody may want to be told of it. */
+export interface EndedRun {
+  readonly runId: number
+  readonly ns: number
+  readonly queueId: number
+  readonly scheduleId: number | null
+  readonly fence: number
+  readonly status: RunStatus
+  readonly reason: string
+}
+
+/** A schedule before and after its runs ended. */
+export interface MovedSchedule {
+  readonly before: ScheduleRow
+  readonly after: ScheduleRow
+}
+
+/** Where something happened, and where it may be told, the nearest first. */
+export interface NoticePlace {
+  readonly namespace: string
+  readonly queue: string
+  readonly levels: readonly (Notify | null | undefined)[]
+}
+
+/** Something that somebody may want to be told of. */
+export interface Happening extends NoticeKey, NoticePlace {
+  readonly schedule: string | null
+  readonly runId: number | null
+  readonly attempt: number | null
+  readonly reason: string
+  readonly failuresInARow: number | null
+  /** Whether it counts as held back where it is not told; what is found again and again is counted by nobody. */
+  readonly isCounted: boolean
+}
+
+const settings = `q.name as queue, q.notify as queue_notify, n.name as namespace, n.notify as namespace_notify`
+const ofRun = `select d.id, d.source, ${settings} from belfry.run d join belfry.queue q on q.id = d.queue_id
+  join belfry.namespace n on n.id = d.ns where d.id`
+const findPlaces = dialects('notice find places', {
+  sqlite: `${ofRun} = $1`,
+  postgres: `${ofRun} = any ($1::bigint[])`,
+})
+const ofSchedule = `select s.id, ${settings} from belfry.schedule s join belfry.queue q on q.id = s.queue_id
+  join belfry.namespace n on n.id = s.ns where s.id`
+const findPlacesOfSchedules = dialects('notice find places of schedules', {
+  sqlite: `${ofSchedule} = $1`,
+  postgres: `${ofSchedule} = any ($1::bigint[])`,
+})
+
+/**
+ * Tells of what runs came to, in the transaction that ended them. Where all went well nothing is asked: only what failed,
+ * was parked or has recovered lets anybody look whether somebody wants to know.
+ */
+export function* tellEnds(
+  now: number,
+  ends: readonly EndedRun[],
+  schedules: ReadonlyMap<number, MovedSchedule>,
+): Step<void> {
+  const recovering = recoveringRuns(ends, schedules)
+  const notable = ends.flatMap((end) => {
+    const event = eventOf(end, recovering)
+    return event === null ? [] : [{ end, event }]
+  })
+  if (notable.length === 0) return
+  const rows = yield* each(
+    findPlaces,
+    notable.map(({ end }) => [end.runId]),
+  )
+  const places = new Map(rows.map((row) => [row.id as number, row]))
+  yield* tell(
+    now,
+    notable.flatMap(({ end, event }) => {
+      const row = places.get(end.runId)
+      // Whatever becomes of a notice, nobody is told of it: a receiver that is down would be told of that for ever.
+      if (row === undefined || row.source === 'notice') return []
+      return [happeningOf(end, event, row, schedules.get(end.scheduleId ?? 0))]
+    }),
+  )
+}
+
+function eventOf({ status, runId }: EndedRun, recovering: ReadonlySet<number>): NoticeEvent | null {
+  if (status === 'failed') return 'failure'
+  if (status === 'parked') return 'park'
+  return recovering.has(runId) ? 'recover' : null
+}
+
+/** Of each schedule that had failed and has not any more, the run that brought that about. */
+function recoveringRuns(ends: readonly EndedRun[], schedules: ReadonlyMap<number, MovedSchedule>): ReadonlySet<number> {
+  const last = new Map<number, number>()
+  for (const { status, scheduleId, runId } of ends) {
+    const moved = scheduleId === null || status !== 'completed' ? undefined : schedules.get(scheduleId)
+    if (moved === undefined || moved.before.failureCount === 0 || moved.after.failureCount > 0) continue
+    last.set(moved.before.id, runId)
+  }
+  return new Set(last.values())
+}
+
+function happeningOf(end: EndedRun, event: NoticeEvent, row: Row, moved: MovedSchedule | undefined): Happening {
+  const { ns, queueId, scheduleId, runId, fence, reason } = end
+  const subject: NoticeSubject =
+    scheduleId === null
+      ? { ns, subject: 'queue', subjectId: queueId }
+      : { ns, subject: 'schedule', subjectId: scheduleId }
+  const { before, after } = moved ?? {}
+  return {
+    ...subject,
+    ...placeOf(row, before?.spec.notify),
+    event,
+    schedule: before?.name ?? null,
+    runId,
+    attempt: fence === 0 ? null : fence,
+    reason: event === 'recover' ? 'completed' : keepableText(reason),
+    failuresInARow: (event === 'recover' ? before : after)?.failureCount ?? null,
+    isCounted: true,
+  }
+}
+
+/** Where schedules are, and what is set there, by their ids. */
+export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<number, NoticePlace>> {
+  const rows = yield* each(
+    findPlacesOfSchedules,
+    schedules.map(({ id }) => [id]),
+  )
+  const notifyOf = new Map(schedules.map(({ id, spec }) => [id, spec.notify]))
+  return new Map(rows.map((row) => [row.id as number, placeOf(row, notifyOf.get(row.id as number))]))
+}
+
+function placeOf(row: Row, ofSchedule: Notify | undefined): NoticePlace {
+  return {
+    namespace: row.namespace as string,
+    queue: row.queue as string,
+    levels: [ofSchedule, readNotify(row.queue_notify), readNotify(row.namespace_notify)],
+  }
+}
+
+/** What is told, and to whom. */
+interface Told {
+  readonly of: Happening
+  readonly target: Target
+  readonly suppressed: number
+}
+
+/** Makes a run of each notice that somebody wants and that is not held back; answers their ids. */
+export function* tell(now: number, happenings: readonly Happening[]): Step<string[]> {
+  const wanted = happenings.filter(isWanted)
+  if (wanted.length === 0) return []
+  const book = yield* NoticeBook.open(wanted.flatMap(keysOf))
+  const told = wanted.flatMap((one) => (one.event === 'recover' ? recovery(now, book, one) : trouble(now, book, one)))
+  yield* book.save()
+  return yield* enqueueNotices(now, told)
+}
+
+/** A recovery ends what was told of trouble, also where nobody wants to hear of it, or of anything any more. */
+function isWanted({ event, levels, isCounted }: Happening): boolean {
+  if (event !== 'recover') return noticeTarget(event, levels) !== null
+  return !isCounted || levels.some((level) => Object.keys(level ?? {}).length > 0)
+}
+
+function keysOf({ ns, subject, subjectId, event }: NoticeKey): NoticeKey[] {
+  const events = event === 'recover' ? [...troubles, event] : [event]
+  return events.map((one) => ({ ns, subject, subjectId, event: one }))
+}
+
+function trouble(now: number, book: NoticeBook, one: Happening): Told[] {
+  const target = noticeTarget(one.event, one.levels)
+  const memory = book.get(one)
+  if (target === null || (!one.isCounted && (memory.isOpen || now < memory.quietUntil))) return []
+  const { isTold, suppressed, after } = noticeDecision({ now, memory, opens: one.subject === 'schedule' })
+  book.set(one, after)
+  return isTold ? [{ of: one, target, suppressed }] : []
+}
+
+function recovery(now: number, book: NoticeBook, one: Happening): Told[] {
+  const target = noticeTarget('recover', one.levels)
+  const memory = book.get(one)
+  const keys = troubles.map((event): NoticeKey => ({ ...one, event }))
+  const known = keys.map((key) => book.get(key))
+  const decision = recoveryDecision({ now, memory, troubles: known, isWanted: target !== null })
+  if (decision === null) {
+    if (one.isCounted) book.set(one, { ...memory, suppressed: memory.suppressed + 1 })
+    return []
+  }
+  book.set(one, decision.after)
+  for (const [index, after] of decision.troublesAfter.entries()) book.set(keys[index] as NoticeKey, after)
+  return target === null ? [] : [{ of: one, target, suppressed: decision.suppressed }]
+}
+
+/** No gate and no queue's row is locked for them: their runs have no key, and stand in line like any other work. */
+function* enqueueNotices(now: number, told: readonly Told[]): Step<string[]> {
+  const ids = yield* freshIds(told.length)
+  const rows: RunRow[] = []
+  for (const ns of new Set(told.map(({ of }) => of.ns))) {
+    const own = told.filter(({ of }) => of.ns === ns)
+    const lanes = yield* ensureNoticeLanes(
+      ns,
+      own.map(({ target }) => target),
+    )
+    for (const one of own) rows.push(runOf(now, ids[rows.length] as number, one, lanes))
+  }
+  yield* writeRuns(rows)
+  yield* putInLine(rows.map((row) => arrivalOf(row).standing))
+  return rows.map(({ id }) => formatId('run', id))
+}
+
+function runOf(now: number, id: number, { of, target, suppressed }: Told, lanes: NoticeLanes): RunRow {
+  const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow } = of
+  const run = runId === null ? null : formatId('run', runId)
+  const at = new Date(now).toISOString()
+  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, failuresInARow, suppressed }
+  return {
+    id,
+    ns: of.ns,
+    queueId: lanes.queue.id,
+    needId: laneOf(lanes, target),
+    priority: priorityDefault,
+    enqueuedAt: now,
+    scheduleId: null,
+    occurrenceAt: null,
+    dueAt: now,
+    source: 'notice',
+    notBefore: null,
+    deadline: null,
+    lateAfter: null,
+    concurrencyKey: null,
+    idempotencyKey: null,
+    dedupeKey: null,
+    waitsFor: null,
+    retryOf: null,
+    repeatable: true,
+    onExhausted: 'fail',
+    policyVersion: lanes.queue.policyVersion,
+    target: JSON.stringify(target),
+    payload: JSON.stringify(noticeOf(facts)),
+    options: null,
+    decision: null,
+  }
+}

@@ -1,0 +1,80 @@
+import { BelfryError } from '../core/error.ts'
+import { type Notify, noticesPolicy, noticesQueue, notifyProblems } from '../core/notice.ts'
+import { needOf, type Target } from '../core/target.ts'
+import { canonicalJson, jsonText, payloadBytesMax } from './check.ts'
+import { ensureNeeds, needName } from './need-row.ts'
+import type { NotifyPatch } from './notice-steps.ts'
+import { ensureQueues, type QueueRow } from './queue-row.ts'
+import type { Row, Step } from './statement.ts'
+
+/** What is stored as where to tell; `null` where nothing is, or what nobody can read: the end of a run must not fail for it. */
+export function readNotify(text: Row[string] | undefined): Notify | null {
+  if (typeof text !== 'string') return null
+  try {
+    const notify: unknown = JSON.parse(text)
+    const isObject = typeof notify === 'object' && notify !== null && !Array.isArray(notify)
+    return isObject && notifyProblems(notify as Record<string, unknown>).length === 0 ? (notify as Notify) : null
+  } catch {
+    // Not JSON at all: nobody is told, and whoever looks at the setting finds none.
+    return null
+  }
+}
+
+/** A setting after a change of it: what is not named stays, and `null` takes it away. A bad one is refused whole. */
+export function patchedNotify(before: Notify | null, patch: NotifyPatch): Notify {
+  const whole: Record<string, unknown> = { ...before }
+  for (const [field, target] of Object.entries(patch)) {
+    if (target === null) delete whole[field]
+    else if (target !== undefined) whole[field] = target
+  }
+  const problems = notifyProblems(whole)
+  if (problems.length > 0) {
+    const said = problems
+      .map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`)
+      .join('; ')
+    throw new BelfryError('invalid', `Where to tell is not sound: ${said}.`, { details: { problems } })
+  }
+  for (const [field, target] of Object.entries(whole)) jsonText(target, field, payloadBytesMax)
+  return whole as Notify
+}
+
+/** The text to be stored; `null` where nothing is left to be said. */
+export function notifyText(notify: Notify): string | null {
+  return Object.keys(notify).length === 0 ? null : JSON.stringify(notify)
+}
+
+export function isSameNotify(a: Notify | null, b: Notify | null): boolean {
+  return canonicalJson(a ?? {}) === canonicalJson(b ?? {})
+}
+
+/** The queue of notices, and the lanes of their targets by `needName`. */
+export interface NoticeLanes {
+  readonly queue: QueueRow
+  readonly needIds: ReadonlyMap<string, number>
+}
+
+/**
+ * Finds the queue and the lanes of notices, or makes them. Whoever says where to tell makes them, so that whoever ends a run
+ * finds them and waits for nobody who is making them at that moment.
+ */
+export function* ensureNoticeLanes(ns: number, targets: readonly Target[]): Step<NoticeLanes> {
+  const lane = { ns, defaultMaxConcurrent: noticesPolicy.maxConcurrent }
+  const { queues } = yield* ensureQueues(lane, [noticesQueue])
+  const needIds = yield* ensureNeeds(lane, targets.map(needOfNotice))
+  return { queue: queues.get(noticesQueue) as QueueRow, needIds }
+}
+
+export function* ensureLanesOf(ns: number, notify: Notify | null | undefined): Step<void> {
+  const targets = Object.values(notify ?? {}).filter((target) => target !== undefined)
+  if (targets.length > 0) yield* ensureNoticeLanes(ns, targets)
+}
+
+export function laneOf({ needIds }: NoticeLanes, target: Target): number {
+  return needIds.get(needName(needOfNotice(target))) as number
+}
+
+/** What was stored was judged when it was written. */
+function needOfNotice(target: Target) {
+  const answer = needOf(target)
+  return 'need' in answer ? answer.need : null
+}

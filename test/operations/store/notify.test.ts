@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { scheduleOperations } from '../../../src/operations/schedule/schedule.ts'
+import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../desk.ts'
+
+const desk = atDesk()
+const { schedules, queues, runs, store } = verbsAt(() => desk().context)
+const url = 'https://example.org/hook'
+const broken = { kind: 'failed', reason: 'it broke', retryable: false } as const
+
+async function failAll(queue = 'default'): Promise<void> {
+  for (const { runId, fence, scheduleId } of await desk().lease(queue)) {
+    await desk().store.settle([{ runId, fence, scheduleId, outcome: broken }])
+  }
+}
+
+describe('who is told', () => {
+  it('is said of a schedule, a queue and the namespace in the same words, paths resolved and requests with a method', async () => {
+    const given = {
+      onFailure: { http: { url, headers: { authorization: { secret: 'HOOK' } } } },
+      onPark: { http: { url, method: 'GET' } },
+      onRecover: { command: ['./bin/well', '--loud'] as [string, string], cwd: 'here' },
+      onOverdue: { command: 'page overdue' },
+    }
+    const stored = {
+      onFailure: { http: { url, headers: { authorization: { secret: 'HOOK' } }, method: 'POST' } },
+      onPark: { http: { url, method: 'GET' } },
+      onRecover: { command: ['/srv/app/here/bin/well', '--loud'], cwd: '/srv/app/here' },
+      onOverdue: { command: 'page overdue' },
+    }
+    const { schedule } = await schedules.create('s', { every: '1h', target: { handler: 'h' }, ...given })
+    expect(schedule).toMatchObject(stored)
+    expect(schedule).not.toHaveProperty('notify')
+    expect((await queues.set('mail', given)).queue.notify).toEqual(stored)
+    expect(await store.notify(given)).toEqual({ answer: 'updated', notify: stored })
+    expect(await store.notices()).toEqual({ notify: stored, told: [] })
+  })
+
+  it('is changed field by field, told as what changed, and taken away by null', async () => {
+    await schedules.create('s', { every: '1h', target: { handler: 'h' }, onFailure: { http: { url } } })
+    const added = await schedules.update('s', { onPark: { command: ['page'] } })
+    expect(added.changed).toEqual(['onPark'])
+    expect(added.schedule).toMatchObject({ onFailure: { http: { url } }, onPark: { command: ['page'] } })
+    const removed = await schedules.update('s', { onFailure: null })
+    expect(removed).toMatchObject({ changed: ['onFailure'], was: { onFailure: { http: { url } } } })
+    expect(removed.schedule).not.toHaveProperty('onFailure')
+    expect(removed.schedule.onPark).toEqual({ command: ['page'] })
+    expect((await schedules.put('s', { every: '1h', target: { handler: 'h' } })).changed).toEqual(['onPark'])
+  })
+
+  it('stands in the words of a schedule', async () => {
+    const told = { onFailure: { http: { url } }, onOverdue: { command: ['page', 'me'] as [string, string] } }
+    const { inWords } = await schedules.create('s', { every: '1h', target: { handler: 'h' }, ...told })
+    expect(inWords).toContain(`On a failure POST ${url}, when overdue runs page me.`)
+  })
+
+  it.each([
+    [{ handler: 'h' }, 'onFailure', /code of one program/],
+    [null, 'onFailure', /is null/],
+    ['https://example.org', 'onFailure', /is "https:/],
+    [{}, 'onFailure', /is empty/],
+    [{ htp: {} }, 'onFailure.htp', /is no kind of target/],
+    [{ http: {} }, 'onFailure.http.url', /./],
+    [{ command: [] }, 'onFailure.command', /empty list/],
+    [{ agent: {} }, 'onFailure.agent', /cannot execute yet/],
+    [{ http: { url }, command: ['x'] }, 'onFailure', /has command and http/],
+  ])('%j is refused, with the field that is wrong', async (onFailure, field, problem) => {
+    const bad = { onFailure: onFailure as never }
+    const found = await problemsIn(schedules.create('s', { every: '1h', target: { handler: 'h' }, ...bad }))
+    expect(found).toMatchObject([{ field, problem: expect.stringMatching(problem) }])
+    for (const { expected } of found) expect(expected).not.toContain('handler')
+    if (onFailure === null) return
+    expect(await problemsIn(queues.set('mail', bad))).toMatchObject([{ field }])
+    expect(await problemsIn(store.notify(bad))).toMatchObject([{ field }])
+  })
+
+  it('may not start programs by the hand of somebody who may only operate', async () => {
+    await schedules.create('s', { every: '1h', target: { handler: 'h' }, onRecover: { command: ['page'] } })
+    const operator = { ...desk().context, scope: 'operate' } as const
+    const { update, put } = scheduleOperations
+    expect((await errorOf(update.call(operator, { name: 's', priority: 3 }))).code).toBe('not-allowed')
+    expect((await errorOf(put.call(operator, { name: 's', every: '2h' }))).code).toBe('not-allowed')
+  })
+})
+
+describe('what was told', () => {
+  it('is listed with what was held back, and a notice says itself of what it tells', async () => {
+    await store.notify({ onFailure: { http: { url } }, onPark: { http: { url } } })
+    await schedules.create('nightly', { every: '1h', startNow: true, target: { handler: 'h' } })
+    await desk().store.fireDue({ limit: 10 })
+    await failAll()
+    for (let count = 0; count < 3; count++) {
+      await runs.enqueue({ target: { handler: 'h' } })
+      await failAll()
+    }
+    const { told } = await store.notices({ limit: 10 })
+    expect(told.toSorted((a, b) => (a.event < b.event ? -1 : 1))).toEqual([
+      { event: 'failure', schedule: 'nightly', queue: null, at: startAt, suppressed: 0, isOpen: true },
+      { event: 'park', schedule: null, queue: 'default', at: startAt, suppressed: 2, isOpen: false },
+    ])
+    const { runs: notices } = await runs.list({ queue: 'notices', status: 'ready' })
+    expect(notices.map(({ source }) => source)).toEqual(['notice', 'notice'])
+    const sentences = await Promise.all(notices.map(async ({ id }) => (await runs.explain(id)).planned.sentence))
+    expect(sentences[0]).toMatch(/^It tells somebody of a failure of schedule nightly \(run r-\w+\)\.$/)
+    expect(sentences[1]).toMatch(/^It tells somebody of a parked run in queue default \(run r-\w+\)\.$/)
+  })
+
+  it('goes through a queue whose ceiling is told to whoever makes it by hand', async () => {
+    const made = await runs.enqueue({ queue: 'notices', target: { handler: 'h' } })
+    expect(made).toMatchObject({ queueCreated: { name: 'notices', maxConcurrent: 5 } })
+    expect((await queues.get('notices')).policy?.maxConcurrent).toBe(5)
+  })
+})

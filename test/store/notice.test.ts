@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import { broken, enqueue, http, told, words, work } from './notice-stage.ts'
+import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
+
+onEachStore('a notice', (stage) => {
+  it('of an occurrence that failed for good is made in the step that ends it, with all that is known', async () => {
+    await stage().put({ notify: { onFailure: http('a') } })
+    await stage().fireAt(startAt + hour)
+    const lease = await stage().leaseOne()
+    await stage().end(lease, { ...broken, reason: `it broke: ${'x'.repeat(2_000)}` })
+    const [notice, ...others] = await told(stage())
+    expect(others).toEqual([])
+    expect(notice).toMatchObject({ source: 'notice', queue: 'notices', scheduleId: null, target: http('a') })
+    const { reason = '', ...facts } = notice?.notice ?? {}
+    expect(facts).toEqual({
+      event: 'failure',
+      at: new Date(startAt + hour).toISOString(),
+      namespace: 'default',
+      schedule: 'report',
+      queue: 'default',
+      run: lease.runId,
+      attempt: 1,
+      failuresInARow: 1,
+      suppressed: 0,
+    })
+    expect(reason.startsWith('it broke: xxx')).toBe(true)
+    expect(reason.length).toBeLessThanOrEqual(501)
+  })
+
+  it('is not made of an attempt that another follows, nor of what ended well, was skipped or cancelled', async () => {
+    await stage().store.setNotify({ onFailure: http('n'), onPark: http('n'), onRecover: http('n') }, { actor })
+    await stage().put({})
+    await stage().fireAt(startAt + hour)
+    await stage().end(await stage().leaseOne(), { kind: 'failed', reason: 'once more' })
+    stage().pass(minute)
+    await stage().end(await stage().leaseOne())
+    await stage().fireAt(startAt + 2 * hour)
+    const cancelled = await stage().leaseOne()
+    await stage().end(cancelled, { kind: 'cancelled' })
+    await stage().fireAt(startAt + 3 * hour)
+    await stage().end(await stage().leaseOne(), { kind: 'skipped', reason: 'not today' })
+    expect(await words(stage())).toEqual([])
+  })
+
+  it('goes to the nearest who wants to know, and to nobody else', async () => {
+    const { store } = stage()
+    await store.setNotify({ onFailure: http('namespace'), onPark: http('namespace') }, { actor })
+    await store.setQueue('default', { notify: { onFailure: http('queue') }, actor })
+    await stage().put({ notify: { onFailure: http('schedule') } })
+    await stage().put({ name: 'other' })
+    await stage().fireAt(startAt + hour)
+    for (const lease of await stage().lease()) await stage().fail(lease)
+    await work(stage(), 'fail')
+    await work(stage(), 'park')
+    await work(stage(), 'fail', 'elsewhere')
+    expect((await words(stage())).toSorted()).toEqual([
+      'failure of other to queue',
+      'failure of queue default to queue',
+      'failure of queue elsewhere to namespace',
+      'failure of report to schedule',
+      'park of queue default to namespace',
+    ])
+  })
+
+  it('is made once in five minutes of one subject and event, and tells how many were held back', async () => {
+    await stage().store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    for (let count = 0; count < 4; count++) await work(stage(), 'fail')
+    await work(stage(), 'park')
+    expect(await words(stage())).toEqual(['failure of queue default to q'])
+    stage().pass(5 * minute - 1)
+    await work(stage(), 'fail')
+    expect(await words(stage())).toEqual([])
+    stage().pass(1)
+    await work(stage(), 'fail')
+    expect((await told(stage())).map(({ notice }) => notice.suppressed)).toEqual([4])
+  })
+
+  it('counts what fails in one step like what fails in several', async () => {
+    await stage().store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    for (let count = 0; count < 5; count++) await enqueue(stage(), 'default', 'fail')
+    const ends = (await stage().lease()).map(({ runId, fence }) => ({ runId, fence, outcome: broken }))
+    expect(ends).toHaveLength(5)
+    await stage().store.settle(ends)
+    expect(await words(stage())).toEqual(['failure of queue default to q'])
+    expect(await stage().store.read.notices({ limit: 10 })).toEqual([
+      { event: 'failure', schedule: null, queue: 'default', at: startAt, suppressed: 4, isOpen: false },
+    ])
+  })
+
+  it('of a recovery comes with the first success, and the next failure is told at once', async () => {
+    await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
+    for (const hours of [1, 2, 3]) await stage().runAt(startAt + hours * hour, broken)
+    expect(await words(stage())).toEqual(['failure of report to f', 'failure of report to f', 'failure of report to f'])
+    const id = await stage().runAt(startAt + 4 * hour)
+    const [recovery, ...others] = await told(stage())
+    expect(others).toEqual([])
+    expect(recovery?.notice).toMatchObject({ event: 'recover', run: id, failuresInARow: 3, reason: 'completed' })
+    await stage().runAt(startAt + 5 * hour)
+    expect(await words(stage())).toEqual([])
+    await stage().runAt(startAt + 6 * hour, broken)
+    expect(await words(stage())).toEqual(['failure of report to f'])
+  })
+
+  it('of a failure right after a recovery is not held back by the one before it', async () => {
+    await stage().put({ timing: { everyMs: 10_000 }, notify: { onFailure: http('f'), onRecover: http('r') } })
+    const next = async () => (await stage().view()).nextRunAt ?? 0
+    await stage().runAt(await next(), broken)
+    await stage().runAt(await next(), broken)
+    await stage().runAt(await next())
+    await stage().runAt(await next(), broken)
+    const notices = (await told(stage())).map(({ notice }) => `${notice.event} ${notice.suppressed}`)
+    expect(notices).toEqual(['failure 0', 'recover 1', 'failure 0'])
+    await stage().runAt(await next())
+    expect(await words(stage())).toEqual([])
+  })
+
+  it('of a recovery that came too soon after another is made when that is a while ago', async () => {
+    await stage().put({ timing: { everyMs: 10_000 }, notify: { onFailure: http('f'), onRecover: http('r') } })
+    const next = async () => (await stage().view()).nextRunAt ?? 0
+    for (const outcome of [broken, undefined, broken, undefined]) await stage().runAt(await next(), outcome)
+    expect(await words(stage())).toEqual(['failure of report to f', 'recover of report to r', 'failure of report to f'])
+    await stage().store.noticeOverdue({ limit: 100 })
+    expect(await words(stage())).toEqual([])
+    stage().pass(4 * minute + 50_000)
+    await stage().store.noticeOverdue({ limit: 100 })
+    const [late] = await told(stage())
+    expect(late?.notice).toMatchObject({ event: 'recover', suppressed: 1 })
+    await stage().store.noticeOverdue({ limit: 100 })
+    expect(await words(stage())).toEqual([])
+  })
+
+  it('that fails or is parked is told to nobody, whatever its queue and namespace say', async () => {
+    const { store } = stage()
+    const everything = { onFailure: http('n'), onPark: http('n'), onRecover: http('n'), onOverdue: http('n') }
+    await store.setNotify(everything, { actor })
+    await store.setQueue('notices', { notify: everything, policy: { onExhausted: 'park', rateLimit: null }, actor })
+    await work(stage(), 'fail')
+    const [first] = await told(stage(), 'failed')
+    const ended = await store.read.run(first?.runId ?? '')
+    expect(ended).toMatchObject({ status: 'failed', source: 'notice' })
+    expect(await words(stage())).toEqual([])
+    // One that a person tries again is still a notice, and so is one that its worker parks.
+    const again = await store.retry(first?.runId ?? '')
+    expect(again).toMatchObject({ answer: 'created' })
+    const can = { kinds: ['http'] }
+    const workerId = await store.registerWorker({ name: 'teller', host: 'h', can, beatMs: minute })
+    const { leases } = await store.lease({ queue: 'notices', workerId, claimId: 'c', can, limit: 10 })
+    expect(leases).toMatchObject([{ source: 'notice' }])
+    const outcome = { kind: 'parked', reason: 'ask somebody' } as const
+    await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome })))
+    expect(await store.read.runs({ queue: 'notices', status: 'parked', limit: 10 })).toMatchObject({ runs: [{}] })
+    stage().pass(hour)
+    await store.noticeOverdue({ limit: 100 })
+    expect(await words(stage())).toEqual([])
+    expect((await store.read.runs({ queue: 'notices', limit: 100 })).runs).toHaveLength(2)
+  })
+
+  it('is made of a run that its worker took along, and of one that cannot be read', async () => {
+    const { store } = stage()
+    await store.setNotify({ onPark: http('p') }, { actor })
+    const [answer] = await store.enqueue([{ target: { handler: 'work' }, repeatable: false }])
+    const lease = await stage().leaseOne()
+    stage().pass(10 * hour)
+    await store.reclaim({ limit: 10 })
+    expect(await store.read.run(answer?.id ?? '')).toMatchObject({ status: 'parked' })
+    const [first] = await told(stage())
+    expect(first?.notice).toMatchObject({ event: 'park', run: lease.runId, reason: 'effect-unknown' })
+    stage().pass(hour)
+    const id = await enqueue(stage())
+    await stage().sql(`update belfry.run set payload = '{' where payload is null and source = 'enqueued'`)
+    expect(await stage().lease()).toEqual([])
+    const [second] = await told(stage())
+    expect(second?.notice).toMatchObject({ event: 'park', run: id })
+  })
+
+  it('is not made where the end is not written', async () => {
+    await stage().put({ notify: { onFailure: http('f') } })
+    await stage().fireAt(startAt + hour)
+    const { runId, fence } = await stage().leaseOne()
+    expect(await stage().store.settle([{ runId, fence: fence + 1, outcome: broken }])).toMatchObject([
+      { answer: 'lease-lost' },
+    ])
+    expect(await words(stage())).toEqual([])
+    await stage().store.settle([{ runId, fence, outcome: broken }])
+    expect(await stage().store.settle([{ runId, fence, outcome: broken }])).toMatchObject([
+      { answer: 'already-written' },
+    ])
+    expect(await words(stage())).toEqual(['failure of report to f'])
+  })
+
+  it('wants no more than it says: what cannot be read is wanted by nobody, and no run fails for it', async () => {
+    await stage().store.setNotify({ onFailure: http('n') }, { actor })
+    await stage().sql(`update belfry.namespace set notify = '{"onFailure":'`)
+    expect(await work(stage(), 'fail')).not.toBe('')
+    expect(await words(stage())).toEqual([])
+    expect(await stage().store.read.notify()).toEqual({})
+  })
+
+  it('is kept in mind for a month, and one that goes on for longer', async () => {
+    const { store } = stage()
+    await stage().put({ notify: { onFailure: http('f') } })
+    await stage().runAt(startAt + hour, broken)
+    await store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    await work(stage(), 'fail')
+    expect(await store.read.notices({ limit: 10 })).toHaveLength(2)
+    stage().pass(31 * 24 * hour)
+    for (let from: string | null | undefined; from !== null; ) {
+      from = (await store.prune({ limit: 1_000, ...(from !== undefined && { from }) })).next
+    }
+    expect(await store.read.notices({ limit: 10 })).toMatchObject([{ schedule: 'report', isOpen: true }])
+  })
+})
+
+onEachStore('where notices go', (stage) => {
+  it('is said of a namespace field by field, by somebody, and taken away by null', async () => {
+    const { store } = stage()
+    expect(await store.read.notify()).toEqual({})
+    expect(await store.setNotify({ onFailure: http('f'), onPark: http('p') }, { actor })).toEqual({
+      answer: 'updated',
+      notify: { onFailure: http('f'), onPark: http('p') },
+    })
+    expect(await store.setNotify({ onPark: null }, { actor })).toMatchObject({ notify: { onFailure: http('f') } })
+    expect(await store.setNotify({ onFailure: http('f'), onPark: null }, { actor })).toMatchObject({
+      answer: 'unchanged',
+    })
+    expect(await store.read.notify()).toEqual({ onFailure: http('f') })
+    expect(await store.read.audit('namespace default')).toMatchObject([
+      { verb: 'store.notify', actor: 'tester', detail: { onPark: null } },
+      { verb: 'store.notify', detail: { onFailure: http('f') } },
+    ])
+  })
+
+  it('is said of a queue beside its policy, whose version it does not change', async () => {
+    const { store } = stage()
+    const made = await store.setQueue('mail', { notify: { onFailure: http('f') }, actor })
+    expect(made).toMatchObject({ answer: 'created', queue: { policyVersion: 1, notify: { onFailure: http('f') } } })
+    const changed = await store.setQueue('mail', { notify: { onPark: http('p'), onFailure: null }, actor })
+    expect(changed).toMatchObject({ answer: 'updated', queue: { policyVersion: 1, notify: { onPark: http('p') } } })
+    expect(await store.setQueue('mail', { notify: { onPark: http('p') }, actor })).toMatchObject({
+      answer: 'unchanged',
+    })
+    await store.setQueue('mail', { policy: { maxConcurrent: 7 }, actor })
+    expect(await store.read.queue('mail')).toMatchObject({ policyVersion: 2, notify: { onPark: http('p') } })
+    await store.setQueue('mail', { notify: { onPark: null }, actor })
+    expect(await store.read.queue('mail')).not.toHaveProperty('notify')
+    const details = (await store.read.audit('queue mail')).map(({ detail }) => detail)
+    expect(details).toContainEqual({ notify: { onPark: http('p'), onFailure: null } })
+  })
+
+  it('makes their queue with a rate of its own, which people may change', async () => {
+    const { store } = stage()
+    await stage().put({ notify: { onFailure: { command: ['page'] } } })
+    const first = await store.read.queue('notices')
+    expect(first?.policy).toMatchObject({ maxConcurrent: 5, rateLimit: { startsMax: 60, perMs: minute } })
+    await store.setQueue('notices', { policy: { rateLimit: null, maxConcurrent: 1 }, actor })
+    await stage().runAt(startAt + hour, broken)
+    expect(await told(stage())).toMatchObject([{ target: { command: ['page'] } }])
+    expect((await store.read.queue('notices'))?.policy).not.toHaveProperty('rateLimit')
+  })
+
+  it.each([
+    ['a handler', { onFailure: { handler: 'h' } }],
+    ['a text', { onFailure: 'https://example.org' }],
+    ['what cannot be told', { onSuccess: http('s') }],
+    ['what is too large', { onFailure: { http: { body: 'x'.repeat(300_000) } } }],
+  ])('is refused whole where it is %s', async (_, notify) => {
+    const bad = notify as never
+    await expect(stage().store.setNotify(bad, { actor })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(stage().store.setQueue('mail', { notify: bad, actor })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(stage().put({ notify: bad })).rejects.toMatchObject({ code: 'invalid' })
+    expect(await stage().store.read.notify()).toEqual({})
+    expect(await stage().store.read.queue('mail')).toBe(null)
+  })
+})
+
+describe('a notice of another namespace', () => {
+  onEachStore('whose lease somebody takes back', (stage) => {
+    it('goes where that namespace says, into its own queue', async () => {
+      const { store } = stage()
+      await store.setNotify({ onPark: http('ours') }, { actor })
+      await stage().sql(`insert into belfry.namespace (id, name, created_at, notify)
+        values (777, 'theirs', 0, '{"onPark":{"http":{"url":"https://example.org/theirs"}}}')`)
+      await store.enqueue([{ target: { handler: 'work' }, repeatable: false }])
+      await stage().leaseOne()
+      for (const table of ['queue', 'need', 'run', 'lease']) await stage().sql(`update belfry.${table} set ns = 777`)
+      stage().pass(10 * hour)
+      await store.reclaim({ limit: 10 })
+      expect(await words(stage())).toEqual([])
+      const rows = await stage().sql(`select d.target from belfry.run d join belfry.queue q on q.id = d.queue_id
+        where d.ns = 777 and q.ns = 777 and q.name = 'notices'`)
+      expect(rows).toEqual([{ target: '{"http":{"url":"https://example.org/theirs"}}' }])
+    })
+  })
+})
