@@ -89,7 +89,12 @@ async function emptyDesk(door: string, database: (typeof databases)[number]): Pr
   return lent.desk
 }
 
-afterAll(() => Promise.all([...emptyDesks.values()].map(({ leave }) => leave())))
+/** Files that share this module share its desks as well: the next one must not be led to one that was left. */
+async function leaveEmptyDesks(): Promise<void> {
+  const lent = [...emptyDesks.values()]
+  emptyDesks.clear()
+  await Promise.all(lent.map(({ leave }) => leave()))
+}
 
 /** The doctor looks at the database itself, and a lease is of the process that asks. */
 function isOfDatabase({ noun, verb }: AnyOperation): boolean {
@@ -105,6 +110,7 @@ function expectAlike(operation: AnyOperation, said: ReadonlyMap<string, Said>): 
 
 /** Tells of every verb of these nouns that it is the same everywhere. Several files share the work. */
 export function areAlike(...nouns: Noun[]): void {
+  afterAll(leaveEmptyDesks)
   const examples = operations
     .filter(({ noun }) => nouns.includes(noun))
     .flatMap((operation) =>
