@@ -12,6 +12,7 @@ const begins: ReadonlySet<string> = new Set([
   'schedule put',
   'run enqueue',
   'queue set',
+  'notify',
   'import cool-workflow',
   'import crontab',
 ])

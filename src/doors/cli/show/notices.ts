@@ -31,21 +31,24 @@ function shown(notify: Notify, sheet: Sheet): string {
   return indented(`nobody. Name somebody: ${commandFor(sheet, ...example)}`)
 }
 
+const written = {
+  updated: { done: 'updated', rehearsed: 'would update' },
+  unchanged: { done: 'nothing changed of', rehearsed: 'nothing would change of' },
+} as const
+
 export function showNotifyWritten(
   { answer, notify }: { readonly answer: 'updated' | 'unchanged'; readonly notify: Notify },
   sheet: Sheet,
   { isRehearsal }: { readonly isRehearsal: boolean },
 ): string {
-  const done = answer === 'updated' ? 'told of this namespace' : 'nothing changed; told of this namespace'
-  const rehearsed =
-    answer === 'updated' ? 'would be told of this namespace' : 'nothing would change; told of this namespace'
+  const word = written[answer][isRehearsal ? 'rehearsed' : 'done']
   const end = isRehearsal ? ' (a rehearsal: nothing was written)' : ''
-  return `${isRehearsal ? rehearsed : done}${end}:\n${shown(notify, sheet)}`
+  return `${word} who is told of what fails in this namespace${end}\n${shown(notify, sheet)}`
 }
 
 export function showNotices({ notify, told }: Notices, sheet: Sheet): string {
   const { now, zone, paint } = sheet
-  const head = `told of this namespace, where no schedule or queue says otherwise:\n${shown(notify, sheet)}`
+  const head = `Who is told of what fails in this namespace, where no schedule or queue says it:\n${shown(notify, sheet)}`
   if (told.length === 0) return `${head}\nNothing was told yet.`
   const rows = told.map(({ event, schedule, queue, at, suppressed, isOpen }) => [
     event === 'recover' ? paint.green(event) : paint.red(event),
