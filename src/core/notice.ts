@@ -95,14 +95,14 @@ export interface NoticeDecision {
 export function noticeDecision({ now, memory, opens }: NoticeQuestion): NoticeDecision {
   const { suppressed, quietUntil } = memory
   if (now < quietUntil) return { isTold: false, suppressed, after: { ...memory, suppressed: suppressed + 1 } }
-  const after = { lastAt: now, quietUntil: now + noticeQuietMs, suppressed: 0, isOpen: opens }
+  const after = { lastAt: now, quietUntil: now + noticeQuietMs, suppressed: 0, isOpen: memory.isOpen || opens }
   return { isTold: true, suppressed, after }
 }
 
 export interface NoticeQuestion {
   readonly now: number
   readonly memory: NoticeMemory
-  /** Whether its end can be told of: only a schedule recovers. */
+  /** Whether its end can be told of: only a schedule recovers, and only from what counts as a failure of it. */
   readonly opens: boolean
 }
 

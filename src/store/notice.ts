@@ -187,9 +187,14 @@ function trouble(now: number, book: NoticeBook, one: Happening): Told[] {
   const target = noticeTarget(one.event, one.levels)
   const memory = book.get(one)
   if (target === null || (!one.isCounted && (memory.isOpen || now < memory.quietUntil))) return []
-  const { isTold, suppressed, after } = noticeDecision({ now, memory, opens: one.subject === 'schedule' })
+  const { isTold, suppressed, after } = noticeDecision({ now, memory, opens: canRecover(one) })
   book.set(one, after)
   return isTold ? [{ of: one, target, suppressed }] : []
+}
+
+/** What somebody ran by hand fails by itself: no failure of the schedule is counted, so that none could be over. */
+function canRecover({ event, failuresInARow }: Happening): boolean {
+  return event === 'overdue' || (failuresInARow ?? 0) > 0
 }
 
 function recovery(now: number, book: NoticeBook, one: Happening): Told[] {

@@ -129,6 +129,18 @@ onEachStore('a notice', (stage) => {
     expect(await words(stage())).toEqual([])
   })
 
+  it('of a run by hand is made like any other, and no recovery follows from what was no failure of its schedule', async () => {
+    await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
+    await stage().store.runNow('report')
+    await stage().fail(await stage().leaseOne())
+    const [notice] = await told(stage())
+    expect(notice?.notice).toMatchObject({ event: 'failure', schedule: 'report', failuresInARow: 0 })
+    stage().pass(minute)
+    await stage().store.noticeOverdue({ limit: 100 })
+    await stage().runAt(startAt + hour)
+    expect(await words(stage())).toEqual([])
+  })
+
   it('that fails or is parked is told to nobody, whatever its queue and namespace say', async () => {
     const { store } = stage()
     const everything = { onFailure: http('n'), onPark: http('n'), onRecover: http('n'), onOverdue: http('n') }
