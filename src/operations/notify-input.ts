@@ -15,7 +15,8 @@ export type NoticeTargetInput = CommandTarget | HttpTarget
 
 /** Looked at by the kind it names, as targets are. */
 const told = (says: string) => {
-  const field = noted(z.unknown(), { form: noticeTargetForm }).describe(says)
+  const expected = 'an object, such as {"http":{"url":"https://example.org/hook"}}'
+  const field = noted(z.unknown(), { form: noticeTargetForm, expected }).describe(says)
   return (field as unknown as z.ZodType<unknown, NoticeTargetInput>).optional()
 }
 

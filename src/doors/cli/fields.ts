@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type FieldKind, kindOf, unwrapped } from '../../operations/field-kind.ts'
+import { noteOf } from '../../operations/note.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 
 /** A field of an input, as the command line offers it. */
@@ -11,6 +12,8 @@ export interface Field {
   /** The words that may be given, where there are only some. */
   readonly choices?: readonly string[]
   readonly says: string
+  /** What would be right, where it is JSON and its schema says it best. */
+  readonly expected?: string
   /** Whether null takes it away. */
   readonly isRemovable: boolean
 }
@@ -49,7 +52,9 @@ function fieldOf(name: string, schema: z.ZodType): Field {
   const described = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
   const says = kind === 'file' ? `${described} Its path, or - for what is piped in.` : described
   const flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name)
-  return { name, flag, kind, ...(choices !== undefined && { choices }), says, isRemovable }
+  const expected = kind === 'json' ? noteOf(inner).expected : undefined
+  const told = { ...(choices !== undefined && { choices }), ...(expected !== undefined && { expected }) }
+  return { name, flag, kind, ...told, says, isRemovable }
 }
 
 /** What is said of a field stays with the schema it was said of, inside what makes that one optional. */

@@ -113,7 +113,8 @@ export async function readValue(
   if (kind === 'file') return texts.of(flag, text, problems)
   if (kind !== 'json') return text
   const found = await texts.behind(flag, text, problems)
-  const expected = `JSON such as '{"day":"today"}' or '"a text"', @FILE, or - for what is piped in`
+  const form = field.expected ?? `JSON such as '{"day":"today"}' or '"a text"'`
+  const expected = `${form}, @FILE, or - for what is piped in`
   return found === undefined ? undefined : jsonOf(flag, found, { expected, problems })
 }
 
