@@ -63,6 +63,7 @@ function alike(lines: readonly Line[]): unknown[] {
       .replace(/local [^\s"]+ [^\s"]+/g, '<own token>')
       .replace(/"door":"(cli|http)"/g, '"door":"<door>"')
       .replace(/\((cli|http)\)/g, '(<door>)')
+      .replace(/ (cli|http) (?=[a-z]-\d)/g, ' <door> ')
       .replace(/"usedAt":("[^"]*"|null)/g, '"usedAt":null')
     return JSON.parse(text) as unknown
   })

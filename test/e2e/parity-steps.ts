@@ -208,6 +208,7 @@ export const steps: readonly Step[] = [
   step('token list --after ci'),
   step('token revoke ci'),
   step('token list --revoked'),
+  step('config list'),
   step('token revoke ci', { exit: 3 }),
   step('notify --on-failure {"http":{"url":"http://localhost/x"}} --on-park {"command":["echo"]}'),
   step('notify --unset on-park --dry-run'),
