@@ -130,9 +130,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'events-are-kept-for-ever',
     hazard: 'What came in is never removed, and fills the disk.',
-    edits: [
-      ['src/store/prune/leftovers.ts', 'sweepAudit, sweepRoutineEvents, sweepRoutines]', 'sweepAudit, sweepRoutines]'],
-    ],
+    edits: [['src/store/prune/leftovers.ts', '  sweepRoutineEvents,\n', '']],
     suites: [store],
   },
 ]
