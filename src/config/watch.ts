@@ -98,9 +98,11 @@ export class ConfigWatch {
     try {
       const read = await readConfigFile(path)
       const content = `${read.isThere} ${read.hash}`
+      // An edit that was undone is no new content; but who was told of the edit is told that it is over.
+      const isDone = content === this.#done
+      if (isDone && this.#told === null) return await this.#note(null)
       this.#first ??= content
-      if (content === this.#done) return
-      const onlyNew = this.#done === null && content === this.#first
+      const onlyNew = isDone || (this.#done === null && content === this.#first)
       const written = await applyRead(context, read, { path, onlyNew }, trust)
       this.#done = content
       this.#told = null

@@ -53,6 +53,13 @@ async function told(act: () => void): Promise<ConfigNews> {
   return news.at(-1) as ConfigNews
 }
 
+/** Somebody else's file of the same source, which names nothing any more. */
+const applyElsewhere = () =>
+  desk.store.applyConfig(
+    { source: 'ops', hash: 'other', file: 'f', queues: [], schedules: [], tokens: [] },
+    { actor: { name: 'x', door: 'y' }, yes: true },
+  )
+
 /** A look that is made though nobody said that the file had changed. */
 const look = () => desk.clock.advance(30_000)
 
@@ -74,10 +81,7 @@ describe('a file that is watched', () => {
     write(file('a'))
     await watch.begin()
     await watch.close()
-    await desk.store.applyConfig(
-      { source: 'ops', hash: 'other', file: 'f', queues: [], schedules: [], tokens: [] },
-      { actor: { name: 'x', door: 'y' }, yes: true },
-    )
+    await applyElsewhere()
     watch = watching()
     await watch.begin()
     expect(news.at(-1)).toMatchObject({ written: { answer: 'older' } })
@@ -105,6 +109,17 @@ describe('a file that is watched', () => {
     }
     await expect.poll(faults).toEqual([])
     expect(news).toHaveLength(2)
+  })
+
+  it('whose wrong edit is undone has nothing wrong with it any more, and is not applied over what came since', async () => {
+    write(file('a'))
+    await watch.begin()
+    expect(await told(() => write('sorce: a\n'))).toMatchObject({ what: 'refused' })
+    expect(await desk.store.read.configFaults()).toHaveLength(1)
+    await applyElsewhere()
+    expect(await told(() => write(file('a')))).toMatchObject({ what: 'applied', written: { answer: 'older' } })
+    expect(await desk.store.read.configFaults()).toEqual([])
+    expect(await names()).toEqual([])
   })
 
   it('that was refused is tried again, for somebody may vouch for it without touching it', async () => {
