@@ -101,7 +101,8 @@ export class ConfigWatch {
       // An edit that was undone is no new content; but who was told of the edit is told that it is over.
       const isDone = content === this.#done
       if (isDone && this.#told === null) return await this.#note(null)
-      this.#first ??= content
+      // A file that comes after the start, as from a drive that is mounted late, was there at first all the same.
+      if (read.document !== null) this.#first ??= content
       const onlyNew = isDone || (this.#done === null && content === this.#first)
       const written = await applyRead(context, read, { path, onlyNew }, trust)
       this.#done = content

@@ -94,6 +94,19 @@ describe('a file that is watched', () => {
     expect(await told(() => write(file('a')))).toMatchObject({ what: 'applied' })
   })
 
+  it.each(['not there', 'empty'])('that was %s when it started brings nothing back that was deleted', async (what) => {
+    write(file('a'))
+    await watch.begin()
+    await watch.close()
+    await applyElsewhere()
+    if (what === 'empty') write('')
+    else rmSync(path())
+    watch = watching()
+    await watch.begin()
+    expect(await told(() => write(file('a')))).toMatchObject({ what: 'applied', written: { answer: 'older' } })
+    expect(await names()).toEqual([])
+  })
+
   it('with which something is wrong is told once, noted for others, and forgotten when it is gone', async () => {
     write('source: [\n')
     await watch.begin()
