@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { isAlias, parseDocument, visit } from 'yaml'
 import { BelfryError } from '../core/error.ts'
 
@@ -28,8 +28,8 @@ export function hashOf(text: string): string {
 
 async function textOf(path: string): Promise<string | null> {
   try {
-    const bytes = await readFile(path)
-    if (bytes.length > bytesMax) throw refused(path, `has ${bytes.length} bytes`, `at most ${bytesMax}`)
+    const bytes = await bytesOf(path)
+    if (bytes.length > bytesMax) throw refused(path, `has more than ${bytesMax} bytes`, 'fewer')
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof BelfryError) throw error
@@ -40,6 +40,13 @@ async function textOf(path: string): Promise<string | null> {
       hint: 'See to the rights of the file.',
     })
   }
+}
+
+/** No more than is needed to see that it is too much: a tree may come with a link to something that never ends. */
+async function bytesOf(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of createReadStream(path, { end: bytesMax })) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 function documentOf(path: string, text: string): ConfigFile['document'] {

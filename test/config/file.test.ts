@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -60,8 +60,14 @@ describe('a file', () => {
     if (hint !== undefined) expect(error).toMatchObject({ hint: expect.stringMatching(hint) })
   })
 
+  it('that never ends is refused, and not read on and on', async () => {
+    const path = join(folder, 'belfry.yaml')
+    symlinkSync('/dev/zero', path)
+    await expect(readConfigFile(path)).rejects.toThrow(`${path} has more than 1048576 bytes (expected: fewer).`)
+  })
+
   it('that is no text, or has a megabyte, is refused', async () => {
     await expect(readConfigFile(written(Buffer.from([0xff, 0xfe, 0x00])))).rejects.toThrow('is no text in UTF-8')
-    await expect(readConfigFile(written('#'.repeat(1024 * 1024 + 1)))).rejects.toThrow('has 1048577 bytes')
+    await expect(readConfigFile(written('#'.repeat(1024 * 1024 + 1)))).rejects.toThrow('has more than 1048576 bytes')
   })
 })
