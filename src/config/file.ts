@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { isAlias, parseDocument, visit } from 'yaml'
+import { isAlias, isPair, isScalar, type ParsedNode, parseDocument, type Scalar, visit } from 'yaml'
 import { BelfryError } from '../core/error.ts'
 
 /** A file as it was read: a record of what it says, or nothing at all. */
@@ -50,7 +50,7 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 function documentOf(path: string, text: string): ConfigFile['document'] {
-  const parsed = parseDocument(text, { version: '1.2', merge: false, uniqueKeys: true, prettyErrors: true })
+  const parsed = parseDocument(text, { version: '1.2', merge: false, uniqueKeys: isSameName, prettyErrors: true })
   const [fault] = [...parsed.errors, ...parsed.warnings]
   if (fault !== undefined) {
     const [place] = fault.linePos ?? []
@@ -63,6 +63,11 @@ function documentOf(path: string, text: string): ConfigFile['document'] {
   visit(parsed, (_, node) => {
     // One that stands for another is easily missed by whoever reads the file, and trusts it.
     if (isAlias(node)) throw refused(path, `has the alias *${node.source}`, 'what is meant, written out')
+    // A record drops it without a word.
+    if (isPair(node) && nameOf(node.key) === '__proto__') throw refused(path, 'has the name __proto__', 'another name')
+    const inexact = isScalar(node) ? inexactNumber(node) : null
+    if (inexact === null) return
+    throw refused(path, `has the number ${inexact}, which would not be kept exactly`, `a text: "${inexact}"`)
   })
   const document: unknown = parsed.toJS()
   if (document === null || document === undefined) return null
@@ -72,6 +77,22 @@ function documentOf(path: string, text: string): ConfigFile['document'] {
     `is ${Array.isArray(document) ? 'a list' : `a ${typeof document}`}`,
     'source, queues, schedules, tokens, server',
   )
+}
+
+/** What is read afterwards has texts for names: 1 and "1" are the same there, and one of the two would be lost. */
+function isSameName(one: ParsedNode, other: ParsedNode): boolean {
+  const name = nameOf(one)
+  return name !== null && name === nameOf(other)
+}
+
+function nameOf(key: unknown): string | null {
+  return isScalar(key) ? String(key.value ?? '') : null
+}
+
+/** An integer with more digits than a number here has: reading it makes another one of it. */
+function inexactNumber({ value, source = '' }: Scalar): string | null {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return null
+  return /^[-+]?\d+$/.test(source) ? source : null
 }
 
 /** The first line of what the parser says; below it are lines of the file. */

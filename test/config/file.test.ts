@@ -54,6 +54,9 @@ describe('a file', () => {
     ['a: &x 1\nb: *x\n', /has the alias \*x/, undefined],
     ['- a\n- b\n', /is a list/, undefined],
     ['just words', /is a string/, undefined],
+    ['a: { 1: x, "1": y }\n', /line 1, column 12: Map keys must be unique/, undefined],
+    ['a: { __proto__: x }\n', /has the name __proto__/, undefined],
+    ['a: 12345678901234567890\n', /has the number 12345678901234567890, .* a text: "12345678901234567890"/, undefined],
   ])('%j is refused with what is wrong and where', async (text, message, hint) => {
     const error: unknown = await readConfigFile(written(text)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
