@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { BelfryError } from '../core/error.ts'
@@ -52,9 +52,17 @@ function lineOf({ path, hash }: Pick<ConfigFile, 'path' | 'hash'>): string {
 
 const treeMarks = ['.git', '.hg', '.svn', '.jj']
 
-/** The tree that a file was checked out with, if it lies in one: others may have written it. */
+/**
+ * The tree that a file was checked out with, if it lies in one: others may have written it. It lies where it is named and
+ * where links lead to, and whoever writes to either decides what it says.
+ */
 export function treeOf(path: string): string | null {
-  for (let here = dirname(resolve(path)); ; here = dirname(here)) {
+  const named = resolve(path)
+  return treeAbove(named) ?? (existsSync(named) ? treeAbove(realpathSync(named)) : null)
+}
+
+function treeAbove(path: string): string | null {
+  for (let here = dirname(path); ; here = dirname(here)) {
     if (treeMarks.some((mark) => existsSync(join(here, mark)))) return here
     if (dirname(here) === here) return null
   }

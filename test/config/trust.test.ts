@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -58,6 +58,16 @@ describe('a file that would start programs', () => {
     expect(() => refuseUntrusted(outside, trust)).not.toThrow()
     const harmless = await file('source: ops\nschedules: { a: { every: 1h, target: { handler: x } } }\n')
     expect(() => refuseUntrusted(harmless, trust)).not.toThrow()
+  })
+
+  it('lies in the tree that links lead to', async () => {
+    await file(backup)
+    symlinkSync(join(folder, 'work', 'deep'), join(folder, 'current'))
+    symlinkSync(join(folder, 'work', 'deep', 'belfry.yaml'), join(folder, 'linked.yaml'))
+    for (const path of [join(folder, 'current', 'belfry.yaml'), join(folder, 'linked.yaml')]) {
+      const read = await readConfigFile(path)
+      expect(() => refuseUntrusted(read, trust)).toThrow(`lies in the checked-out tree ${join(folder, 'work')}`)
+    }
   })
 
   it('is remembered where only its owner can write', async () => {
