@@ -75,7 +75,7 @@ export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
   if (tree === null || programs.length === 0 || trust.has(file)) return
   const first = programs[0]?.where
   const more = programs.length === 1 ? '' : ` and ${programs.length - 1} more`
-  const message = `${file.path} lies in the checked-out tree ${tree} and would start programs or open a door (${first}${more}).`
+  const message = `${file.path} lies in the checked-out tree ${tree} and would start programs, use secrets or open doors (${first}${more}).`
   throw new BelfryError('not-allowed', `${message} Nobody here has vouched for what it says now.`, {
     hint: 'Look at it, then: belfry trust',
     details: { file: file.path, tree, programs: programs.slice(0, 20) },

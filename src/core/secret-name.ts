@@ -7,3 +7,12 @@ export const secretNameExpected = '1 to 64 of the characters A–Z, a–z, 0–9
 export function isSecretName(name: unknown): name is string {
   return typeof name === 'string' && namePattern.test(name)
 }
+
+/** The names of the secrets that are referred to, at whatever depth: in an object whose only field is `secret`. */
+export function secretsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const fields = Object.entries(value)
+  const [name, inner] = fields[0] ?? []
+  if (fields.length === 1 && name === 'secret') return [String(inner)]
+  return fields.flatMap(([, field]) => secretsIn(field))
+}

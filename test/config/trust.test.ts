@@ -31,7 +31,9 @@ describe('a file that would start programs', () => {
     async (mark) => {
       const read = await file(backup, { mark })
       expect(treeOf(read.path)).toBe(join(folder, 'work'))
-      expect(() => refuseUntrusted(read, trust)).toThrow(/would start programs or open a door \(schedules\.a\.target\)/)
+      expect(() => refuseUntrusted(read, trust)).toThrow(
+        /would start programs, use secrets or open doors \(schedules\.a\.target\)/,
+      )
       trust.give(read)
       expect(() => refuseUntrusted(read, trust)).not.toThrow()
     },
@@ -98,6 +100,25 @@ describe('programs', () => {
 
   it('are found in a schedule that is called like a part of a target', () => {
     expect(programsIn({ schedules: { payload: { target: { command: 'x' } } } })).toHaveLength(1)
+  })
+
+  it('go with secrets of this machine that the file would send somewhere', () => {
+    const http = { url: 'https://example.org', headers: { 'x-key': { secret: 'KEY' } }, body: [{ a: { secret: 'B' } }] }
+    expect(programsIn({ schedules: { http: { target: { http } } } })).toEqual([
+      { where: 'schedules.http.target', what: 'sends the secret KEY to https://example.org' },
+      { where: 'schedules.http.target', what: 'sends the secret B to https://example.org' },
+    ])
+    expect(
+      programsIn({ schedules: { a: { target: { http: { url: http.url, body: { secret: 1, more: 2 } } } } } }),
+    ).toEqual([])
+  })
+
+  it('go with tokens that could start them', () => {
+    const tokens = { a: 'admin', b: { scope: 'admin' }, c: 'operate', command: null }
+    expect(programsIn({ tokens })).toEqual([
+      { where: 'tokens.a', what: 'may do anything' },
+      { where: 'tokens.b', what: 'may do anything' },
+    ])
   })
 
   it('go with a door that the file would open beyond this machine', () => {

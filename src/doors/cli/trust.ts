@@ -40,7 +40,9 @@ export async function trust(given: Readonly<Record<string, unknown>>, world: Wor
   const rows = programs.map(({ where, what }) => [where, shortText(what, shownLengthMax)])
   const lines = [
     `${paint.green('trusted')} ${paint.bold(path)} as it is now; once it says something else, it needs this again`,
-    ...(programs.length === 0 ? ['  it starts no programs'] : [indented(columns(null, rows))]),
+    ...(programs.length === 0
+      ? ['  it starts no programs, uses no secrets and opens no doors']
+      : [indented(columns(null, rows))]),
     ...(tree === null ? ['  it lies in no checked-out tree, so that it needed none'] : []),
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)
