@@ -41,8 +41,13 @@ function mightyTokens(tokens: object): Program[] {
   })
 }
 
+/** `none`, a port alone, or one at an address that only this machine can reach. */
+const ownListen = /^(?:none|(?:(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):)?\d{1,5})$/i
+
+/** Also where it names only the address: whoever starts the worker may have said that a proxy is in front. */
 function opensDoor(server: unknown): boolean {
-  return (server as { readonly behindProxy?: unknown } | null)?.behindProxy === true
+  const { behindProxy, listen } = (server ?? {}) as { readonly behindProxy?: unknown; readonly listen?: unknown }
+  return behindProxy === true || (listen !== undefined && !ownListen.test(String(listen)))
 }
 
 /** Where the names are those of schedules and queues, which may be called anything. */

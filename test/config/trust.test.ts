@@ -122,9 +122,11 @@ describe('programs', () => {
   })
 
   it('go with a door that the file would open beyond this machine', () => {
-    expect(programsIn({ server: { behindProxy: true } })).toEqual([
-      { where: 'server', what: 'listens beyond this machine' },
-    ])
-    expect(programsIn({ server: { listen: '127.0.0.1:1' } })).toEqual([])
+    for (const server of [{ behindProxy: true }, { listen: '0.0.0.0:1' }, { listen: '[::]:1' }, { listen: 'me:1' }]) {
+      expect(programsIn({ server })).toEqual([{ where: 'server', what: 'listens beyond this machine' }])
+    }
+    for (const listen of ['127.0.0.1:1', 'LOCALHOST:1', '[::1]:1', '4747', 'none']) {
+      expect(programsIn({ server: { listen, behindProxy: false, hosts: ['a'] } })).toEqual([])
+    }
   })
 })
