@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { BelfryError } from '../core/error.ts'
 import type { ConfigFile } from './file.ts'
 import { programsIn } from './programs.ts'
@@ -14,8 +14,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 export class Trust {
   readonly #list: string
 
-  constructor({ XDG_STATE_HOME: state, HOME: home = homedir() }: Environment) {
-    const folder = state?.startsWith('/') === true ? state : join(home, '.local', 'state')
+  constructor({ XDG_STATE_HOME: state = '', HOME: home = '' }: Environment) {
+    // What is relative would begin in the folder we are in, which may be the tree itself.
+    const own = () => (isAbsolute(home) ? home : userInfo().homedir)
+    const folder = isAbsolute(state) ? state : join(own(), '.local', 'state')
     this.#list = join(folder, 'belfry', 'trusted')
   }
 
@@ -31,6 +33,12 @@ export class Trust {
 
   /** Vouches for what the file says now, and no longer for what it said before. */
   give({ path, hash }: Pick<ConfigFile, 'path' | 'hash'>): void {
+    if (path.includes('\n')) {
+      // Its second line would vouch for whatever file it names.
+      throw new BelfryError('invalid', `${JSON.stringify(path)} has a line break in its name.`, {
+        hint: 'Rename it, or what it lies in.',
+      })
+    }
     const others = this.#lines().filter((line) => !line.endsWith(` ${path}`))
     mkdirSync(dirname(this.#list), { recursive: true, mode: 0o700 })
     const fresh = `${this.#list}.${process.pid}`

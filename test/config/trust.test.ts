@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfigFile } from '../../src/config/file.ts'
@@ -60,6 +60,19 @@ describe('a file that would start programs', () => {
     expect(() => refuseUntrusted(outside, trust)).not.toThrow()
     const harmless = await file('source: ops\nschedules: { a: { every: 1h, target: { handler: x } } }\n')
     expect(() => refuseUntrusted(harmless, trust)).not.toThrow()
+  })
+
+  it.each(['', '.', 'home'])('cannot be vouched for from where we are, though HOME is %j', (home) => {
+    expect(new Trust({ HOME: home, XDG_STATE_HOME: home }).place).toBe(
+      join(userInfo().homedir, '.local', 'state', 'belfry', 'trusted'),
+    )
+  })
+
+  it('cannot vouch for another by the name of its folder', async () => {
+    const victim = await file(backup)
+    const path = `/a\n${victim.hash} ${victim.path}`
+    expect(() => trust.give({ path, hash: victim.hash })).toThrow('has a line break in its name')
+    expect(trust.has(victim)).toBe(false)
   })
 
   it('lies in the tree that links lead to', async () => {
