@@ -38,6 +38,7 @@ async function textOf(path: string): Promise<string | null> {
     if (error instanceof TypeError) throw refused(path, 'is no text in UTF-8', 'YAML in UTF-8')
     throw new BelfryError('unavailable', `${path} cannot be read: ${message}.`, {
       hint: 'See to the rights of the file.',
+      details: { file: path },
     })
   }
 }

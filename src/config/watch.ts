@@ -125,7 +125,8 @@ export class ConfigWatch {
     const says = error.code === 'not-found' ? null : message
     const isNews = says !== null && says !== this.#told
     this.#told = says
-    if (!isPassing(error)) await this.#note(says)
+    // A store that is away is no fault of the file; that its rights keep us from reading it is one.
+    if (!isPassing(error) || error.details?.file !== undefined) await this.#note(says)
     if (isNews) this.#watched.tell({ what: 'refused', file, error })
   }
 

@@ -124,6 +124,13 @@ describe('a file that is watched', () => {
     expect(news).toHaveLength(2)
   })
 
+  it('that cannot be read is noted for others like any other fault', async () => {
+    mkdirSync(path())
+    await watch.begin()
+    expect(news).toMatchObject([{ what: 'refused', error: { code: 'unavailable' } }])
+    expect(await desk.store.read.configFaults()).toMatchObject([{ says: expect.stringContaining('cannot be read') }])
+  })
+
   it('whose wrong edit is undone has nothing wrong with it any more, and is not applied over what came since', async () => {
     write(file('a'))
     await watch.begin()
