@@ -26,7 +26,8 @@ export function readJson(text: string): ReadJson {
 /** An integer with more digits than a number here has: reading it makes another one of it. */
 function inexactNumber(json: string): string | undefined {
   const outsideTexts = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
-  const integers = outsideTexts.match(/-?\d{16,}(?![\d.eE])/g) ?? []
+  // What follows a point belongs to a fraction, which programs write with as many digits as they have.
+  const integers = outsideTexts.match(/-?(?<![\d.])\d{16,}(?![\d.eE])/g) ?? []
   return integers.find((digits) => !Number.isSafeInteger(Number(digits)))
 }
 
