@@ -87,9 +87,10 @@ export function* applyConfig(context: StoreContext, config: NewConfig, options: 
   return applied
 }
 
-function check({ source, hash, file }: NewConfig, { actor }: ConfigOptions): void {
+function check({ source, hash, placedHash = hash, file }: NewConfig, { actor }: ConfigOptions): void {
   checkText(source, 'source', nameLengthMax)
   checkText(hash, 'hash', keyLengthMax)
+  checkText(placedHash, 'placedHash', keyLengthMax)
   checkText(file, 'file', fileLengthMax)
   checkActor(actor)
 }
@@ -186,11 +187,11 @@ function* applyTokens({ context: { ns }, config }: Applying): Step<ConfigToken[]
 
 function* remember({ context, config, options: { actor } }: Applying, applied: ConfigApplied): Step<void> {
   const { ns } = context
-  const { source, hash, file, tokens } = config
+  const { source, hash, placedHash = hash, file, tokens } = config
   const now = yield* clockNow()
   const scopes = JSON.stringify(Object.fromEntries(tokens.map(({ name, scope }) => [name, scope])))
   yield* run(saveSource, ns, source, hash, file, scopes, now, actor.name, actor.door)
-  yield* run(saveContent, ns, source, hash, now)
+  for (const known of new Set([hash, placedHash])) yield* run(saveContent, ns, source, known, now)
   yield* writeAudit(
     context,
     { actor, verb: 'config.apply', subject: `source ${source}`, detail: told(applied, file) },

@@ -42,6 +42,8 @@ export interface NewConfig {
   readonly source: string
   /** Of the text, so that the same text is known again. */
   readonly hash: string
+  /** Of the text with the programs that it means where it lies: in another folder the same text means others. */
+  readonly placedHash?: string
   /** Where the file lies, for people. */
   readonly file: string
   readonly queues: readonly NewConfigQueue[]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { ConfigApplied, ConfigQueue, ConfigSchedule, ConfigToken } from '../../store/change.ts'
+import type { ConfigApplied, ConfigQueue, ConfigSchedule, ConfigToken, NewConfig } from '../../store/change.ts'
 import type { OperationContext } from '../context.ts'
 import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts'
 import { isoText } from '../instant.ts'
@@ -10,7 +10,7 @@ import { instantSaid, outputOf, text } from '../output.ts'
 import { inWordsOf, quoted, refuse } from '../problem.ts'
 import { scheduleInWords } from '../schedule/in-words.ts'
 import { definitionOf } from '../schedule/view.ts'
-import { documentShape, readDocument, unsaidQueues } from './document.ts'
+import { documentShape, type ReadDocument, readDocument, unsaidQueues } from './document.ts'
 
 /** What became of one thing that the file names, or named. */
 export interface ConfigPart<Answer extends string> {
@@ -123,10 +123,10 @@ export const apply = operation({
       yes,
       adopt,
     } = value as typeof value & { source: string }
-    const hash = contentHash({ source, queues, schedules, tokens })
-    const known = value.onlyNew === true ? await knownContent(context, source, hash) : null
+    const hashes = hashesOf({ source, queues, schedules, tokens }, read)
+    const known = value.onlyNew === true ? await knownContent(context, source, hashes) : null
     if (known !== null) return { ...known, source, queues: [], schedules: [], tokens: [], notes: [] }
-    const config = { source, hash, file, queues: read.queues, schedules: read.schedules, tokens: read.tokens }
+    const config = { source, ...hashes, file, queues: read.queues, schedules: read.schedules, tokens: read.tokens }
     const applied = await inWordsOf(
       subject,
       (problem) => problem,
@@ -135,6 +135,14 @@ export const apply = operation({
     return { ...writtenOf(source, applied), notes: notesOf(read, applied) }
   },
 })
+
+type Hashes = Required<Pick<NewConfig, 'hash' | 'placedHash'>>
+
+function hashesOf(content: object, read: Pick<ReadDocument, 'schedules'>): Hashes {
+  const hash = contentHash(content)
+  const targets = Object.fromEntries(read.schedules.map(({ name, target }) => [name, target]))
+  return { hash, placedHash: contentHash({ hash, targets }) }
+}
 
 /** Of what is said, not of how: spaces, comments and the order of names make no other content. */
 function contentHash(content: object): string {
@@ -150,11 +158,18 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, field]) => [key, sorted(field)]))
 }
 
-async function knownContent({ store }: OperationContext, source: string, hash: string) {
+/**
+ * What the source has or had. What it has is new all the same in a folder where it never lay: a release that is unpacked
+ * beside the one before would else go on with the programs of a folder that is deleted next.
+ */
+async function knownContent({ store }: OperationContext, source: string, { hash, placedHash }: Hashes) {
   const appliedAt = await store.read.configApplied(source, hash)
   if (appliedAt === null) return null
   const newest = (await store.read.configs()).find((each) => each.source === source)
-  return { answer: newest?.hash === hash ? ('current' as const) : ('older' as const), appliedAt }
+  if (newest?.hash !== hash) return { answer: 'older' as const, appliedAt }
+  return (await store.read.configApplied(source, placedHash)) === null
+    ? null
+    : { answer: 'current' as const, appliedAt }
 }
 
 function writtenOf(source: string, { queues, schedules, tokens }: ConfigApplied): Omit<ConfigWritten, 'notes'> {
