@@ -146,8 +146,8 @@ export const doors: readonly Mutant[] = [
     edits: [
       [
         'src/operations/operation.ts',
-        "adminForCommands === true && targetsIn(input).some(startsProgram) ? 'admin' : scope",
-        'adminForCommands === undefined && targetsIn(input).some(startsProgram) ? "admin" : scope',
+        "adminForCommands === true && targetsIn(input).some(isForAdmins) ? 'admin' : scope",
+        'adminForCommands === undefined && targetsIn(input).some(isForAdmins) ? "admin" : scope',
       ],
     ],
     suites: [gate, mcp],

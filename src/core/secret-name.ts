@@ -8,11 +8,14 @@ export function isSecretName(name: unknown): name is string {
   return typeof name === 'string' && namePattern.test(name)
 }
 
+/** Deeper than any data that are kept. */
+const levelsMax = 1_000
+
 /** The names of the secrets that are referred to, at whatever depth: in an object whose only field is `secret`. */
-export function secretsIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
+export function secretsIn(value: unknown, level = 0): string[] {
+  if (typeof value !== 'object' || value === null || level > levelsMax) return []
   const fields = Object.entries(value)
   const [name, inner] = fields[0] ?? []
   if (fields.length === 1 && name === 'secret') return [String(inner)]
-  return fields.flatMap(([, field]) => secretsIn(field))
+  return fields.flatMap(([, field]) => secretsIn(field, level + 1))
 }

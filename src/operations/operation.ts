@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../core/error.ts'
 import { notifyFields } from '../core/notice.ts'
+import { secretsIn } from '../core/secret-name.ts'
 import type { OperationContext } from './context.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { type Reading, read } from './input.ts'
@@ -44,7 +45,7 @@ interface Told<
   readonly effect: Effect
   /** What whoever asks must be allowed at least; `scopeOf` tells what a certain input needs. */
   readonly scope: Scope
-  /** Whether an input with a target or a notice that starts programs is only for those who may do anything. */
+  /** Whether an input with a target or a notice that starts programs, or sends secrets, is only for those who may do anything. */
   readonly adminForCommands?: true
   /** Whether it answers on a store that only rehearses what it would have answered, and leaves nothing behind. */
   readonly rehearses?: true
@@ -182,7 +183,7 @@ const programKinds = ['command', 'agent'] as const
 
 /** What whoever gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
 export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknown): Scope {
-  return adminForCommands === true && targetsIn(input).some(startsProgram) ? 'admin' : scope
+  return adminForCommands === true && targetsIn(input).some(isForAdmins) ? 'admin' : scope
 }
 
 /**
@@ -204,6 +205,11 @@ function targetsIn(input: unknown): unknown[] {
   const given = (input ?? {}) as Readonly<Record<string, unknown>>
   const { runs } = given
   return [...targetFields.map((field) => given[field]), ...(Array.isArray(runs) ? runs.flatMap(targetsIn) : [])]
+}
+
+/** Whoever says where a secret is sent gets to know it, be it the key that webhooks are signed with. */
+function isForAdmins(target: unknown): boolean {
+  return startsProgram(target) || secretsIn(target).length > 0
 }
 
 function startsProgram(target: unknown): boolean {

@@ -64,6 +64,12 @@ it('a verb that looks further is handed what is sound and what is wrong, and has
   expect(answer.problems.map(({ field }: { field: string }) => field)).toEqual(['name', 'aloud'])
 })
 
+function nested(levels: number): unknown {
+  let value: unknown = {}
+  for (let level = 0; level < levels; level++) value = { value }
+  return value
+}
+
 describe('what whoever asks must be allowed', () => {
   const { create, update, pause } = nouns.schedule.operations
   const { enqueue, enqueueMany } = nouns.run.operations
@@ -88,6 +94,17 @@ describe('what whoever asks must be allowed', () => {
     ['to be told by nobody any more', update, { name: 'a', onPark: null }, 'operate'],
     ['to say who is told of everything', nouns.store.operations.notify, {}, 'admin'],
     ['to look at notices', nouns.store.operations.notices, {}, 'read'],
+    ['to send a secret', enqueue, { target: { http: { url: 'u', headers: { k: { secret: 'K' } } } } }, 'admin'],
+    ['to send one inside a body', create, { target: { http: { url: 'u', body: [{ k: { secret: 'K' } }] } } }, 'admin'],
+    [
+      'to send what is only called so',
+      enqueue,
+      { target: { http: { url: 'u', body: { secret: 1, k: 2 } } } },
+      'operate',
+    ],
+    ['to be told with a secret', create, { name: 'a', onFailure: { http: { url: 'u', headers: { k: { secret: 'K' } } } } }, 'admin'],
+    ['to have a secret as data', enqueue, { payload: { secret: 'K' }, target: { handler: 'b' } }, 'operate'],
+    ['to send what is nested without end', enqueue, { target: nested(50_000) }, 'operate'],
     ['to change a policy', nouns.queue.operations.set, { name: 'a' }, 'admin'],
     ['to send nonsense', enqueue, 'nonsense', 'operate'],
     ['to send nothing', enqueueMany, null, 'operate'],

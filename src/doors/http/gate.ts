@@ -132,7 +132,9 @@ export function refuseBeyondScope(caller: Caller, operation: AnyOperation, input
   refuseBelow(
     caller,
     needed,
-    isForProgram ? 'What starts programs on the workers is for those who may do anything.' : undefined,
+    isForProgram
+      ? 'What starts programs on the workers, or sends secrets, is for those who may do anything.'
+      : undefined,
   )
 }
 
