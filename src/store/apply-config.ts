@@ -166,7 +166,8 @@ function* deleteSchedules({ context, config, options }: Applying, names: readonl
 }
 
 /** A file makes no tokens, since it would have to say their secrets; it says what they may do. */
-function* applyTokens({ context: { ns }, config }: Applying): Step<ConfigToken[]> {
+function* applyTokens({ context, config, options: { actor } }: Applying): Step<ConfigToken[]> {
+  const { ns } = context
   const { source } = config
   const before = yield* all<{ name: string; scope: string }>(findTokens, ns, source)
   const named = new Set(config.tokens.map(({ name }) => name))
@@ -176,6 +177,10 @@ function* applyTokens({ context: { ns }, config }: Applying): Step<ConfigToken[]
     refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? null }, source)
     const was = found?.scope ?? null
     if (found !== undefined) yield* run(manageToken, ns, name, source, scope)
+    if (was !== null && was !== scope) {
+      const change = { actor, verb: 'token.update', subject: `token ${name}`, detail: { scope, was, source } }
+      yield* writeAudit(context, change, yield* clockNow())
+    }
     applied.push({ name, answer: was === null ? 'absent' : was === scope ? 'unchanged' : 'set', scope, was })
   }
   for (const { name, scope } of before.filter(({ name }) => !named.has(name))) {

@@ -191,6 +191,17 @@ onEachStore('a file', (stage) => {
       expect(made.token).toMatchObject({ scope: 'operate', managedBy: 'ops' })
     })
 
+    it('tells in the audit whose scope it changed, from what and to what', async () => {
+      await stage().store.createToken(ci, { actor })
+      for (const scope of ['read', 'read', 'operate']) await apply(stage(), { tokens: [{ name: 'ci', scope }] })
+      const lines = await stage().store.read.audit('token ci')
+      expect(lines.map(({ verb, detail }) => [verb, detail])).toEqual([
+        ['token.update', { scope: 'operate', was: 'read', source: 'ops' }],
+        ['token.update', { scope: 'read', was: 'admin', source: 'ops' }],
+        ['token.create', expect.anything()],
+      ])
+    })
+
     it('leaves a token that it no longer names as it is', async () => {
       await stage().store.createToken(ci, { actor })
       await apply(stage(), { tokens: [{ name: 'ci', scope: 'read' }] })
