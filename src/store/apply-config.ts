@@ -8,6 +8,7 @@ import { deleteSchedule } from './delete-schedule.ts'
 import { refuseManaged } from './managed.ts'
 import { putSchedule } from './put-schedule.ts'
 import { queue as readQueue } from './reads/queue.ts'
+import { scopeSaid } from './reads/token.ts'
 import { lockNamedSchedule } from './schedule-row.ts'
 import { setQueue } from './set-queue.ts'
 import { all, both, clockNow, dialects, one, run, type Step } from './statement.ts'
@@ -174,7 +175,9 @@ function* applyTokens({ context, config, options: { actor } }: Applying): Step<C
   const applied: ConfigToken[] = []
   for (const { name, scope } of config.tokens) {
     const found = yield* one<{ scope: string; managed_by: string | null }>(findToken, ns, name)
-    refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? null }, source)
+    // Also where nobody has made it yet: whoever does must know whose word holds.
+    const said = yield* scopeSaid(context, name)
+    refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? said?.source ?? null }, source)
     const was = found?.scope ?? null
     if (found !== undefined) yield* run(manageToken, ns, name, source, scope)
     if (was !== null && was !== scope) {

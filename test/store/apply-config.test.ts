@@ -191,6 +191,16 @@ onEachStore('a file', (stage) => {
       expect(made.token).toMatchObject({ scope: 'operate', managedBy: 'ops' })
     })
 
+    it('cannot have a token that another source looks after, though nobody has made it yet', async () => {
+      await apply(stage(), { source: 'other', tokens: [{ name: 'ci', scope: 'read' }] })
+      await expect(apply(stage(), { tokens: [{ name: 'ci', scope: 'admin' }] })).rejects.toMatchObject({
+        code: 'conflict',
+        details: { token: 'ci', managedBy: 'other' },
+      })
+      await apply(stage(), { source: 'other' })
+      await apply(stage(), { tokens: [{ name: 'ci', scope: 'admin' }] })
+    })
+
     it('tells in the audit whose scope it changed, from what and to what', async () => {
       await stage().store.createToken(ci, { actor })
       for (const scope of ['read', 'read', 'operate']) await apply(stage(), { tokens: [{ name: 'ci', scope }] })
