@@ -7,7 +7,7 @@ import { takeEvent } from '../../operations/routine/fire.ts'
 import { type EventTaken, hookOf, type Routine, routineOf } from '../../operations/routine/view.ts'
 import type { Gate } from './gate.ts'
 import { HttpProblem } from './problem-details.ts'
-import { bytesOf, decoded, tooLarge } from './read-request.ts'
+import { bytesOf, decoded } from './read-request.ts'
 import { signatureStyles } from './webhook-signature.ts'
 
 export interface HooksOptions {
@@ -74,7 +74,7 @@ export class Hooks {
 
   /** What keeps a signature from being judged is for the operator to know, and for nobody who sends. */
   async #keyOf({ style, secret }: Signing): Promise<Buffer> {
-    const { secretOf, onUnforeseen } = this.#options
+    const { gate, secretOf, onUnforeseen } = this.#options
     try {
       const key = signatureStyles[style].keyOf((await secretOf?.(secret)) ?? '')
       if (key !== null && key.length > 0) return key
@@ -83,6 +83,8 @@ export class Hooks {
         `The secret ${secret.secret} is none that a ${style} webhook is signed with.`,
       )
     } catch (error) {
+      // Nobody knows yet who asks, and a stranger must not be able to fill the log.
+      gate.slowStranger()
       onUnforeseen?.(error)
       throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })
     }
@@ -102,7 +104,7 @@ export class Hooks {
       if (!(error instanceof BelfryError)) throw error
       // The names of other routines are none of a sender's business.
       if (error.code === 'not-found') throw absent(name)
-      throw isTooLarge(error) ? tooLarge() : error
+      throw isTooLarge(error) ? new HttpProblem(413, error) : error
     }
   }
 }

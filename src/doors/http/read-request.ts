@@ -128,12 +128,21 @@ export async function bytesOf(request: Request): Promise<Buffer> {
   if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    if (bytes > bodyBytesMax) throw tooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength
+      if (bytes > bodyBytesMax) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof HttpProblem ? error : cutShort(error)
   }
   return Buffer.concat(chunks)
+}
+
+/** Whoever sent it is gone, which anybody may do, and is nothing that the log of the server should tell of. */
+function cutShort(cause: unknown): BelfryError {
+  return new BelfryError('invalid', 'The body ended before it was whole.', { hint: 'Send it again.', cause })
 }
 
 export function decoded(bytes: Buffer): string {
@@ -144,7 +153,7 @@ export function decoded(bytes: Buffer): string {
   }
 }
 
-export function tooLarge(): HttpProblem {
+function tooLarge(): HttpProblem {
   const error = new BelfryError('invalid', `The body is larger than ${bodyBytesMax} bytes.`, {
     hint: 'A payload may have 256 KB; what is larger belongs elsewhere, and its address here.',
     details: { bytesMax: bodyBytesMax },

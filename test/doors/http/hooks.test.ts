@@ -152,7 +152,10 @@ describe('a delivery of Standard Webhooks', () => {
       status: 400,
       detail: expect.stringMatching(/exactly/),
     })
-    expect(await bad(JSON.stringify({ type: 'paid', x: 'x'.repeat(300_000) }))).toMatchObject({ status: 413 })
+    expect(await bad(JSON.stringify({ type: 'paid', x: 'x'.repeat(300_000) }))).toMatchObject({
+      status: 413,
+      detail: expect.stringMatching(/payload has 300\d{3} bytes as JSON \(expected: at most 262144 bytes\)/),
+    })
     expect(await bad('x'.repeat(1_048_577))).toMatchObject({ status: 413 })
     expect(await routines.events('paid')).toEqual([])
   })
@@ -261,6 +264,18 @@ describe('where webhooks are sent', () => {
     expect((await refusal('/hooks/paid', paid, standardHeaders(paid))).status).toBe(503)
     expect(String(porch().unforeseen[1])).not.toContain('no base64')
     expect(await written()).toEqual(before)
+  })
+
+  it('strangers cannot fill the log, neither where a secret is missing nor by leaving before they have sent all', async () => {
+    porch().secrets.delete('HOOK')
+    const statuses = new Set<number>()
+    for (let tries = 0; tries < 60; tries++) statuses.add((await ask('/hooks/paid', paid, {})).status)
+    expect([...statuses]).toEqual([503, 429])
+    expect(porch().unforeseen).toHaveLength(50)
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) })
+    const left = { method: 'POST', headers: { host: '127.0.0.1:4747' }, body, duplex: 'half' } as const
+    expect((await porch().door.fetch(new Request(`${origin}/hooks/paid`, left))).status).toBe(400)
+    expect(porch().unforeseen).toHaveLength(50)
   })
 
   it('whoever guesses is slowed, and never slows a sender who signs', async () => {
