@@ -76,11 +76,13 @@ export function* applyConfig(context: StoreContext, config: NewConfig, options: 
   yield* all(lockSource, context.ns, source)
   const applying = { context, config, options }
   const deletes = yield* deletesOf(applying)
-  const queues = config.queues.map(({ name }) => name)
+  const before = (yield* all<{ name: string }>(findQueues, context.ns, source)).map(({ name }) => name)
+  // Also those that it no longer names: they are written too, and after the schedules they would be out of order.
+  const queues = [...config.queues.map(({ name }) => name), ...before]
   const schedules = [...config.schedules.map(({ name }) => name), ...deletes]
   yield* lockInOrder(context, { queues, schedules })
   const applied = {
-    queues: yield* applyQueues(applying),
+    queues: yield* applyQueues(applying, before),
     schedules: [...(yield* applySchedules(applying)), ...(yield* deleteSchedules(applying, deletes))],
     tokens: yield* applyTokens(applying),
   }
@@ -118,10 +120,12 @@ function* deletesOf({ context, config, options }: Applying): Step<string[]> {
 
 const namesMax = 100
 
-function* applyQueues({ context, config, options: { actor } }: Applying): Step<ConfigQueue[]> {
+function* applyQueues(
+  { context, config, options: { actor } }: Applying,
+  before: readonly string[],
+): Step<ConfigQueue[]> {
   const { ns } = context
   const { source } = config
-  const before = (yield* all<{ name: string }>(findQueues, ns, source)).map(({ name }) => name)
   const named = new Set(config.queues.map(({ name }) => name))
   const applied: ConfigQueue[] = []
   for (const { name, policy, notify = {} } of config.queues) {
