@@ -154,7 +154,8 @@ function* applySchedules({ context, config, options }: Applying): Step<ConfigSch
     const { answer, schedule } = yield* putSchedule(context, spec, { mode: 'put', actor, source, adopt })
     yield* run(manageSchedule, context.ns, spec.name, source)
     const word = answer === 'created' || answer === 'updated' ? answer : 'unchanged'
-    applied.push({ name: spec.name, answer: word, before: found?.spec ?? null, after: schedule.spec })
+    const taken = found?.managedBy === null ? { isTakenOver: true as const } : {}
+    applied.push({ name: spec.name, answer: word, before: found?.spec ?? null, after: schedule.spec, ...taken })
   }
   return applied
 }

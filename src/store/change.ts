@@ -85,6 +85,8 @@ export interface ConfigSchedule {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'deleted'
   readonly before: ScheduleSpec | null
   readonly after: ScheduleSpec | null
+  /** Whether it was made by hand, and is looked after from now on. */
+  readonly isTakenOver?: true
 }
 
 export interface ConfigToken {

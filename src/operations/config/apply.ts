@@ -214,11 +214,16 @@ function fieldsOf(spec: ConfigSchedule['after']): object {
   return { ...rest, ...Object.fromEntries(instants) }
 }
 
-function notesOf(read: Parameters<typeof unsaidQueues>[0], { queues, tokens }: ConfigApplied): string[] {
+function notesOf(read: Parameters<typeof unsaidQueues>[0], { queues, schedules, tokens }: ConfigApplied): string[] {
   const left = queues.filter(({ answer }) => answer === 'left').map(({ name }) => name)
   const absent = tokens.filter(({ answer }) => answer === 'absent').map(({ name }) => name)
   const unsaid = unsaidQueues(read)
+  const taken = schedules.filter(({ isTakenOver }) => isTakenOver === true).map(({ name }) => name)
   return [
+    ...taken.map(
+      (name) =>
+        `Schedule ${name} was made by hand: the file looks after it now, and deletes it once it no longer names it.`,
+    ),
     ...left.map((name) => `Queue ${name} is no longer looked after, and stays as it is: work may be in it.`),
     ...absent.map((name) => `Nobody has made token ${name} yet: belfry token create ${name}`),
     ...unsaid.map(

@@ -109,6 +109,15 @@ describe('config apply', () => {
     expect(await config.apply(other)).toMatchObject({ answer: 'current' })
   })
 
+  it('tells which schedules it has taken over though they say the same, for it may delete them later', async () => {
+    await schedules.create('report', report)
+    const note =
+      'Schedule report was made by hand: the file looks after it now, and deletes it once it no longer names it.'
+    const content = { source: 'ops', schedules: { report } }
+    expect(await config.apply(content)).toMatchObject({ schedules: [{ answer: 'unchanged' }], notes: [note] })
+    expect(await config.apply(content)).toMatchObject({ notes: [] })
+  })
+
   it('says of queues that only schedules name that they have the smallest ceiling', async () => {
     const { notes } = await config.apply({ source: 'ops', schedules: { report: { ...report, queue: 'mail' } } })
     expect(notes).toEqual([
