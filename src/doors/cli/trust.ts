@@ -16,9 +16,10 @@ interface TrustFlags extends ServerFlags {
   readonly file?: string
 }
 
-const shownLengthMax = 100
+/** Long enough for whole command lines: what is cut off at the end of one is what somebody would hide there. */
+const shownLengthMax = 4_000
 
-/** Vouches for a file as it is now, after it was shown what that would start. */
+/** Vouches for a file as it is now, and shows what that would start. */
 export async function trust(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
   const flags = given as unknown as TrustFlags
   refuseServer('trust', 'A file is trusted on the machine that has it.', flags, world)

@@ -120,6 +120,11 @@ describe('belfry trust', () => {
     expect((await belfry('apply')).exit).toBe(6)
   })
 
+  it('shows the whole of a long command, at whose end something may be hidden', async () => {
+    file(`source: ops\nschedules: { a: { every: 1h, target: { command: "echo ${'.'.repeat(300)}; rm -r /" } } }\n`)
+    expect((await belfry('trust')).stdout).toContain('; rm -r /')
+  })
+
   it('lets what is relative begin where the file lies', async () => {
     mkdirSync(join(terminal.folder, 'deep'))
     terminal.write('deep/belfry.yaml', program)
