@@ -102,7 +102,12 @@ describe('what whoever asks must be allowed', () => {
       { target: { http: { url: 'u', body: { secret: 1, k: 2 } } } },
       'operate',
     ],
-    ['to be told with a secret', create, { name: 'a', onFailure: { http: { url: 'u', headers: { k: { secret: 'K' } } } } }, 'admin'],
+    [
+      'to be told with a secret',
+      create,
+      { name: 'a', onFailure: { http: { url: 'u', headers: { k: { secret: 'K' } } } } },
+      'admin',
+    ],
     ['to have a secret as data', enqueue, { payload: { secret: 'K' }, target: { handler: 'b' } }, 'operate'],
     ['to send what is nested without end', enqueue, { target: nested(50_000) }, 'operate'],
     ['to change a policy', nouns.queue.operations.set, { name: 'a' }, 'admin'],
