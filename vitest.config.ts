@@ -11,13 +11,29 @@ const apart = [
   'test/operations/worker.test.ts',
   'test/store/cancel.test.ts',
   'test/store/open.test.ts',
-  'test/store/postgres/notice-storm.test.ts',
   'test/store/postgres/plans.test.ts',
   'test/store/sqlite/boot.test.ts',
 ]
 /** Files that keep nothing in their modules: they share them, and a minute of loading is spared. */
-const shared = ['core', 'operations', 'store', 'doors', 'engine', 'client', 'choices', 'library', 'targets', 'testing']
+const shared = [
+  'core',
+  'operations',
+  'store',
+  'doors',
+  'engine',
+  'client',
+  'choices',
+  'library',
+  'targets',
+  'testing',
+  'config',
+]
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)
+/**
+ * The cases of the conformance suite start many processes and measure them, so they come last and have the machine to
+ * themselves, but for the simulation: that does nothing but compute, and makes way for everybody else.
+ */
+const last = ['test/conformance/**/*.test.ts', 'test/sim/*-half.test.ts']
 
 export default defineConfig({
   test: {
@@ -30,7 +46,7 @@ export default defineConfig({
           ...workers,
           name: 'sentences',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/conformance/**', ...sharing],
+          exclude: [...last, ...sharing],
           sequence: { groupOrder: 1 },
         },
       },
@@ -57,10 +73,9 @@ export default defineConfig({
       {
         test: {
           ...patience,
-          name: 'conformance',
-          include: ['test/conformance/**/*.test.ts'],
-          // Its cases start many processes and measure them, so they come last and have the machine to themselves.
-          maxWorkers: 1,
+          name: 'last',
+          include: last,
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
       },

@@ -9,6 +9,8 @@ import { postgresUrl } from './postgres.ts'
  */
 const clean: string[] = []
 
+let pool: pg.Pool | undefined
+
 /** The name of a schema in which nothing is but, perhaps, the tables of this version. */
 export function lendSchema(): string {
   return clean.pop() ?? `lent_${randomUUID().replaceAll('-', '')}`
@@ -24,8 +26,8 @@ const clearing = `select
 
 /** Takes a schema back from somebody who has closed everything in it. One in which more than rows was changed is not lent again. */
 export async function returnSchema(schema: string): Promise<void> {
-  const client = new pg.Client(postgresUrl())
-  await client.connect()
+  pool ??= new pg.Pool({ connectionString: postgresUrl(), max: 2, allowExitOnIdle: true })
+  const client = await pool.connect()
   try {
     const { tables, sequences, has_triggers } = (await client.query(clearing, [schema])).rows[0]
     if (tables === null) return
@@ -38,6 +40,6 @@ export async function returnSchema(schema: string): Promise<void> {
     await client.query(`begin; ${tables}; ${sequences}; commit`)
     clean.push(schema)
   } finally {
-    await client.end()
+    client.release()
   }
 }

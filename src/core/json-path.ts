@@ -54,7 +54,8 @@ export function formatJsonPath(path: JsonPath): string {
 
 function written(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
-  return /^[\p{L}\p{N}_$@-]+$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  // A path that begins with a bare `$` is taken for another notation.
+  return /^[\p{L}\p{N}_$@-]+$/u.test(key) && key !== '$' ? `.${key}` : `[${JSON.stringify(key)}]`
 }
 
 /** Whether two values say the same as JSON. The order of properties says nothing. */

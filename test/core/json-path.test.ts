@@ -39,7 +39,6 @@ describe('a JSON path', () => {
     fc.assert(
       fc.property(fc.array(keys, { minLength: 1, maxLength: 5 }), (path) => {
         const written = formatJsonPath(path)
-        fc.pre(!/^\$([.[]|$)/.test(written))
         expect(parseJsonPath(written)).toEqual(path)
       }),
     )

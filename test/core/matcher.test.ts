@@ -171,7 +171,6 @@ describe('whatever the payload,', () => {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)])
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { named: entries.map(([key, inner]) => [key, sorted(inner)]) }
 }

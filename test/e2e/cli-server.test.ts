@@ -69,13 +69,15 @@ function alike(lines: readonly Line[]): unknown[] {
   })
 }
 
+/** What the databases do alike is told elsewhere, of every verb; here it is the way that is compared. */
+const played = { sqlite: [...steps, ...hostSteps, ...workedSteps], postgres: hostSteps }
+
 describe.each(['sqlite', 'postgres'] as const)('a command that is asked of a server on %s', (database) => {
   it('answers, refuses and shows what it does on the store itself', async () => {
-    const all = [...steps, ...hostSteps, ...workedSteps]
     const [near, far] = await Promise.all(
       (['store', 'server'] as const).map(async (way) => {
         const server = await served(database)
-        return alike(await play(await typistAt(server, way), all))
+        return alike(await play(await typistAt(server, way), played[database]))
       }),
     )
     expect(far).toEqual(near)
