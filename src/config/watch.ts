@@ -130,16 +130,16 @@ export class ConfigWatch {
     if (isNews) this.#watched.tell({ what: 'refused', file, error })
   }
 
-  /** Tells whoever looks from elsewhere, once for each thing that there is to tell. */
+  /** Tells whoever looks from elsewhere, for as long as something is wrong. */
   async #note(says: string | null): Promise<void> {
-    if (this.#noted === says) return
+    if (says === null && this.#noted === null) return
     const { path, context } = this.#watched
     try {
       await context.store.noteConfigFault(placeOfFile(path), says)
       this.#noted = says
-    } catch (error) {
-      // The store is away, and the next look tells it.
-      if (!isPassing(error)) throw error
+    } catch {
+      // The store is away, or worse, which others tell. The next look notes it.
+      this.#noted = undefined
     }
   }
 }

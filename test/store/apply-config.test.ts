@@ -234,4 +234,15 @@ onEachStore('a file', (stage) => {
     await store.noteConfigFault('h:/f', null)
     expect(await store.read.configFaults()).toEqual([])
   })
+
+  it('that nobody has looked at for long is no fault of anybody any more', async () => {
+    const { store } = stage()
+    await store.noteConfigFault('gone:/f', 'It has no source.')
+    stage().pass(599_999)
+    expect(await store.read.configFaults()).toHaveLength(1)
+    stage().pass(1)
+    expect(await store.read.configFaults()).toEqual([])
+    await store.noteConfigFault('gone:/f', 'It has no source.')
+    expect(await store.read.configFaults()).toMatchObject([{ at: stage().clock.now - 600_000 }])
+  })
 })

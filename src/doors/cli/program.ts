@@ -123,8 +123,11 @@ function verb(word: string, operation: AnyOperation, actions: Actions): Command 
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation)
   withStore(command)
-  const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
-  command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
+  // Spelled only for whoever asks: every command is made each time, and nearly none is asked for help.
+  command.addHelpText('after', () => {
+    const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
+    return `\nExamples:\n${examples.join('\n')}`
+  })
   return command.action(() => actions.operation(operation, command))
 }
 

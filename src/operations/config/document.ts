@@ -54,7 +54,9 @@ type Sections = Pick<ConfigDocument, 'queues' | 'schedules' | 'tokens'>
 
 /** Reads all parts of a file, and tells everything that is wrong with any of them by its place in the file. */
 export async function readDocument(context: OperationContext, parts: Sections): Promise<ReadDocument> {
-  const problems: Problem[] = []
+  const problems: Problem[] = [...tooMany('queues', parts.queues), ...tooMany('schedules', parts.schedules)]
+  // They would keep everybody else waiting while they are read, let alone written.
+  if (problems.length > 0) return { queues: [], schedules: [], tokens: [], problems }
   const queues = entriesOf(parts.queues).map(([name, given]) => queueOf(context, name, given, problems))
   const now = await context.store.read.now()
   const schedules: ScheduleSpec[] = []
@@ -63,6 +65,14 @@ export async function readDocument(context: OperationContext, parts: Sections): 
   }
   const tokens = entriesOf(parts.tokens).map(([name, given]) => ({ name, scope: scopeOf(name, given, problems) }))
   return { queues, schedules, tokens, problems }
+}
+
+const entriesMax = 1_000
+
+function tooMany(part: string, given: Readonly<Record<string, unknown>> | undefined): Problem[] {
+  const { length } = entriesOf(given)
+  const expected = `at most ${entriesMax}; another file with another source may have the rest`
+  return length > entriesMax ? [{ field: part, problem: `has ${length} of them`, expected }] : []
 }
 
 function entriesOf(part: Readonly<Record<string, unknown>> | undefined): [string, unknown][] {

@@ -36,6 +36,7 @@ export const config: Migration = {
       file {text} not null,
       says {text} not null,
       at bigint not null,
+      seen_at bigint not null,
       primary key (ns, file)
     )`,
   ],

@@ -1,7 +1,7 @@
 import type { ConfigFault, ConfigView } from '../change.ts'
 import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import { all, both, one, type Step } from '../statement.ts'
+import { all, both, clockNow, one, type Step } from '../statement.ts'
 
 const findConfigs = both(
   'read configs',
@@ -14,10 +14,12 @@ const findContent = both(
 )
 const findFaults = both(
   'read config faults',
-  'select file, says, at from belfry.config_fault where ns = $1 order by file limit $2',
+  'select file, says, at from belfry.config_fault where ns = $1 and seen_at > $3 order by file limit $2',
 )
 
 const sourcesMax = 1_000
+/** Whoever watches a file looks twice a minute. */
+const faultSeenMs = 600_000
 
 export function* configs({ ns }: StoreContext): Step<ConfigView[]> {
   return (yield* all(findConfigs, ns, sourcesMax)).map((row) => ({
@@ -36,7 +38,8 @@ export function* configApplied({ ns }: StoreContext, source: string, hash: strin
 }
 
 export function* configFaults({ ns }: StoreContext): Step<ConfigFault[]> {
-  return (yield* all(findFaults, ns, sourcesMax)).map((row) => ({
+  const seenAfter = (yield* clockNow()) - faultSeenMs
+  return (yield* all(findFaults, ns, sourcesMax, seenAfter)).map((row) => ({
     file: row.file as string,
     says: row.says as string,
     at: row.at as number,

@@ -82,6 +82,13 @@ describe('config apply', () => {
     expect(await queues.list()).toEqual([])
   })
 
+  it('of more schedules than anybody would wait for is refused before they are read', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`s${index}`, { every: 'nonsense' }]))
+    expect(await problemsIn(config.apply({ source: 'ops', schedules: many }))).toMatchObject([
+      { field: 'schedules', problem: 'has 1001 of them' },
+    ])
+  })
+
   it('of a source that is missing says what would be right', async () => {
     const input = { schedules: { report } } as unknown as Parameters<typeof config.apply>[0]
     expect(await problemsIn(config.apply(input))).toMatchObject([{ field: 'source', problem: 'is missing' }])
