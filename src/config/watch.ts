@@ -120,7 +120,8 @@ export class ConfigWatch {
    */
   async #refused(file: string, thrown: unknown): Promise<void> {
     const error = thrown instanceof BelfryError ? thrown : unforeseen(thrown)
-    const { message } = error
+    // What to do about it is what whoever reads it in a log, or on another machine, needs most.
+    const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`
     // There is no file, and nothing came of one: it may come.
     const says = error.code === 'not-found' ? null : message
     const isNews = says !== null && says !== this.#told

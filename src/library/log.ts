@@ -12,6 +12,11 @@ const of = ({ runId, fence }: Pick<AttemptName, 'runId' | 'fence'>) => `Run ${ru
 const after = ({ durationMs, reason }: RunEnded) => `after ${span(durationMs)}: ${reason}`
 const iso = (at: number) => new Date(at).toISOString()
 
+/** What to do about it, where the error says so. */
+function hintOf({ hint }: Error & { readonly hint?: string | undefined }): string {
+  return hint === undefined ? '' : ` ${hint.replace(/\.$/, '')}.`
+}
+
 function span(ms: number): string {
   return formatDuration(Math.max(0, Math.round(ms)))
 }
@@ -104,7 +109,7 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'config.refused': {
     level: 'error',
     say: ({ file, error }) =>
-      `The file ${file} was not applied, and what it said before is still at work: ${error.message.replace(/\.$/, '')}.`,
+      `The file ${file} was not applied, and what it said before is still at work: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
   },
   'worker.started': {
     level: 'info',

@@ -44,6 +44,7 @@ export async function trust(given: Readonly<Record<string, unknown>>, world: Wor
     ...(programs.length === 0
       ? ['  it starts no programs, uses no secrets and opens no doors']
       : [indented(columns(null, rows))]),
+    ...(tree === null ? [] : ['  a worker that watches it applies it within half a minute; else: belfry apply']),
     ...(tree === null ? ['  it lies in no checked-out tree, so that it needed none'] : []),
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)

@@ -14,8 +14,8 @@ export const config: Examination = {
     const findings = faults.map(({ file, says, at }) =>
       wrong(
         file,
-        `${says} What it said before is still at work, for ${about(Math.max(0, now - at))}.`,
-        'Mend it, then: belfry apply',
+        `It cannot be applied for ${about(Math.max(0, now - at))}, and what it said before is still at work: ${says}`,
+        'Once that is seen to: belfry apply',
       ),
     )
     return { says: `${counted(faults.length, 'file')} cannot be applied.`, findings }
