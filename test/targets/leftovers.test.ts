@@ -116,9 +116,9 @@ describe.runIf(process.platform === 'linux')('leftovers of an attempt', () => {
   it('are never whoever looks for them, nor those it descends from', async () => {
     const looker = fileURLToPath(new URL('./leftover.mjs', import.meta.url))
     const task = JSON.stringify({ attempts: [attempt] })
-    // The shell waits for the looker, and both bear the marks.
-    const child = start(['sh', '-c', '"$@"; echo lives on', 'sh', process.execPath, looker, task], marks())
     const mine = await sleeper(marks())
+    // The shell waits for the looker, and both bear the marks. What they say is lost unless somebody listens when they end.
+    const child = start(['sh', '-c', '"$@"; echo lives on', 'sh', process.execPath, looker, task], marks())
     const [, found] = await heard(child, /found (\d+)\nlives on/)
     expect(Number(found)).toBe(1)
     expect(isRunning(mine)).toBe(false)
