@@ -23,9 +23,10 @@ function nameOf(request: Request): string {
 
 onEachStore('a schedule that was moved while it was looked for', (stage) => {
   it('is found by both looks and fired once: none of its instants is counted twice', async () => {
-    const everyMinute = { timing: { cron: '* * * * *', zone: 'UTC' }, missed: 'skip' } as const
-    for (const name of ['a', 'b', 'c', 'd']) await stage().put({ name, ...everyMinute })
-    stage().to(startAt + 5 * minute)
+    // All of them are missed and become one row, to which a second turn would add them again.
+    const everyOther = { timing: { cron: '*/2 * * * *', zone: 'UTC' }, missed: 'skip' } as const
+    for (const name of ['a', 'b', 'c', 'd']) await stage().put({ name, ...everyOther })
+    stage().to(startAt + 5.5 * minute)
     const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 50, policies: null }
     await databaseOf(stage().store).write(() => foundTwice(fireDue(context, { limit: 4 })))
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -33,7 +34,7 @@ onEachStore('a schedule that was moved while it was looked for', (stage) => {
       expect(
         rows.reduce((sum, { count }) => sum + count, 0),
         name,
-      ).toBe(5)
+      ).toBe(2)
     }
   })
 })
