@@ -1,6 +1,7 @@
 /** Writes docs/reference from the table of operations and the commands made of it, as they were built. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { commandLine } from '../dist/doors/cli/command-line.js'
+import { wholly } from '../dist/doors/cli/finished.js'
 import { program } from '../dist/doors/cli/program.js'
 import { errorCodes, errorsOfAll } from '../dist/operations/error-codes.js'
 import { jsonSchemaOf } from '../dist/operations/json-schema.js'
@@ -14,7 +15,7 @@ const folder = new URL('../docs/reference/', import.meta.url)
 mkdirSync(folder, { recursive: true })
 const pages = {
   'operations.md': operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf }),
-  'cli.md': cliPage({ root: program('', {}), operations, commandOf, commandLine, errorCodes }),
+  'cli.md': cliPage({ root: wholly(program('', {})), operations, commandOf, commandLine, errorCodes }),
 }
 for (const [name, page] of Object.entries(pages)) {
   writeFileSync(new URL(name, folder), page)

@@ -3,6 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { confirm } from './confirm.ts'
+import { finished } from './finished.ts'
 import { followOutput } from './follow.ts'
 import { inputOf, optionName, type Typed } from './given.ts'
 import { mcp } from './mcp.ts'
@@ -107,7 +108,7 @@ function commandIn(root: Command, typed: readonly string[]): Command {
   let command = root
   for (const word of typed) {
     const found = command.commands.find((each) => each.name() === word)
-    if (found !== undefined) command = found
+    if (found !== undefined) command = finished(found)
   }
   return command
 }

@@ -4,6 +4,7 @@ import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { nouns, operations } from '../../operations/table.ts'
 import { commandLine } from './command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
+import { finished, finishLater } from './finished.ts'
 import { hasTarget } from './given.ts'
 import { targetFlags } from './target-flags.ts'
 
@@ -26,11 +27,10 @@ const ofTarget = 'What it does:'
  * and `apply` and `trust`, which are about a file of this machine.
  */
 export function program(version: string, actions: Actions): Command {
-  const root = quiet(new Command('belfry'), actions)
+  const root = group('belfry', actions)
   root
     .description('One durable scheduler for everything that must happen on time, and that can say why.')
     .version(version, '-V, --version', 'Tells the version.')
-    .usage('COMMAND …')
     .addHelpText('after', opening)
   withStore(root)
   root.addCommand(up(actions))
@@ -104,14 +104,25 @@ function child(parent: Command, word: string, actions: Actions): Command {
   const found = parent.commands.find((each) => each.name() === word)
   if (found !== undefined) return found
   const says = word in nouns ? nouns[word as keyof typeof nouns].says : (groups[word] ?? '')
-  const made = quiet(new Command(word), actions).description(says).usage('COMMAND …')
+  const made = group(word, actions).description(says)
   withStore(made)
   parent.addCommand(made)
   return made
 }
 
+/** A word with commands under it: the one that is asked for is finished before it reads what was typed. */
+function group(word: string, actions: Actions): Command {
+  const command = quiet(new Command(word), actions).usage('COMMAND …')
+  return command.hook('preSubcommand', (_, asked) => void finished(asked))
+}
+
 function verb(word: string, operation: AnyOperation, actions: Actions): Command {
-  const command = quiet(new Command(word), actions).description(operation.says)
+  const command = new Command(word).description(operation.says)
+  return finishLater(command, () => finishVerb(command, operation, actions))
+}
+
+function finishVerb(command: Command, operation: AnyOperation, actions: Actions): void {
+  quiet(command, actions)
   const taken = argumentsOf(operation)
   for (const { flag, says } of taken) command.argument(`[${flag.toLowerCase()}]`, says)
   const usage = taken.map(({ flag }) => flag)
@@ -123,12 +134,12 @@ function verb(word: string, operation: AnyOperation, actions: Actions): Command 
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation)
   withStore(command)
-  // Spelled only for whoever asks: every command is made each time, and nearly none is asked for help.
+  // Spelled only for whoever asks for help: nearly nobody does.
   command.addHelpText('after', () => {
     const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
     return `\nExamples:\n${examples.join('\n')}`
   })
-  return command.action(() => actions.operation(operation, command))
+  command.action(() => actions.operation(operation, command))
 }
 
 function addField(command: Command, field: Field): void {
