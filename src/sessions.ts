@@ -18,6 +18,9 @@ import { onlyGiven } from './operations/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
 import { openStore } from './store/open.ts'
 
+/** A second connection to PostgreSQL takes longer to make than all that a command reads. */
+const connectionsOfCommand = 1
+
 /** A store that is open for verbs. */
 export async function openSession(
   { store, schema, namespace, mustExist = false }: StoreOpening,
@@ -25,7 +28,12 @@ export async function openSession(
 ): Promise<StoreSession> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
   const { defaultMaxConcurrent } = opening
-  const opened = await openStore(store, { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent, mustExist })
+  const opened = await openStore(store, {
+    ...onlyGiven({ schema, namespace }),
+    defaultMaxConcurrent,
+    mustExist,
+    connectionsMax: connectionsOfCommand,
+  })
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
   return storeSession(context, async () => {

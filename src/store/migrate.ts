@@ -17,6 +17,10 @@ const createTable = both(
   'migrate create table',
   'create table if not exists belfry.migration (version integer primary key, name text not null, applied_at bigint not null)',
 )
+const findTable = dialects('migrate find table', {
+  sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'migration'`,
+  postgres: `select 1 as found where to_regclass('belfry.migration') is not null`,
+})
 const findVersion = both('migrate find version', 'select max(version) as version from belfry.migration')
 const recordVersion = both(
   'migrate record version',
@@ -28,7 +32,18 @@ const recordVersion = both(
  * and of several who start at once one does the work while the others wait for it.
  */
 export async function migrate(database: Database): Promise<void> {
+  // Nearly always it has been, and whoever sees that takes no lock and writes nothing.
+  if ((await database.read(versionFound)) === schemaVersion) return
   await database.write(() => apply(database))
+}
+
+export async function hasTables(database: Database): Promise<boolean> {
+  return (await database.read(() => one(findTable))) !== undefined
+}
+
+function* versionFound(): Step<number> {
+  if ((yield* one(findTable)) === undefined) return 0
+  return ((yield* one(findVersion))?.version ?? 0) as number
 }
 
 function* apply({ dialect, place }: Database): Step<void> {

@@ -2,11 +2,11 @@ import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
-import { migrate } from './migrate.ts'
+import { hasTables, migrate } from './migrate.ts'
 import type { Store } from './port.ts'
 import { SqlStore } from './sql-store.ts'
 import { openSqliteFile, openSqliteMemory } from './sqlite/open.ts'
-import { all, both, clockNow, dialects, freshIds, one, type Step } from './statement.ts'
+import { all, both, clockNow, freshIds, one, type Step } from './statement.ts'
 
 export interface OpenOptions {
   readonly namespace?: string
@@ -40,9 +40,7 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
     const { mustExist = false } = options
     if (mustExist) await refuseAbsent(database)
     await migrate(database)
-    const ns = await (mustExist
-      ? knownNamespace(database, namespace)
-      : database.write(() => ensureNamespace(namespace)))
+    const ns = (await knownNamespace(database, namespace)) ?? (await newNamespace(database, namespace, mustExist))
     return new SqlStore(database, { ns, namespace, defaultMaxConcurrent })
   } catch (error) {
     await database.close()
@@ -92,14 +90,8 @@ function* ensureNamespace(name: string): Step<number> {
   return (yield* one<{ id: number }>(findNamespace, name))?.id as number
 }
 
-const findTable = dialects('migration table find', {
-  sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'migration'`,
-  postgres: `select 1 as found where to_regclass('belfry.migration') is not null`,
-})
-
 async function refuseAbsent(database: Database): Promise<void> {
-  const found = await database.read(() => one(findTable))
-  if (found !== undefined) return
+  if (await hasTables(database)) return
   throw new BelfryError('not-found', `There is no store at ${database.place}: Belfry has made no tables there.`, {
     hint: 'Name another store; `belfry up` and the first `schedule create` make one.',
     details: { place: database.place },
@@ -108,11 +100,13 @@ async function refuseAbsent(database: Database): Promise<void> {
 
 const findNamespaces = both('namespaces find', 'select name from belfry.namespace order by name limit 1000')
 
-async function knownNamespace(database: Database, name: string): Promise<number> {
-  const found = await database.read(() => one<{ id: number }>(findNamespace, name))
+async function knownNamespace(database: Database, name: string): Promise<number | undefined> {
+  return (await database.read(() => one<{ id: number }>(findNamespace, name)))?.id
+}
+
+async function newNamespace(database: Database, name: string, mustExist: boolean): Promise<number> {
   // The one that everybody has who names none is there with the store, even before anybody used it.
-  if (found !== undefined) return found.id
-  if (name === 'default') return database.write(() => ensureNamespace(name))
+  if (!mustExist || name === 'default') return database.write(() => ensureNamespace(name))
   const known = (await database.read(() => all<{ name: string }>(findNamespaces))).map((row) => row.name)
   throw new BelfryError('not-found', `There is no namespace ${JSON.stringify(name)} in ${database.place}.`, {
     hint: `There is ${known.join(', ') || 'none yet'}.`,

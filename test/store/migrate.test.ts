@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pause, systemClock } from '../../src/core/clock.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { ground } from '../../src/store/migrations/0001-ground.ts'
@@ -27,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   const client = new pg.Client(postgresUrl())
   await client.connect()
-  await client.query(`drop schema if exists ${schema}, ${schema}_old cascade`)
+  await client.query(`drop schema if exists ${schema}, ${schema}_old, ${schema}_done cascade`)
   await client.end()
 })
 
@@ -119,4 +120,18 @@ describe.each([
     )
     expect(await sql('select max(version) as version from belfry.migration')).toEqual([{ version: schemaVersion }])
   })
+})
+
+it('a schema that is up to date is opened without the lock that migrations take', async () => {
+  const url = postgresUrl()
+  await (await openStore(url, { schema: `${schema}_done` })).close()
+  const migrator = new pg.Client(url)
+  await migrator.connect()
+  await migrator.query(`begin; select pg_advisory_xact_lock(hashtextextended('belfry migrations', 0))`)
+  const opened = openStore(url, { schema: `${schema}_done` }).then((store) => store.close())
+  const isOpen = await Promise.race([opened.then(() => true), pause(systemClock, 5_000).then(() => false)])
+  await migrator.query('rollback')
+  await migrator.end()
+  await opened
+  expect(isOpen).toBe(true)
 })

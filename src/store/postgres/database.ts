@@ -59,6 +59,8 @@ export class PostgresDatabase implements Database {
   readonly #underWay = new Set<Promise<unknown>>()
   #ids = { next: 1, last: 0 }
   #closing: Promise<void> | undefined
+  /** The ends of looks whose connections are on the way back. */
+  readonly #leaving = new Set<Promise<void>>()
 
   constructor(pool: Pool, { place, schema, clock }: { place: string; schema: string; clock?: Dials | undefined }) {
     this.#pool = pool
@@ -190,7 +192,7 @@ export class PostgresDatabase implements Database {
     try {
       const result = await this.#drive(talk, verb())
       const ended = end(talk)
-      if (kind.isLook === true) void this.#untilOver(ended).then(() => release(), release)
+      if (kind.isLook === true) this.#leave(ended.then(() => release(), release))
       else await ended.then(() => release())
       return result
     } catch (error) {
@@ -205,7 +207,16 @@ export class PostgresDatabase implements Database {
     return isSilence(error.cause) || this.#pool.wasSilent(client)
   }
 
+  /** Lets whoever looked go on before the connection is free again. */
+  #leave(leaving: Promise<void>): void {
+    const over = this.#untilOver(leaving)
+    this.#leaving.add(over)
+    void over.then(() => this.#leaving.delete(over))
+  }
+
   async #connect(): Promise<pg.PoolClient> {
+    // A look that follows another would find its connection on the way back, and a new one costs tens of ms.
+    if (this.#pool.idleCount === 0 && this.#leaving.size > 0) await Promise.race(this.#leaving)
     try {
       return await this.#pool.connect()
     } catch (error) {

@@ -24,8 +24,10 @@ async function setUp(handle: SqliteHandle, file: string, clock: Dials): Promise<
   await whenFree(() => configure(handle, file))
   const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => noteOpening(handle)))
   // Those that did not close the file stay on record until it has been found sound.
-  if (leftOpen.length > 0) await checkIntegrity(file)
-  await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
+  if (leftOpen.length > 0) {
+    await checkIntegrity(file)
+    await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
+  }
   return new SqliteDatabase(handle, file, clock, () => forgetOpenings(handle, mine === null ? [] : [mine]))
 }
 
