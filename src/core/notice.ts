@@ -36,6 +36,10 @@ export const noticesPolicy: Policy = Object.freeze({
 export const noticeQuietMs = 300_000
 /** What has not started this long after it was due is overdue. */
 export const overdueAfterMs = 300_000
+/** What is overdue is told when it is found so once more, this long after it was first; less than the beats are apart. */
+export const overdueAgainMs = 30_000
+/** By then it is forgotten that something was found overdue once; much more than the beats are apart. */
+const sightingKeptMs = 900_000
 
 const reasonLengthMax = 500
 
@@ -93,8 +97,8 @@ export interface NoticeDecision {
 
 /** Decides whether something is told or held back. What opens a spell of trouble is followed until that is over. */
 export function noticeDecision({ now, memory, opens }: NoticeQuestion): NoticeDecision {
-  const { suppressed, quietUntil } = memory
-  if (now < quietUntil) return { isTold: false, suppressed, after: { ...memory, suppressed: suppressed + 1 } }
+  const { suppressed } = memory
+  if (isQuiet(now, memory)) return { isTold: false, suppressed, after: { ...memory, suppressed: suppressed + 1 } }
   const after = { lastAt: now, quietUntil: now + noticeQuietMs, suppressed: 0, isOpen: memory.isOpen || opens }
   return { isTold: true, suppressed, after }
 }
@@ -104,6 +108,24 @@ export interface NoticeQuestion {
   readonly memory: NoticeMemory
   /** Whether its end can be told of: only a schedule recovers, and only from what counts as a failure of it. */
   readonly opens: boolean
+}
+
+/** Nothing is quiet for longer than the longest quiet: after a clock that was far ahead everybody would wait until it is right. */
+function isQuiet(now: number, { quietUntil }: NoticeMemory): boolean {
+  return now < quietUntil && quietUntil - now <= noticeQuietMs
+}
+
+/**
+ * Decides whether something overdue is told; `null` where there is nothing to remember. Found for the first time it may be
+ * that somebody has just resumed it, or that the workers are just back and about to start it, so that it is only kept in
+ * mind: its quiet is then a short one.
+ */
+export function overdueDecision({ now, memory }: Omit<NoticeQuestion, 'opens'>): NoticeDecision | null {
+  const { isOpen, quietUntil, suppressed } = memory
+  if (isOpen || isQuiet(now, memory)) return null
+  const isSeenAgain = quietUntil <= now && now - quietUntil < sightingKeptMs
+  if (isSeenAgain) return noticeDecision({ now, memory, opens: true })
+  return { isTold: false, suppressed, after: { ...memory, quietUntil: now + overdueAgainMs } }
 }
 
 /** The kinds of trouble that a recovery ends. */
@@ -131,7 +153,7 @@ export interface RecoveryDecision {
  * moment ago. Something that fails and recovers by turns is then told of as failing until it has been well for a while.
  */
 export function recoveryDecision({ now, memory, troubles, isWanted }: RecoveryQuestion): RecoveryDecision | null {
-  if (now < memory.quietUntil) return null
+  if (isQuiet(now, memory)) return null
   return {
     suppressed: troubles.reduce((sum, { suppressed }) => sum + suppressed, memory.suppressed),
     after: {

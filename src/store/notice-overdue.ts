@@ -13,11 +13,14 @@ const isOpen = `exists (select 1 from belfry.notice n
 /** Those that nobody has fired. Whoever was told of one is not told again. */
 const findLate = both(
   'notice find late',
-  `select s.id from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
-    and s.next_due_at <= $2 and not ${isOpen} order by s.wake_at, s.id limit $3`,
+  `select s.id, s.wake_at from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
+    and s.next_due_at <= $2 and not ${isOpen} and (s.wake_at, s.id) > ($4, $5) order by s.wake_at, s.id limit $3`,
 )
 /** Each is asked for by itself, and one row is enough: an `exists` might be answered by reading all that has ended. */
 const unstartedColumns = `s.schedule_id, s.run_id,
+  (select d.source from belfry.run d where d.id = s.run_id) as source,
+  (select q.paused_at from belfry.queue q
+    where q.id = (select d.queue_id from belfry.run d where d.id = s.run_id)) as queue_paused_at,
   (select case when d.not_before > d.enqueued_at then d.not_before else d.enqueued_at end
     from belfry.run d where d.id = s.run_id) as ready_at,
   (select a.kind from belfry.aside a where a.run_id = s.run_id) as kind,
@@ -27,11 +30,13 @@ const unstartedColumns = `s.schedule_id, s.run_id,
 const findLive = both(
   'notice find live',
   `select ${unstartedColumns} from belfry.schedule_run s
-    where s.ns = $1 and (s.schedule_id, s.run_id) > ($2, $3) order by s.schedule_id, s.run_id limit $4`,
+    where s.ns = $1 and (s.schedule_id, s.run_id) > ($3, $4) order by s.schedule_id, s.run_id limit $2`,
 )
+/** A backfill of a thousand runs would stand before whatever is looked for. */
 const findLiveOf = both(
   'notice find live of schedule',
-  `select ${unstartedColumns} from belfry.schedule_run s where s.schedule_id = $1 order by s.run_id limit $2`,
+  `select ${unstartedColumns} from belfry.schedule_run s where s.schedule_id = $1
+    and (select d.source from belfry.run d where d.id = s.run_id) <> 'backfill' order by s.run_id limit $2`,
 )
 /** Trouble that somebody was told of, and that is over as far as the schedule's own row can tell. */
 const findOver = both(
@@ -40,7 +45,7 @@ const findOver = both(
     where n.ns = $1 and n.subject = 'schedule' and n.is_open = 1
     and (s.deleted_at is not null or case when n.event = 'overdue'
       then s.next_due_at is null or s.next_due_at > $2 else s.failure_count = 0 end)
-    order by n.subject_id, n.event limit $3`,
+    and (n.subject_id, n.event) > ($4, $5) order by n.subject_id, n.event limit $3`,
 )
 
 const limitMax = 10_000
@@ -50,6 +55,8 @@ const liveOfOneMax = 100
 interface LiveRow {
   readonly schedule_id: number
   readonly run_id: number
+  readonly source: string
+  readonly queue_paused_at: number | null
   readonly ready_at: number
   readonly kind: string | null
   readonly has_started: number
@@ -65,29 +72,55 @@ export function* noticeOverdue(
   { limit, from }: { limit: number; from?: string },
 ): Step<OverdueNoticed> {
   checkInteger(limit, 'limit', 1, limitMax)
-  const place = placeIn(from)
+  const places = placesIn(from)
   // Nobody fires and nobody leases in a stopped namespace, so that nothing of it is late.
   if ((yield* one(findStop, context.ns))?.stopped_at !== null) return { runs: [], next: null }
   const now = yield* clockNow()
-  const before = now - overdueAfterMs
-  const live = yield* all<LiveRow>(findLive, context.ns, place.scheduleId, place.runId, limit)
-  const waiting = new Map(live.filter((run) => isOverdue(run, before)).map((run) => [run.schedule_id, run.run_id]))
-  const isFirst = from === undefined
-  const late = isFirst ? (yield* all<{ id: number }>(findLate, context.ns, before, limit)).map(({ id }) => id) : []
-  const runs = [
-    ...(yield* tellOverdue(now, before, [...new Set([...late, ...waiting.keys()])], waiting)),
-    ...(isFirst ? yield* tellOver(context, now, limit) : []),
-  ]
-  const last = live.length < limit ? undefined : live.at(-1)
-  return { runs, next: last === undefined ? null : JSON.stringify([last.schedule_id, last.run_id]) }
+  const looking = { ns: context.ns, now, before: now - overdueAfterMs, limit }
+  const late = yield* lateOf(looking, places.late)
+  const live = yield* liveOf(looking, places.live)
+  const waiting = new Map(
+    live.found.filter((run) => isOverdue(run, looking.before)).map((run) => [run.schedule_id, run.run_id]),
+  )
+  const ids = [...new Set([...late.found.map(({ id }) => id), ...waiting.keys()])]
+  const overdue = yield* tellOverdue(looking, ids, waiting)
+  const over = yield* overOf(looking, places.over)
+  const runs = [...overdue, ...(yield* tellOver(looking, over.found))]
+  const next = { late: late.next, live: live.next, over: over.next }
+  return { runs, next: Object.values(next).every((place) => place === null) ? null : JSON.stringify(next) }
 }
 
-function placeIn(from: string | undefined): { scheduleId: number; runId: number } {
-  if (from === undefined) return { scheduleId: 0, runId: 0 }
+interface Looking {
+  readonly ns: number
+  readonly now: number
+  /** What was to start until then is overdue. */
+  readonly before: number
+  readonly limit: number
+}
+
+/** Where a list goes on: behind the row that is named by these two. */
+type Place = readonly [number, number | string]
+
+/** A part of a list; `next` is `null` at its end. */
+interface Part<Found> {
+  readonly found: readonly Found[]
+  readonly next: Place | null
+}
+
+/**
+ * How far each of the three lists was gone through, `null` to its end. Each goes on behind what it has seen: what nobody
+ * wants to hear of, or what goes on, would else keep whatever stands behind it from ever being looked at.
+ */
+type Places = Readonly<Record<'late' | 'live' | 'over', Place | null>>
+
+const beginning: Places = { late: [Number.MIN_SAFE_INTEGER, 0], live: [0, 0], over: [0, ''] }
+
+function placesIn(from: string | undefined): Places {
+  if (from === undefined) return beginning
   try {
-    const [scheduleId, runId] = JSON.parse(from) as unknown[]
-    if (Number.isSafeInteger(scheduleId) && Number.isSafeInteger(runId)) {
-      return { scheduleId: scheduleId as number, runId: runId as number }
+    const places = JSON.parse(from) as Places
+    if (Object.entries(beginning).every(([list, first]) => isPlace(places[list as keyof Places], first as Place))) {
+      return places
     }
   } catch {
     // Falls through to the one refusal of everything that no step has answered.
@@ -95,14 +128,66 @@ function placeIn(from: string | undefined): { scheduleId: number; runId: number 
   throw invalid('from', `is ${JSON.stringify(from)}`, 'the `next` of the step before')
 }
 
-/** What is held waits for a person who paused its schedule, and not for anything that should have happened. */
-function isOverdue({ ready_at: readyAt, kind, has_started: hasStarted }: LiveRow, before: number): boolean {
-  return hasStarted === 0 && kind !== 'held' && readyAt <= before
+function isPlace(place: unknown, like: Place): boolean {
+  if (place === null) return true
+  if (!Array.isArray(place) || place.length !== 2) return false
+  return place.every(
+    (part, index) => typeof part === typeof like[index] && (typeof part === 'string' || Number.isSafeInteger(part)),
+  )
+}
+
+function partOf<Found>(found: readonly Found[], limit: number, placeOf: (last: Found) => Place): Part<Found> {
+  const last = found.length < limit ? undefined : found.at(-1)
+  return { found, next: last === undefined ? null : placeOf(last) }
+}
+
+const nothing = { found: [], next: null } as const
+
+interface LateRow {
+  readonly id: number
+  readonly wake_at: number
+}
+
+function* lateOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<LateRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<LateRow>(findLate, ns, before, limit, ...place), limit, (row) => [row.wake_at, row.id])
+}
+
+function* liveOf({ ns, limit }: Looking, place: Place | null): Step<Part<LiveRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<LiveRow>(findLive, ns, limit, ...place), limit, (row) => [row.schedule_id, row.run_id])
+}
+
+interface OverRow {
+  readonly subject_id: number
+  readonly event: (typeof troubles)[number]
+}
+
+function* overOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<OverRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<OverRow>(findOver, ns, before, limit, ...place), limit, (row) => [row.subject_id, row.event])
+}
+
+/** Whether nobody has started a run that could have been. What its queue's pause keeps is told of as long as it was before. */
+function isLate({ ready_at: readyAt, source, kind, has_started: hasStarted }: LiveRow, before: number): boolean {
+  return hasStarted === 0 && readyAt <= before && !isBehindItsOwn(source, kind)
+}
+
+/**
+ * What is held waits for a person who paused its schedule, and what stands behind a run of its own schedule for that one:
+ * neither for anything that should have happened. And what is made up for the past was due long ago, which everybody knows.
+ */
+function isBehindItsOwn(source: string, kind: string | null): boolean {
+  return source === 'backfill' || kind === 'held' || kind === 'overlap'
+}
+
+/** Somebody who pauses a queue knows that nothing of it starts. */
+function isOverdue(run: LiveRow, before: number): boolean {
+  return run.queue_paused_at === null && isLate(run, before)
 }
 
 function* tellOverdue(
-  now: number,
-  before: number,
+  { now, before }: Looking,
   ids: readonly number[],
   waiting: ReadonlyMap<number, number>,
 ): Step<string[]> {
@@ -135,12 +220,8 @@ function* happeningsOf(
   })
 }
 
-type Trouble = (typeof troubles)[number]
-
 /** Ends spells of trouble: with a word where the schedule is well again, without where it is paused, gone or fails. */
-function* tellOver(context: StoreContext, now: number, limit: number): Step<string[]> {
-  const before = now - overdueAfterMs
-  const found = yield* all<{ subject_id: number; event: Trouble }>(findOver, context.ns, before, limit)
+function* tellOver({ now, before }: Looking, found: readonly OverRow[]): Step<string[]> {
   const locked = yield* lockSchedules(
     found.map((row) => row.subject_id),
     { wait: false },
@@ -149,21 +230,19 @@ function* tellOver(context: StoreContext, now: number, limit: number): Step<stri
   const quiet: NoticeKey[] = []
   for (const { subject_id: subjectId, event } of found) {
     const row = locked.get(subjectId)
-    if (row === undefined || (event === 'overdue' && (yield* hasOverdueRun(row, before)))) continue
+    if (row === undefined || (event === 'overdue' && (yield* hasLateRun(row, before)))) continue
     if (row.deletedAt === null && row.failureCount === 0 && !isPaused(row, now)) recovered.set(subjectId, row)
     else if (event === 'overdue' || row.deletedAt !== null) {
       quiet.push({ ns: row.ns, subject: 'schedule', subjectId, event })
     }
   }
   yield* closeQuietly(quiet)
-  return yield* tell(
-    now,
-    yield* happeningsOf([...recovered.values()], 'recover', () => ({ runId: null, reason: 'it runs again' })),
-  )
+  const reason = 'nothing of it is overdue or fails any more'
+  return yield* tell(now, yield* happeningsOf([...recovered.values()], 'recover', () => ({ runId: null, reason })))
 }
 
-function* hasOverdueRun({ id }: ScheduleRow, before: number): Step<boolean> {
-  return (yield* all<LiveRow>(findLiveOf, id, liveOfOneMax)).some((run) => isOverdue(run, before))
+function* hasLateRun({ id }: ScheduleRow, before: number): Step<boolean> {
+  return (yield* all<LiveRow>(findLiveOf, id, liveOfOneMax)).some((run) => isLate(run, before))
 }
 
 function* closeQuietly(keys: readonly NoticeKey[]): Step<void> {

@@ -5,6 +5,7 @@ import {
   noticeDecision,
   noticeOf,
   noticeTarget,
+  overdueDecision,
   recoveryDecision,
   troubles,
 } from '../core/notice.ts'
@@ -31,10 +32,11 @@ export interface EndedRun {
   readonly reason: string
 }
 
-/** A schedule before and after its runs ended. */
+/** A schedule as it was before its runs ended, and what they did to it. */
 export interface MovedSchedule {
   readonly before: ScheduleRow
-  readonly after: ScheduleRow
+  /** How many had failed in a row after each run whose end counts for it, in the order in which they ended. */
+  readonly failures: ReadonlyMap<number, number>
 }
 
 /** Where something happened, and where it may be told, the nearest first. */
@@ -78,11 +80,7 @@ export function* tellEnds(
   ends: readonly EndedRun[],
   schedules: ReadonlyMap<number, MovedSchedule>,
 ): Step<void> {
-  const recovering = recoveringRuns(ends, schedules)
-  const notable = ends.flatMap((end) => {
-    const event = eventOf(end, recovering)
-    return event === null ? [] : [{ end, event }]
-  })
+  const notable = notableOf(ends, schedules)
   if (notable.length === 0) return
   const rows = yield* each(
     findPlaces,
@@ -91,48 +89,56 @@ export function* tellEnds(
   const places = new Map(rows.map((row) => [row.id as number, row]))
   yield* tell(
     now,
-    notable.flatMap(({ end, event }) => {
-      const row = places.get(end.runId)
+    notable.flatMap((one) => {
+      const row = places.get(one.end.runId)
       // Whatever becomes of a notice, nobody is told of it: a receiver that is down would be told of that for ever.
       if (row === undefined || row.source === 'notice') return []
-      return [happeningOf(end, event, row, schedules.get(end.scheduleId ?? 0))]
+      return [happeningOf(one, row, schedules.get(one.end.scheduleId ?? 0))]
     }),
   )
 }
 
-function eventOf({ status, runId }: EndedRun, recovering: ReadonlySet<number>): NoticeEvent | null {
-  if (status === 'failed') return 'failure'
-  if (status === 'parked') return 'park'
-  return recovering.has(runId) ? 'recover' : null
+/** An end that somebody may want to be told of, and how many of its schedule had failed in a row then. */
+interface Notable {
+  readonly end: EndedRun
+  readonly event: NoticeEvent
+  readonly failuresInARow: number | null
 }
 
-/** Of each schedule that had failed and has not any more, the run that brought that about. */
-function recoveringRuns(ends: readonly EndedRun[], schedules: ReadonlyMap<number, MovedSchedule>): ReadonlySet<number> {
-  const last = new Map<number, number>()
-  for (const { status, scheduleId, runId } of ends) {
-    const moved = scheduleId === null || status !== 'completed' ? undefined : schedules.get(scheduleId)
-    if (moved === undefined || moved.before.failureCount === 0 || moved.after.failureCount > 0) continue
-    last.set(moved.before.id, runId)
-  }
-  return new Set(last.values())
+/**
+ * What several runs of a schedule came to in one step is looked at one after the other, as if each had ended by itself: one
+ * that fails beside another that completes is a failure and a recovery.
+ */
+function notableOf(ends: readonly EndedRun[], schedules: ReadonlyMap<number, MovedSchedule>): Notable[] {
+  const inARow = new Map([...schedules].map(([id, { before }]) => [id, before.failureCount]))
+  return ends.flatMap((end): Notable[] => {
+    const { status, scheduleId, runId } = end
+    const id = scheduleId ?? 0
+    const was = inARow.get(id) ?? 0
+    const is = schedules.get(id)?.failures.get(runId) ?? was
+    inARow.set(id, is)
+    const failuresInARow = schedules.has(id) ? is : null
+    if (status === 'failed') return [{ end, event: 'failure', failuresInARow }]
+    if (status === 'parked') return [{ end, event: 'park', failuresInARow }]
+    return was > 0 && is === 0 ? [{ end, event: 'recover', failuresInARow: was }] : []
+  })
 }
 
-function happeningOf(end: EndedRun, event: NoticeEvent, row: Row, moved: MovedSchedule | undefined): Happening {
+function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: MovedSchedule | undefined): Happening {
   const { ns, queueId, scheduleId, runId, fence, reason } = end
   const subject: NoticeSubject =
     scheduleId === null
       ? { ns, subject: 'queue', subjectId: queueId }
       : { ns, subject: 'schedule', subjectId: scheduleId }
-  const { before, after } = moved ?? {}
   return {
     ...subject,
-    ...placeOf(row, before?.spec.notify),
+    ...placeOf(row, moved?.before.spec.notify),
     event,
-    schedule: before?.name ?? null,
+    schedule: moved?.before.name ?? null,
     runId,
     attempt: fence === 0 ? null : fence,
     reason: event === 'recover' ? 'completed' : keepableText(reason),
-    failuresInARow: (event === 'recover' ? before : after)?.failureCount ?? null,
+    failuresInARow,
     isCounted: true,
   }
 }
@@ -186,15 +192,16 @@ function keysOf({ ns, subject, subjectId, event }: NoticeKey): NoticeKey[] {
 function trouble(now: number, book: NoticeBook, one: Happening): Told[] {
   const target = noticeTarget(one.event, one.levels)
   const memory = book.get(one)
-  if (target === null || (!one.isCounted && (memory.isOpen || now < memory.quietUntil))) return []
-  const { isTold, suppressed, after } = noticeDecision({ now, memory, opens: canRecover(one) })
-  book.set(one, after)
-  return isTold ? [{ of: one, target, suppressed }] : []
+  const decision =
+    one.event === 'overdue' ? overdueDecision({ now, memory }) : noticeDecision({ now, memory, opens: canRecover(one) })
+  if (target === null || decision === null) return []
+  book.set(one, decision.after)
+  return decision.isTold ? [{ of: one, target, suppressed: decision.suppressed }] : []
 }
 
 /** What somebody ran by hand fails by itself: no failure of the schedule is counted, so that none could be over. */
-function canRecover({ event, failuresInARow }: Happening): boolean {
-  return event === 'overdue' || (failuresInARow ?? 0) > 0
+function canRecover({ failuresInARow }: Happening): boolean {
+  return (failuresInARow ?? 0) > 0
 }
 
 function recovery(now: number, book: NoticeBook, one: Happening): Told[] {

@@ -18,7 +18,7 @@ export interface OccurrenceEnd {
 
 /**
  * Does for schedules what the end of their runs brings about, however they ended: the ledger, the failures in a row, the
- * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was and is.
+ * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was, and its failures in a row after each end.
  */
 export function* occurrencesEnded(
   now: number,
@@ -34,6 +34,7 @@ export function* occurrencesEnded(
   const counted = yield* finishedBy(finishing)
   const endsOf = bySchedule(ends)
   const anchored: number[] = []
+  const failures = new Map<number, number>()
   const moved = active.flatMap((row) => {
     const own = endsOf.get(row.id) ?? []
     if (!isMoved(row, own, counted)) return []
@@ -41,6 +42,7 @@ export function* occurrencesEnded(
       anchored.push(row.id)
       return []
     }
+    for (const [runId, count] of failuresAfterEach(row.failureCount, own, counted)) failures.set(runId, count)
     return [rowAfter(row, now, { ends: own, counted, live: live.get(row.id) ?? [] })]
   })
   yield* saveAnchors(anchored, now)
@@ -50,8 +52,7 @@ export function* occurrencesEnded(
     now,
     active.filter(({ id }) => (live.get(id)?.length ?? 0) > 0).map(({ id }) => id),
   )
-  const after = new Map(moved.map((row) => [row.id, row]))
-  return new Map([...rows.values()].map((before) => [before.id, { before, after: after.get(before.id) ?? before }]))
+  return new Map([...rows.values()].map((before) => [before.id, { before, failures }]))
 }
 
 /** Only the schedules of these ends; one that the caller did not lock is locked now. */
@@ -110,12 +111,26 @@ interface Ended {
 
 /** The schedule once runs of it have ended. */
 export function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended): ScheduleRow {
-  const own = ends.filter(({ runId }) => counted.has(runId))
-  const failureCount = own.reduce((count, { status }) => failuresAfter(count, status), row.failureCount)
-  const after = { ...row, failureCount, anchorAt: own.length > 0 ? now : row.anchorAt }
+  const counts = failuresAfterEach(row.failureCount, ends, counted)
+  const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
+  const after = { ...row, failureCount, anchorAt: counts.length > 0 ? now : row.anchorAt }
   // The end of a run must not fail for want of its schedule's time zone; whoever fires will say what is wrong.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
+}
+
+/** How many had failed in a row after each of the ends that count, in their order. */
+function failuresAfterEach(
+  before: number,
+  ends: readonly OccurrenceEnd[],
+  counted: ReadonlySet<number>,
+): [runId: number, count: number][] {
+  let count = before
+  return ends.flatMap(({ runId, status }) => {
+    if (!counted.has(runId)) return []
+    count = failuresAfter(count, status)
+    return [[runId, count]]
+  })
 }
 
 /** Cancelled and skipped occurrences say nothing about whether the work succeeds. */

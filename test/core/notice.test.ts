@@ -8,6 +8,7 @@ import {
   noticesPolicy,
   noticeTarget,
   notifyProblems,
+  overdueDecision,
   recoveryDecision,
 } from '../../src/core/notice.ts'
 import { policyProblems } from '../../src/core/policy.ts'
@@ -39,6 +40,16 @@ describe('the same', () => {
     }
     const next = noticeDecision({ now: now + noticeQuietMs, memory, opens: true })
     expect(next).toMatchObject({ isTold: true, suppressed: 3, after: { suppressed: 0 } })
+  })
+
+  it('is told at once where the clock was far ahead when it was told last', () => {
+    const ahead = { lastAt: now + 1e9, quietUntil: now + 1e9 + noticeQuietMs, suppressed: 0, isOpen: false }
+    expect(noticeDecision({ now, memory: ahead, opens: true })).toMatchObject({ isTold: true, after: { lastAt: now } })
+    expect(recoveryDecision({ now, memory: ahead, troubles: [], isWanted: true })).not.toBe(null)
+    expect(overdueDecision({ now, memory: ahead })).toMatchObject({
+      isTold: false,
+      after: { quietUntil: now + 30_000 },
+    })
   })
 
   it('is told at once after a recovery, which tells how many failures were held back', () => {

@@ -1,50 +1,132 @@
 import { expect, it } from 'vitest'
+import { overdueAgainMs } from '../../src/core/notice.ts'
 import { http, told, words } from './notice-stage.ts'
-import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
+import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('what is overdue', (stage) => {
-  const overdue = async (limit = 100) => {
-    await stage().store.noticeOverdue({ limit })
+  /** One look at all there is, in steps of so many. */
+  const look = async (limit = 100) => {
+    for (let from: string | null | undefined; from !== null; ) {
+      from = (await stage().store.noticeOverdue({ limit, ...(from !== undefined && { from }) })).next
+    }
     return words(stage())
   }
+  /** It is told when it is found twice. */
+  const overdue = async (limit = 100) => {
+    expect(await look(limit)).toEqual([])
+    stage().pass(overdueAgainMs)
+    return look(limit)
+  }
+  const notify = { onOverdue: http('o'), onRecover: http('r') }
 
-  it('is told once where nobody fires it, and so is that it runs again', async () => {
-    await stage().put({ notify: { onOverdue: http('o'), onRecover: http('r') } })
+  it('is told once where nobody fires it, and so is that it is well again', async () => {
+    await stage().put({ notify })
     stage().to(startAt + hour + 5 * minute - 1)
-    expect(await overdue()).toEqual([])
+    expect(await look()).toEqual([])
     stage().pass(1)
     expect(await overdue()).toEqual(['overdue of report to o'])
     stage().pass(20 * minute)
     expect(await overdue()).toEqual([])
     await stage().fire()
     await stage().end(await stage().leaseOne())
-    expect(await overdue()).toEqual(['recover of report to r'])
-    expect(await overdue()).toEqual([])
+    expect(await look()).toEqual(['recover of report to r'])
+    expect(await look()).toEqual([])
     stage().to(startAt + 2 * hour + 5 * minute)
+    expect(await overdue()).toEqual(['overdue of report to o'])
+  })
+
+  it('is not told where somebody starts it after the first look: it was just resumed, or the workers are just back', async () => {
+    await stage().put({ notify })
+    stage().to(startAt + hour + 10 * minute)
+    expect(await look()).toEqual([])
+    await stage().fire()
+    await stage().store.pauseSchedule('report', { reason: 'r' })
+    stage().pass(20 * minute)
+    await stage().store.resumeSchedule('report')
+    expect(await look()).toEqual([])
+    await stage().leaseOne()
+    stage().pass(minute)
+    expect(await look()).toEqual([])
+  })
+
+  it('was forgotten when it is found once more hours later', async () => {
+    await stage().put({ notify })
+    stage().to(startAt + hour + 10 * minute)
+    expect(await look()).toEqual([])
+    await stage().fire()
+    await stage().end(await stage().leaseOne())
+    stage().to(startAt + 3 * hour)
     expect(await overdue()).toEqual(['overdue of report to o'])
   })
 
   it('is told where nobody starts its run, however many other runs there are to look at', async () => {
     for (const name of ['a', 'b', 'c']) await stage().put({ name, overlap: 'allow' })
-    await stage().put({ name: 'd', notify: { onOverdue: http('o') } })
+    await stage().put({ name: 'd', notify })
     await stage().fireAt(startAt + hour)
     for (const lease of await stage().lease(1)) expect(lease.fence).toBe(1)
     stage().pass(5 * minute)
-    const runs: string[] = []
+    expect(await look(1)).toEqual([])
+    stage().pass(overdueAgainMs)
     for (let from: string | null | undefined; from !== null; ) {
-      const step = await stage().store.noticeOverdue({ limit: 1, ...(from !== undefined && { from }) })
-      runs.push(...step.runs)
-      from = step.next
+      from = (await stage().store.noticeOverdue({ limit: 1, ...(from !== undefined && { from }) })).next
     }
-    expect(runs).toHaveLength(1)
-    const [notice] = await told(stage())
-    expect(notice).toMatchObject({ runId: runs[0], notice: { event: 'overdue', schedule: 'd', attempt: null } })
+    const [notice, ...others] = await told(stage())
+    expect(others).toEqual([])
+    expect(notice).toMatchObject({ notice: { event: 'overdue', schedule: 'd', attempt: null } })
     expect(await stage().run(notice?.notice.run ?? '')).toMatchObject({ schedule: 'd', status: 'ready' })
     expect(await overdue()).toEqual([])
   })
 
+  it('is told though as many others are late as one step looks at, of which nobody wants to hear', async () => {
+    for (const name of ['a', 'b', 'c']) await stage().put({ name })
+    await stage().put({ name: 'd', notify })
+    stage().to(startAt + hour + 10 * minute)
+    expect(await overdue(2)).toEqual(['overdue of d to o'])
+  })
+
+  it('is over, and told so, though as many others are still overdue as one step looks at', async () => {
+    for (const name of ['a', 'b', 'c']) await stage().put({ name, notify, queue: 'nobody' })
+    await stage().put({ name: 'd', notify })
+    await stage().fireAt(startAt + hour)
+    stage().pass(10 * minute)
+    expect(await overdue()).toHaveLength(4)
+    await stage().end(await stage().leaseOne())
+    expect(await look(2)).toEqual(['recover of d to r'])
+  })
+
+  it('is nothing that waits for a run of its own schedule, or that makes up for the past', async () => {
+    await stage().put({ name: 'queued', overlap: 'queue', notify })
+    await stage().put({ name: 'serial', timing: { everyMs: 100 * hour, from: 'start' }, notify })
+    await stage().put({ name: 'beside', timing: { everyMs: 100 * hour, from: 'start' }, overlap: 'allow', notify })
+    await stage().fireAt(startAt + hour)
+    await stage().leaseOne()
+    await stage().fireAt(startAt + 2 * hour)
+    stage().to(startAt + 301 * hour)
+    await stage().sql(`update belfry.schedule set next_run_at = null, next_due_at = null, wake_at = null`)
+    for (const name of ['serial', 'beside']) {
+      const made = await stage().store.backfill(name, { from: startAt, to: startAt + 300 * hour })
+      expect(made).toMatchObject({ made: [{}, {}] })
+    }
+    await stage().lease(1)
+    stage().pass(10 * minute)
+    expect(await overdue()).toEqual([])
+  })
+
+  it('is nothing whose queue somebody has paused, and what was told of is not over for it', async () => {
+    await stage().put({ name: 'a', notify })
+    await stage().put({ name: 'b', notify, queue: 'other' })
+    await stage().fireAt(startAt + hour)
+    await stage().store.setQueue('default', { paused: { reason: 'r' }, actor })
+    stage().pass(10 * minute)
+    expect(await overdue()).toEqual(['overdue of b to o'])
+    await stage().store.setQueue('other', { paused: { reason: 'r' }, actor })
+    expect(await overdue()).toEqual([])
+    await stage().store.setQueue('other', { paused: false, actor })
+    await stage().lease(1, 'other')
+    expect(await look()).toEqual(['recover of b to r'])
+  })
+
   it('is nothing that is paused, at work, or over', async () => {
-    const notify = { onOverdue: http('o') }
     await stage().put({ name: 'held', notify })
     await stage().put({ name: 'asleep', notify })
     await stage().put({ name: 'working', notify, priority: 1 })
@@ -57,7 +139,6 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('ends without a word where somebody pauses or deletes it', async () => {
-    const notify = { onOverdue: http('o'), onRecover: http('r') }
     await stage().put({ name: 'a', notify })
     await stage().put({ name: 'b', notify })
     stage().to(startAt + hour + 5 * minute)
@@ -74,7 +155,7 @@ onEachStore('what is overdue', (stage) => {
     stage().to(startAt + 2 * hour)
     await stage().sql(`update belfry.namespace set stopped_at = 1`)
     expect(await overdue()).toEqual([])
-    for (const from of ['', 'x', '[1]', '["a","b"]']) {
+    for (const from of ['', 'x', '[1]', 'null', '{}', '{"late":[1,1],"live":["1",1],"over":null}']) {
       await expect(stage().store.noticeOverdue({ limit: 1, from })).rejects.toThrow(/the `next` of the step before/)
     }
   })

@@ -101,6 +101,25 @@ onEachStore('a notice', (stage) => {
     expect(await words(stage())).toEqual(['failure of report to f'])
   })
 
+  it('tells of a failure and a recovery that are written in one step as if each had been written by itself', async () => {
+    const notify = { onFailure: http('f'), onRecover: http('r') }
+    await stage().put({ overlap: 'allow', maxLatenessMs: 10 * hour, notify })
+    for (const hours of [1, 2, 3]) await stage().fireAt(startAt + hours * hour)
+    const [first, second, third] = (await stage().lease()).map(({ runId, fence }) => ({ runId, fence }))
+    if (first === undefined || second === undefined || third === undefined) throw new Error('fewer could go')
+    await stage().store.settle([
+      { ...first, outcome: broken },
+      { ...second, outcome: broken },
+      { ...third, outcome: { kind: 'success' } },
+    ])
+    const said = (await told(stage())).map(({ notice }) => [notice.event, notice.run, notice.failuresInARow])
+    expect(said).toEqual([
+      ['failure', first.runId, 1],
+      ['recover', third.runId, 2],
+    ])
+    expect((await stage().store.read.notices({ limit: 10 })).map(({ isOpen }) => isOpen)).toEqual([false, false])
+  })
+
   it('of a failure right after a recovery is not held back by the one before it', async () => {
     await stage().put({ timing: { everyMs: 10_000 }, notify: { onFailure: http('f'), onRecover: http('r') } })
     const next = async () => (await stage().view()).nextRunAt ?? 0

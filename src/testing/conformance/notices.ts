@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Notice, noticeQuietMs } from '../../core/notice.ts'
+import { type Notice, noticeQuietMs, overdueAgainMs } from '../../core/notice.ts'
 import type { Store } from '../../store/port.ts'
 import { actor, type Case, cannotShare, enqueueMany, noop, type Stage } from './place.ts'
 
@@ -59,6 +59,7 @@ export const notices: Case[] = [
       stage.clock.advance(10 * 60_000)
       for (let looks = 0; looks < 3; looks++) {
         await Promise.all(stores.map((store) => store.noticeOverdue({ limit: 100 })))
+        stage.clock.advance(overdueAgainMs)
       }
       const told = (await taken(stage, first)).map(({ event, schedule }) => `${event} ${schedule}`)
       assert.deepEqual(told.sort(), ['overdue a', 'overdue b', 'overdue c'])
