@@ -15,8 +15,8 @@ export interface NoticeSteps {
 export interface NoticeReads {
   /** Where notices about the whole namespace go. */
   notify(): Promise<Notify>
-  /** What was told last of each subject and event, the newest first. */
-  notices(page: { limit: number }): Promise<NoticeView[]>
+  /** What was told last of each subject and event, the newest first; `before` is the `next` of the page before. */
+  notices(page: { limit: number; before?: string }): Promise<NoticePage>
 }
 
 /** What is not named stays; `null` takes it away. */
@@ -31,6 +31,12 @@ export interface OverdueNoticed {
   /** The runs that tell it. */
   readonly runs: readonly string[]
   /** Where the next step goes on; `null` when all were looked at. */
+  readonly next: string | null
+}
+
+export interface NoticePage {
+  readonly told: readonly NoticeView[]
+  /** Where the list goes on; `null` at its end. */
   readonly next: string | null
 }
 

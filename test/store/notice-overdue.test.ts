@@ -146,7 +146,7 @@ onEachStore('what is overdue', (stage) => {
     await stage().store.pauseSchedule('a', { reason: 'r' })
     await stage().store.deleteSchedule('b')
     expect(await overdue()).toEqual([])
-    const isOpen = async () => (await stage().store.read.notices({ limit: 10 })).map((one) => one.isOpen)
+    const isOpen = async () => (await stage().store.read.notices({ limit: 10 })).told.map((one) => one.isOpen)
     expect(await isOpen()).toEqual([false, false])
   })
 

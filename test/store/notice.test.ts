@@ -82,7 +82,7 @@ onEachStore('a notice', (stage) => {
     expect(ends).toHaveLength(5)
     await stage().store.settle(ends)
     expect(await words(stage())).toEqual(['failure of queue default to q'])
-    expect(await stage().store.read.notices({ limit: 10 })).toEqual([
+    expect((await stage().store.read.notices({ limit: 10 })).told).toEqual([
       { event: 'failure', schedule: null, queue: 'default', at: startAt, suppressed: 4, isOpen: false },
     ])
   })
@@ -117,7 +117,7 @@ onEachStore('a notice', (stage) => {
       ['failure', first.runId, 1],
       ['recover', third.runId, 2],
     ])
-    expect((await stage().store.read.notices({ limit: 10 })).map(({ isOpen }) => isOpen)).toEqual([false, false])
+    expect((await stage().store.read.notices({ limit: 10 })).told.map(({ isOpen }) => isOpen)).toEqual([false, false])
   })
 
   it('of a failure right after a recovery is not held back by the one before it', async () => {
@@ -233,12 +233,35 @@ onEachStore('a notice', (stage) => {
     await stage().runAt(startAt + hour, broken)
     await store.setQueue('default', { notify: { onFailure: http('q') }, actor })
     await work(stage(), 'fail')
-    expect(await store.read.notices({ limit: 10 })).toHaveLength(2)
+    expect((await store.read.notices({ limit: 10 })).told).toHaveLength(2)
     stage().pass(31 * 24 * hour)
     for (let from: string | null | undefined; from !== null; ) {
       from = (await store.prune({ limit: 1_000, ...(from !== undefined && { from }) })).next
     }
-    expect(await store.read.notices({ limit: 10 })).toMatchObject([{ schedule: 'report', isOpen: true }])
+    expect((await store.read.notices({ limit: 10 })).told).toMatchObject([{ schedule: 'report', isOpen: true }])
+  })
+})
+
+onEachStore('what was told', (stage) => {
+  it('is listed a page at a time, the newest first, also where all of it was told at one instant', async () => {
+    const { store } = stage()
+    await store.setNotify({ onFailure: http('n'), onPark: http('n') }, { actor })
+    for (const queue of ['default', 'a', 'b'])
+      for (const end of ['fail', 'park'] as const) await work(stage(), end, queue)
+    stage().pass(minute)
+    await work(stage(), 'park', 'c')
+    const { told: all, next: none } = await store.read.notices({ limit: 100 })
+    expect([all.length, none, all[0]?.queue]).toEqual([7, null, 'c'])
+    const pages: unknown[] = []
+    for (let before: string | null | undefined; before !== null; ) {
+      const { told: page, next } = await store.read.notices({ limit: 2, ...(before !== undefined && { before }) })
+      pages.push(...page)
+      before = next
+    }
+    expect(pages).toEqual(all)
+    for (const before of ['', 'x', '1.queue.1', '1.other.1.park', '1.queue.1.told', '99999999999999999.queue.1.park']) {
+      await expect(store.read.notices({ limit: 2, before })).rejects.toThrow(/the `next` of the page before/)
+    }
   })
 })
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type Notify, noticeEvents } from '../../core/notice.ts'
 import type { NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
-import { limit } from '../fields.ts'
+import { limit, limitDefault } from '../fields.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from '../notify-input.ts'
+import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { patched } from '../patch.ts'
@@ -52,6 +53,7 @@ export const notify = operation({
 export interface Notices {
   readonly notify: Notify
   readonly told: readonly NoticeView[]
+  readonly next: string | null
 }
 
 const noticeSaid = outputOf<NoticeView>()(
@@ -67,28 +69,32 @@ const noticeSaid = outputOf<NoticeView>()(
     .describe('What was told last of a schedule or a queue.'),
 )
 
-const limitDefault = 100
-
 export const notices = operation({
   noun: 'store',
   verb: 'notices',
   command: ['notices'],
-  says: 'Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue.',
+  says: 'Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue, a page at a time.',
   request: 'a look at notices',
   effect: 'read',
   scope: 'read',
-  input: z.strictObject({ limit: limit.optional() }),
+  input: z.strictObject({
+    before: z.string().describe('The next of the page before.').optional(),
+    limit: limit.optional(),
+  }),
   takes: [],
   output: outputOf<Notices>()(
     z.strictObject({
       notify: notifyAnswered,
       told: z.array(noticeSaid).describe('What was told last, the newest first.'),
+      next: text('Where the list goes on: the before of the next page.').nullable(),
     }),
   ),
   errors: ['invalid'],
   doors: everyDoor,
-  examples: [{}, { limit: 10 }],
-  async run({ store }, { limit: most = limitDefault }) {
-    return { notify: await store.read.notify(), told: await store.read.notices({ limit: most }) }
+  examples: [{}, { before: '1767603600000.schedule.17.failure', limit: 10 }],
+  nextPage: ({ next }) => (next === null ? null : { before: next }),
+  async run({ store }, page) {
+    const notify = await store.read.notify()
+    return { notify, ...(await store.read.notices({ limit: limitDefault, ...onlyGiven(page) })) }
   },
 })

@@ -13,6 +13,6 @@ export const storeOperations = {
   importCrontab,
   /** Says who is told of what fails in the whole namespace, where no schedule or queue says it; null takes one away. */
   notify,
-  /** Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue. */
+  /** Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue, a page at a time. */
   notices,
 }

@@ -1,8 +1,8 @@
-import type { Notify } from '../../core/notice.ts'
-import { checkInteger } from '../check.ts'
+import { type Notify, noticeEvents } from '../../core/notice.ts'
+import { checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { noticeRowOf } from '../notice-row.ts'
-import type { NoticeView } from '../notice-steps.ts'
+import type { NoticePage, NoticeView } from '../notice-steps.ts'
 import { readNotify } from '../notify-setting.ts'
 import { all, both, one, type Row, type Step } from '../statement.ts'
 
@@ -12,8 +12,8 @@ const findNotices = both(
   `select n.*, s.name as schedule, q.name as queue from belfry.notice n
     left join belfry.schedule s on n.subject = 'schedule' and s.id = n.subject_id
     left join belfry.queue q on n.subject = 'queue' and q.id = n.subject_id
-    where n.ns = $1 and n.last_at is not null
-    order by n.last_at desc, n.subject, n.subject_id, n.event limit $2`,
+    where n.ns = $1 and n.last_at is not null and (n.last_at, n.subject, n.subject_id, n.event) < ($3, $4, $5, $6)
+    order by n.last_at desc, n.subject desc, n.subject_id desc, n.event desc limit $2`,
 )
 
 const pageMax = 1_000
@@ -22,10 +22,34 @@ export function* notify({ ns }: StoreContext): Step<Notify> {
   return readNotify((yield* one(findNotify, ns))?.notify) ?? {}
 }
 
-export function* notices({ ns }: StoreContext, { limit }: { limit: number }): Step<NoticeView[]> {
+export function* notices(
+  { ns }: StoreContext,
+  { limit, before }: { limit: number; before?: string },
+): Step<NoticePage> {
   checkInteger(limit, 'limit', 1, pageMax)
-  return (yield* all(findNotices, ns, limit)).map(viewOf)
+  const rows = yield* all(findNotices, ns, limit + 1, ...placeIn(before))
+  const last = rows.length <= limit ? undefined : rows[limit - 1]
+  return { told: rows.slice(0, limit).map(viewOf), next: last === undefined ? null : placeOf(last) }
 }
+
+/** The place of a notice in the list, the newest of which has a place before all others. */
+type Place = readonly [lastAt: number, subject: string, subjectId: number, event: string]
+
+const newest: Place = [Number.MAX_SAFE_INTEGER, '', 0, '']
+
+function placeOf({ last_at, subject, subject_id, event }: Row): string {
+  return [last_at, subject, subject_id, event].join('.')
+}
+
+function placeIn(before: string | undefined): Place {
+  if (before === undefined) return newest
+  const [, lastAt, subject = '', subjectId, event = ''] = placePattern.exec(String(before)) ?? []
+  const place: Place = [Number(lastAt), subject, Number(subjectId), event]
+  if (Number.isSafeInteger(place[0]) && Number.isSafeInteger(place[2])) return place
+  throw invalid('before', `is ${JSON.stringify(before)}`, 'the `next` of the page before')
+}
+
+const placePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule)\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
 
 function viewOf(row: Row): NoticeView {
   const { event, lastAt, suppressed, isOpen } = noticeRowOf(row)

@@ -12,5 +12,6 @@ export const notices: WrongInputs = {
     [2, 'a notice of what is never told', `belfry notify --on-success '{"http":{"url":"http://h/"}}'`],
     [2, 'a notice that is taken and given', `belfry notify --on-park '{"command":["x"]}' --unset on-park`],
     [2, 'a page of no notices', 'belfry notices --limit 0'],
+    [2, 'a page behind no notice', 'belfry notices --before r-11'],
   ],
 }

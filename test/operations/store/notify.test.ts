@@ -32,7 +32,7 @@ describe('who is told', () => {
     expect(schedule).not.toHaveProperty('notify')
     expect((await queues.set('mail', given)).queue.notify).toEqual(stored)
     expect(await store.notify(given)).toEqual({ answer: 'updated', notify: stored })
-    expect(await store.notices()).toEqual({ notify: stored, told: [] })
+    expect(await store.notices()).toEqual({ notify: stored, told: [], next: null })
   })
 
   it('is changed field by field, told as what changed, and taken away by null', async () => {

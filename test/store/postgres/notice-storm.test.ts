@@ -110,7 +110,7 @@ test('settles that all make notices, of subjects they share, never wait in a cir
   }
   isOver = true
   const [one, other] = await delivering
-  const left = (await first.read.notices({ limit: 1_000 })).reduce((sum, { suppressed }) => sum + suppressed, 0)
+  const left = (await first.read.notices({ limit: 1_000 })).told.reduce((sum, { suppressed }) => sum + suppressed, 0)
   await Promise.all([first, second, third, fourth].map((store) => store.close()))
   await returnSchema(schema)
   expect(conflicts).toEqual([])
