@@ -15,6 +15,8 @@ export interface NoticeSteps {
 export interface NoticeReads {
   /** Where notices about the whole namespace go. */
   notify(): Promise<Notify>
+  /** What the namespace and its queues say of who is told, where they say anything. */
+  notifySettings(): Promise<NotifySetting[]>
   /** What was told last of each subject and event, the newest first; `before` is the `next` of the page before. */
   notices(page: { limit: number; before?: string }): Promise<NoticePage>
 }
@@ -32,6 +34,13 @@ export interface OverdueNoticed {
   readonly runs: readonly string[]
   /** Where the next step goes on; `null` when all were looked at. */
   readonly next: string | null
+}
+
+export interface NotifySetting {
+  /** The queue that says it; `null` for the whole namespace. */
+  readonly queue: string | null
+  /** `null` where it cannot be read, and nobody is told for it. */
+  readonly notify: Notify | null
 }
 
 export interface NoticePage {

@@ -271,7 +271,7 @@ function up(actions: Actions): Command {
   const options = [
     new Option('--once', 'Does all that is due now, and ends.'),
     new Option('--slots <n>', 'How many runs at once. Default: as many as the queues allow.'),
-    new Option('--queues <a,b>', 'Only runs of these queues.'),
+    new Option('--queues <a,b>', 'Only runs of these queues; notices go through the queue notices.'),
     new Option('--grace <duration>', 'How long what is at work may take to end. Default: 25s.'),
     new Option('--name <text>', 'Names this worker for people.'),
     new Option('--allow-private', 'Lets HTTP targets call private networks.'),

@@ -6,6 +6,7 @@ import { clock } from './checks/clock.ts'
 import { config } from './checks/config.ts'
 import { durability, integrity, schema, store } from './checks/database.ts'
 import { listeners } from './checks/listeners.ts'
+import { notices } from './checks/notices.ts'
 import { noWorker, queues } from './checks/queues.ts'
 import { broken, chain, failing, handlers, overdue } from './checks/schedules.ts'
 import { stuck } from './checks/stuck.ts'
@@ -29,6 +30,7 @@ export const examinations: readonly Examination[] = [
   noWorker,
   handlers,
   queues,
+  notices,
   failing,
   broken,
   config,

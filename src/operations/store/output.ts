@@ -17,6 +17,7 @@ export const checkNames = [
   'no-worker',
   'handlers',
   'queues',
+  'notices',
   'failing',
   'broken',
   'config',

@@ -9,7 +9,7 @@ import { events } from './events.ts'
 import { healthReads } from './health/all.ts'
 import { cancelRequests, heldRuns, leasesOfWorkers } from './lease.ts'
 import { nextInstants } from './next-instants.ts'
-import { notices, notify } from './notice.ts'
+import { notices, notify, notifySettings } from './notice.ts'
 import { output } from './output.ts'
 import { planInput } from './plan-input.ts'
 import { queue, queues, queueVersions, workAhead } from './queue.ts'
@@ -50,6 +50,7 @@ export function storeReads(database: Database, context: StoreContext): StoreRead
     routines: bound(routines),
     routineEvents: bound(routineEvents),
     notify: bound(notify),
+    notifySettings: bound(notifySettings),
     notices: bound(notices),
     audit: bound(audit),
     configs: bound(configs),

@@ -2,11 +2,17 @@ import { type Notify, noticeEvents } from '../../core/notice.ts'
 import { checkInteger, invalid } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { noticeRowOf } from '../notice-row.ts'
-import type { NoticePage, NoticeView } from '../notice-steps.ts'
+import type { NoticePage, NoticeView, NotifySetting } from '../notice-steps.ts'
 import { readNotify } from '../notify-setting.ts'
 import { all, both, one, type Row, type Step } from '../statement.ts'
 
 const findNotify = both('read notify', 'select notify from belfry.namespace where id = $1')
+const findSettings = both(
+  'read notify settings',
+  `select queue, notify from (select null as queue, 0 as place, notify from belfry.namespace where id = $1
+      union all select name, id, notify from belfry.queue where ns = $1) as said
+    where notify is not null order by place`,
+)
 const findNotices = both(
   'read notices',
   `select n.*, s.name as schedule, q.name as queue from belfry.notice n
@@ -20,6 +26,13 @@ const pageMax = 1_000
 
 export function* notify({ ns }: StoreContext): Step<Notify> {
   return readNotify((yield* one(findNotify, ns))?.notify) ?? {}
+}
+
+export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
+  return (yield* all(findSettings, ns)).map((row) => ({
+    queue: row.queue as string | null,
+    notify: readNotify(row.notify),
+  }))
 }
 
 export function* notices(

@@ -74,7 +74,7 @@ const tables = [
 const asNew = [
   ...tables.slice(2).map((table) => `delete from belfry.${table}`),
   `delete from belfry.namespace where name <> 'default'`,
-  'update belfry.namespace set stopped_at = null, stopped_reason = null',
+  'update belfry.namespace set stopped_at = null, stopped_reason = null, notify = null',
   'delete from belfry.migration',
   `insert into belfry.migration (version, name, applied_at) values (${schemaVersion}, 'newest', 0)`,
 ].map((text, index) => both(`ward as new ${index}`, text))

@@ -1,0 +1,48 @@
+import { type Notify, noticesQueue } from '../../../core/notice.ts'
+import { canExecute, type TargetNeed } from '../../../core/plan.ts'
+import { needOf, type Target } from '../../../core/target.ts'
+import type { NotifySetting } from '../../../store/notice-steps.ts'
+import { belfryCommand } from '../../shell-words.ts'
+import { type Examination, wrong } from '../examination.ts'
+import type { Finding } from '../output.ts'
+import type { Patient } from '../patient.ts'
+
+export const notices: Examination = {
+  check: 'notices',
+  means:
+    'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent.',
+  next: 'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues.',
+  async look(patient) {
+    const settings = await patient.store.read.notifySettings()
+    const { schedules } = await patient.sweep()
+    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec?.notify)]
+    const findings = [...settings.flatMap(unreadable), ...unsendable(patient, wishes)]
+    if (findings.length > 0) return { says: 'Not everybody who wants to be told of failures can be.', findings }
+    const isWanted = wishes.some((notify) => Object.keys(notify ?? {}).length > 0)
+    return { says: isWanted ? 'Who wants to be told of failures can be.' : 'Nobody wants to be told of failures.' }
+  },
+}
+
+function unreadable({ queue, notify }: NotifySetting): Finding[] {
+  if (notify !== null) return []
+  const example = ['--on-failure', '{"http":{"url":"https://example.org/hook"}}']
+  const command = queue === null ? ['notify', ...example] : ['queue', 'set', queue, ...example]
+  const subject = queue ?? 'namespace'
+  const of = queue === null ? 'the namespace says' : `queue ${queue} says`
+  return [wrong(subject, `What ${of} of who is told cannot be read, and nobody is.`, belfryCommand(...command))]
+}
+
+/** Where nobody is alive at all, that is said elsewhere. */
+function unsendable(patient: Patient, wishes: readonly (Notify | null | undefined)[]): Finding[] {
+  if (patient.live.length === 0) return []
+  const needs = new Map<string, TargetNeed>()
+  for (const target of wishes.flatMap((notify): (Target | undefined)[] => Object.values(notify ?? {}))) {
+    const answer = needOf(target)
+    if ('need' in answer && answer.need !== null) needs.set(answer.need.kind, answer.need)
+  }
+  const beyond = [...needs.values()].filter((need) => !canExecute(need, patient.canIn(noticesQueue)))
+  return beyond.map((need) => {
+    const says = `Somebody is to be told by ${need.kind}, and no live worker works for queue ${noticesQueue} that can.`
+    return wrong(need.kind, says, belfryCommand('up', '--queues', noticesQueue))
+  })
+}
