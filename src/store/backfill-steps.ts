@@ -8,7 +8,7 @@ export interface BackfillRequest {
   readonly from: number
   /** The first instant that is not asked for; not after now. */
   readonly to: number
-  /** Whether instants are done once more that have had a run of their own. */
+  /** Whether instants are done once more that have had a run of their own, or may have had one. */
   readonly again?: boolean
 }
 
@@ -40,11 +40,11 @@ export interface BackfilledRun {
 
 /**
  * An instant for which nothing was made. `has-run`: it became a run when its time came. `made-before`: somebody asked for
- * it before. `due`: it has not been decided over yet, and the next look of a worker does it. The other two lie outside of
+ * it before. `forgotten`: it is older than the ledger keeps, so that nobody knows whether it has run. `due`: it has not been decided over yet, and the next look of a worker does it. The other two lie outside of
  * what the schedule says of itself.
  */
 export interface LeftInstant {
   readonly at: number
-  readonly because: 'has-run' | 'made-before' | 'due' | 'before-start' | 'after-end'
+  readonly because: 'has-run' | 'made-before' | 'forgotten' | 'due' | 'before-start' | 'after-end'
   readonly runId?: string
 }

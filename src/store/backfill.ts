@@ -10,18 +10,24 @@ import { arrivalOf } from './enqueue.ts'
 import { firstsOf, type KeyedRun } from './idempotency.ts'
 import { listLiveRuns, liveRunsOf } from './live-run.ts'
 import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
+import { readPolicy } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
-import { all, clockNow, dialects, freshIds, inList, type Step } from './statement.ts'
+import { all, both, clockNow, dialects, freshIds, inList, one, type Step } from './statement.ts'
 import { refuseUnworkable } from './turn.ts'
 
 const listed = inList.numbers('$2')
-const findRuns = dialects('backfill find runs', {
-  sqlite: `select from_at, run_id from belfry.ledger
-    where schedule_id = $1 and from_at ${listed.sqlite} and run_id is not null`,
-  postgres: `select from_at, run_id from belfry.ledger
-    where schedule_id = $1 and from_at ${listed.postgres} and run_id is not null`,
+const findEntries = dialects('backfill find entries', {
+  sqlite: `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${listed.sqlite}`,
+  postgres: `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${listed.postgres}`,
 })
+/** Of what is older than the ledger keeps, so that there are few. */
+const findRanges = both(
+  'backfill find ranges',
+  `select from_at, to_at from belfry.ledger where schedule_id = $1 and from_at <= $2 and to_at > from_at
+    order by from_at limit $3`,
+)
+const findPolicy = both('backfill find policy', 'select policy from belfry.queue where id = $1')
 
 /** More than this are not made in one step, so that a careless stretch does not keep everybody else out. */
 const instantsMax = 1_000
@@ -48,7 +54,7 @@ export function* backfill(context: StoreContext, name: string, request: Backfill
     const { count, countIsAtLeast, from: fitsUntil } = beyond
     return { answer: 'too-many', count: instants.length + count, countIsAtLeast, most: instantsMax, fitsUntil }
   }
-  const left = again ? new Map<number, LeftInstant>() : yield* withRuns(schedule, instants)
+  const left = again ? new Map<number, LeftInstant>() : yield* doneOf(schedule, instants, now)
   for (const at of instants) {
     const because = outside(schedule, at)
     if (because !== null) left.set(at, { at, because })
@@ -75,13 +81,33 @@ function withoutGrid({ spec: { timing } }: ScheduleRow): 'once' | 'delay' | 'no-
   return timing.everyMs === undefined ? 'no-timing' : 'delay'
 }
 
-/** The instants that became a run when their time came. */
-function* withRuns({ id }: ScheduleRow, instants: readonly number[]): Step<Map<number, LeftInstant>> {
+/** The instants that became a run when their time came, and those of which nobody can tell any more. */
+function* doneOf(schedule: ScheduleRow, instants: readonly number[], now: number): Step<Map<number, LeftInstant>> {
   if (instants.length === 0) return new Map()
-  const rows = yield* all<{ from_at: number; run_id: number }>(findRuns, id, JSON.stringify(instants))
-  return new Map(
-    rows.map(({ from_at: at, run_id: runId }) => [at, { at, because: 'has-run', runId: formatId('run', runId) }]),
-  )
+  const listed = JSON.stringify(instants)
+  const entries = yield* all<{ from_at: number; run_id: number | null }>(findEntries, schedule.id, listed)
+  const left = new Map<number, LeftInstant>()
+  for (const { from_at: at, run_id: runId } of entries) {
+    if (runId !== null) left.set(at, { at, because: 'has-run', runId: formatId('run', runId) })
+  }
+  const known = new Set(entries.map((entry) => entry.from_at))
+  const unknown = instants.filter((at) => at >= schedule.createdAt && !known.has(at))
+  for (const at of yield* forgottenOf(schedule, unknown, now)) left.set(at, { at, because: 'forgotten' })
+  return left
+}
+
+/**
+ * The ledger keeps what came of an instant for a while. Whoever makes up for a year would do once more all that has run
+ * before that, and it is told nowhere any more.
+ */
+function* forgottenOf(schedule: ScheduleRow, unknown: readonly number[], now: number): Step<number[]> {
+  const policy = readPolicy((yield* one<{ policy: string }>(findPolicy, schedule.queueId))?.policy ?? '')
+  const keptFrom = now - (policy?.retention.ledgerMs ?? Number.POSITIVE_INFINITY)
+  const old = unknown.filter((at) => at <= keptFrom)
+  const last = old.at(-1)
+  if (last === undefined) return []
+  const ranges = yield* all<{ from_at: number; to_at: number }>(findRanges, schedule.id, last, instantsMax)
+  return old.filter((at) => !ranges.some((range) => range.from_at <= at && at <= range.to_at))
 }
 
 /**

@@ -60,6 +60,25 @@ onEachStore('backfill', (stage) => {
     expect(again.left.map(({ because }) => because)).toEqual(['made-before', 'made-before'])
   })
 
+  it('leaves out what the ledger has forgotten, of which nobody knows whether it has run, unless it is to be done again', async () => {
+    await stage().put({ missed: 'skip' })
+    await stage().runAt(startAt + hour)
+    await stage().fireAt(startAt + 100 * 24 * hour + 30 * minute)
+    await stage().sql('delete from belfry.ledger where run_id is not null')
+    const stretch = { from: startAt - hour, to: startAt + 4 * hour }
+    const { made, left } = await backfilled(stage(), stretch)
+    // Before its creation it cannot have run, and what it slept through stands in the ledger as one range.
+    expect(left.map(({ at, because }) => [(at - startAt) / hour, because])).toEqual([
+      [0, 'forgotten'],
+      [1, 'forgotten'],
+    ])
+    expect(made.map(({ at }) => (at - startAt) / hour)).toEqual([-1, 2, 3])
+    const again = await backfilled(stage(), { ...stretch, again: true })
+    expect(again.made.map(({ at }) => (at - startAt) / hour)).toEqual([0, 1])
+    await stage().sql(`update belfry.queue set policy = '{'`)
+    expect((await backfilled(stage(), { from: startAt + 30 * hour, to: startAt + 31 * hour })).left).toEqual([])
+  })
+
   it('makes nothing twice, and answers with the run that was made first, also after it has ended', async () => {
     await stage().put({})
     const { made } = await backfilled(stage(), { from: startAt - hour, to: startAt })

@@ -40,9 +40,9 @@ const backfilled = outputOf<Backfilled>()(
         z.strictObject({
           at: instantSaid('The nominal instant.'),
           because: z
-            .enum(['has-run', 'made-before', 'due', 'before-start', 'after-end'])
+            .enum(['has-run', 'made-before', 'forgotten', 'due', 'before-start', 'after-end'])
             .describe(
-              'Why: it became a run when its time came, somebody had it made up before, it is due and about to be decided over, or it lies before the start or after the end of the schedule.',
+              'Why: it became a run when its time came, somebody had it made up before, it is older than the ledger keeps so that nobody knows whether it has run, it is due and about to be decided over, or it lies before the start or after the end of the schedule.',
             ),
           run: text('The run that stands for it already.').exactOptional(),
         }),
@@ -72,7 +72,9 @@ export const backfill = operation({
     to: instant.describe('The end of the stretch, itself left out; not after now.'),
     again: z
       .boolean()
-      .describe('Whether instants that became runs when their time came are done once more. Default: false.')
+      .describe(
+        'Whether instants that became runs when their time came, or may have, are done once more. Default: false.',
+      )
       .optional(),
   }),
   output: backfilled,

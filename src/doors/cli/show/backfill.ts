@@ -10,6 +10,7 @@ const shownMax = 20
 const whys: Readonly<Record<InstantLeft['because'], string>> = {
   'has-run': 'became a run when its time came',
   'made-before': 'was made up before',
+  forgotten: 'nobody knows any more whether it has run; --again makes it',
   due: 'is due, and about to be decided over',
   'before-start': 'before the start of the schedule',
   'after-end': 'after the end of the schedule',
