@@ -38,11 +38,14 @@ const findLiveOf = both(
   `select ${unstartedColumns} from belfry.schedule_run s where s.schedule_id = $1
     and (select d.source from belfry.run d where d.id = s.run_id) <> 'backfill' order by s.run_id limit $2`,
 )
-/** Trouble that somebody was told of, and that is over as far as the schedule's own row can tell. */
+/**
+ * Trouble that somebody was told of, and that is over as far as the schedule's own row can tell. What is open is few; by its
+ * subject SQLite would look for it among all that was ever told, which the empty text keeps it from.
+ */
 const findOver = both(
   'notice find over',
   `select n.subject_id, n.event from belfry.notice n join belfry.schedule s on s.id = n.subject_id
-    where n.ns = $1 and n.subject = 'schedule' and n.is_open = 1
+    where n.ns = $1 and n.subject || '' = 'schedule' and n.is_open = 1
     and (s.deleted_at is not null or case when n.event = 'overdue'
       then s.next_due_at is null or s.next_due_at > $2 else s.failure_count = 0 end)
     and (n.subject_id, n.event) > ($4, $5) order by n.subject_id, n.event limit $3`,

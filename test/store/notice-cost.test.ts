@@ -1,17 +1,23 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { formatId } from '../../src/core/id.ts'
+import type { StoreContext } from '../../src/store/context.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { noticeOverdue } from '../../src/store/notice-overdue.ts'
+import { notices } from '../../src/store/reads/notice.ts'
 import { setNotify } from '../../src/store/set-notify.ts'
 import { settle } from '../../src/store/settle.ts'
-import type { Row, Step } from '../../src/store/statement.ts'
+import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
+import { all, both, type Row, type Statement, type Step } from '../../src/store/statement.ts'
 import { actor, onEachDatabase, startAt } from './scene.ts'
 
 const http = { http: { url: 'https://example.org/' } }
 
 /** The same step, with the names of its statements noted as it goes. */
-function* watched<Result>(step: Step<Result>, names: string[]): Step<Result> {
+function* watched<Result>(step: Step<Result>, names: string[], statements: Statement[] = []): Step<Result> {
   let turn = step.next()
   while (!turn.done) {
     if ('statement' in turn.value) names.push(turn.value.statement.name)
+    if ('statement' in turn.value) statements.push(turn.value.statement)
     const rows: Row[] = yield turn.value
     turn = step.next(rows)
   }
@@ -56,5 +62,34 @@ onEachDatabase('what notices cost', (scene) => {
     const scheduleId = await scene().schedule()
     expect(await statements(null, 'failed', 1)).toEqual(['notice find places'])
     expect(await statements(scheduleId, 'failed', 2)).toEqual(['notice find places'])
+  })
+})
+
+describe('a look at what is overdue, and at what was told', () => {
+  it('goes by an index to the few that matter, however much was ever told', async () => {
+    const database = openSqliteMemory({ now: () => startAt, monotonic: () => startAt })
+    await migrate(database)
+    await database.write(() =>
+      all(both('ns', `insert into belfry.namespace (id, name, created_at) values (1, 'default', 0)`)),
+    )
+    const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 5 } as StoreContext
+    const statements: Statement[] = []
+    await database.write(() => watched(noticeOverdue(context, { limit: 10 }), [], statements))
+    await database.write(() => watched(notices(context, { limit: 10 }), [], statements))
+    const ways = new Map<string, string>()
+    for (const { name, sqlite } of statements) {
+      if (sqlite === null || !/find (late|live|over)|read notices/.test(name)) continue
+      // Only the way to the rows is asked for, whatever the parameters are.
+      const nulls = [...new Set(sqlite.match(/\$\d/g))].map(() => null)
+      const [first] = await database.read(() => all(both(`plan of ${name}`, `explain query plan ${sqlite}`), ...nulls))
+      ways.set(name, String(first?.detail).replace(/ \(.*/, ''))
+    }
+    expect(Object.fromEntries(ways)).toEqual({
+      'notice find late': 'SEARCH s USING INDEX schedule_wake_of_namespace',
+      'notice find live': 'SEARCH s USING PRIMARY KEY',
+      'notice find over': 'SEARCH n USING COVERING INDEX notice_open',
+      'read notices': 'SEARCH n USING INDEX notice_last',
+    })
+    await database.close()
   })
 })
