@@ -6,6 +6,7 @@ import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
+import { notices } from './notices.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
@@ -25,5 +26,6 @@ export const mutants: readonly Mutant[] = [
   ...targets,
   ...doors,
   ...routines,
+  ...notices,
   ...files,
 ]

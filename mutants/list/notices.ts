@@ -1,0 +1,140 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import type { Mutant } from '../mutant.ts'
+
+const notice = 'test/store/notice.test.ts'
+const overdue = 'test/store/notice-overdue.test.ts'
+const memory = 'test/core/notice.test.ts'
+const backfill = 'test/store/backfill.test.ts'
+const doctor = 'test/operations/store/notices.test.ts'
+
+/** A word when something fails, once, and to whom; and what is made up for the past, once. */
+export const notices: readonly Mutant[] = [
+  {
+    id: 'notice-of-a-notice',
+    hazard: 'A receiver that is down is told of that, which fails, of which it is told, for ever.',
+    edits: [
+      [
+        'src/store/notice.ts',
+        `if (row === undefined || row.source === 'notice') return []`,
+        'if (row === undefined) return []',
+      ],
+    ],
+    suites: [notice],
+  },
+  {
+    id: 'retried-notice-is-told-of',
+    hazard: 'A notice that a person tries again and that fails once more is told of like any other work.',
+    edits: [['src/store/retry.ts', `source: first.source === 'notice' ? 'notice' : 'retry',`, `source: 'retry',`]],
+    suites: [notice],
+  },
+  {
+    id: 'recovery-leaves-the-quiet',
+    hazard: 'The failure that follows a recovery is held back for the one before it.',
+    edits: [
+      [
+        'src/core/notice.ts',
+        '({ ...trouble, quietUntil: 0, suppressed: 0, isOpen: false })',
+        '({ ...trouble, suppressed: 0, isOpen: false })',
+      ],
+    ],
+    suites: [memory, notice],
+  },
+  {
+    id: 'quiet-until-the-clock-was-right',
+    hazard: 'A notice that was told by a clock far ahead silences all that follow until that instant.',
+    edits: [
+      ['src/core/notice.ts', 'return now < quietUntil && quietUntil - now <= noticeQuietMs', 'return now < quietUntil'],
+    ],
+    suites: [memory],
+  },
+  {
+    id: 'batch-counts-its-failures-at-the-end',
+    hazard: 'Of a failure beside a success in one step somebody is told, and never that it is over.',
+    edits: [
+      [
+        'src/store/notice.ts',
+        'schedules.get(id)?.failures.get(runId) ?? was',
+        '[...(schedules.get(id)?.failures.values() ?? [])].at(-1) ?? was',
+      ],
+    ],
+    suites: [notice],
+  },
+  {
+    id: 'overdue-at-the-first-look',
+    hazard: 'What was just resumed, or is late because nobody was there, is called overdue while it is being started.',
+    edits: [
+      [
+        'src/core/notice.ts',
+        'if (isSeenAgain) return noticeDecision',
+        'if (isSeenAgain || true) return noticeDecision',
+      ],
+    ],
+    suites: [overdue, memory],
+  },
+  {
+    id: 'overdue-hides-behind-others',
+    hazard: 'Where more schedules are late than one step looks at, those behind them are never told of.',
+    edits: [
+      [
+        'src/store/notice-overdue.ts',
+        '(findLate, ns, before, limit, ...place), limit,',
+        '(findLate, ns, before, limit, ...place), limit + 1,',
+      ],
+    ],
+    suites: [overdue],
+  },
+  {
+    id: 'paused-queue-is-overdue',
+    hazard: 'Whoever pauses a queue is told that nobody starts what is in it.',
+    edits: [
+      [
+        'src/store/notice-overdue.ts',
+        'return run.queue_paused_at === null && isLate(run, before)',
+        'return isLate(run, before)',
+      ],
+    ],
+    suites: [overdue],
+  },
+  {
+    id: 'waiting-for-its-own-is-overdue',
+    hazard: 'A run that stands behind another of its own schedule is called overdue.',
+    edits: [['src/store/notice-overdue.ts', `kind === 'held' || kind === 'overlap'`, `kind === 'held'`]],
+    suites: [overdue],
+  },
+  {
+    id: 'nobody-to-tell-goes-unsaid',
+    hazard: 'No worker takes the queue of notices, and nobody hears of that either.',
+    edits: [
+      [
+        'src/operations/store/checks/notices.ts',
+        '!canExecute(need, patient.canIn(noticesQueue))',
+        '!canExecute(need, patient.can)',
+      ],
+    ],
+    suites: [doctor],
+  },
+  {
+    id: 'backfill-does-the-due',
+    hazard: 'An instant that is due is made up beside the run that the next look makes of it.',
+    edits: [['src/store/backfill.ts', `return at >= undecidedFrom(schedule) ? 'due' : null`, 'return null']],
+    suites: [backfill],
+  },
+  {
+    id: 'backfill-repeats-the-forgotten',
+    hazard: 'Whoever makes up for a year has all done again that ran before the ledger begins.',
+    edits: [
+      [
+        'src/store/backfill.ts',
+        'const old = unknown.filter((at) => at <= keptFrom)',
+        'const old = unknown.filter((at) => at < 0 && at <= keptFrom)',
+      ],
+    ],
+    suites: [backfill],
+  },
+  {
+    id: 'backfill-goes-all-at-once',
+    hazard: 'The runs of a schedule that may not overlap are made up beside each other.',
+    edits: [['src/store/backfill.ts', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
+    suites: [backfill],
+  },
+]
