@@ -1,7 +1,46 @@
 import { expect, it } from 'vitest'
-import { actor, checkIn, inEachWard } from './ward.ts'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import { actor, checkIn, inEachWard, minute } from './ward.ts'
 
 inEachWard((ward) => {
+  it('a notice that did not arrive is wrong until one to the same does, because nobody else is told of it', async () => {
+    const { store } = ward()
+    const url = 'https://example.org/hook'
+    await store.setNotify({ onFailure: { http: { url } } }, { actor })
+    const can = { kinds: ['http', 'handler'] }
+    const workerId = await ward().worker({ can })
+    const endAll = async (queue: string, outcome: Outcome) => {
+      const { leases } = await store.lease({
+        queue,
+        workerId,
+        claimId: `${queue} ${ward().clock.now()}`,
+        can,
+        limit: 9,
+      })
+      await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome })))
+      return leases.length
+    }
+    const failing = async (delivered: Outcome) => {
+      ward().clock.advance(10 * minute)
+      await store.beat([workerId])
+      await store.enqueue([{ target: { handler: 'h' }, onExhausted: 'fail' }])
+      await endAll('default', { kind: 'failed', reason: 'broken', retryable: false })
+      expect(await endAll('notices', delivered)).toBe(1)
+      return checkIn(await ward().doctor(), 'notices')
+    }
+    const away = { kind: 'failed', reason: 'HTTP 410', retryable: false } as const
+    expect((await failing({ kind: 'success' })).findings).toEqual([])
+    expect(await failing(away)).toMatchObject({
+      state: 'wrong',
+      findings: [{ subject: expect.stringMatching(/^r-/), says: expect.stringContaining('HTTP 410') }],
+    })
+    expect((await failing(away)).findings).toHaveLength(1)
+    expect((await failing({ kind: 'success' })).findings).toEqual([])
+    await failing(away)
+    await store.setNotify({ onFailure: { http: { url: `${url}/else` } } }, { actor })
+    expect(checkIn(await ward().doctor(), 'notices').findings).toEqual([])
+  })
+
   it('who is to be told and cannot be is wrong: his wish cannot be read, or nobody works for the queue of notices', async () => {
     const { store } = ward()
     const look = async () => checkIn(await ward().doctor(), 'notices')

@@ -1,7 +1,9 @@
-import { type Notify, noticesQueue } from '../../../core/notice.ts'
+import { noticesQueue } from '../../../core/notice.ts'
 import { canExecute, type TargetNeed } from '../../../core/plan.ts'
 import { needOf, type Target } from '../../../core/target.ts'
 import type { NotifySetting } from '../../../store/notice-steps.ts'
+import { clause } from '../../explain/words.ts'
+import { targetInWords } from '../../schedule/target-in-words.ts'
 import { belfryCommand } from '../../shell-words.ts'
 import { type Examination, wrong } from '../examination.ts'
 import type { Finding } from '../output.ts'
@@ -10,16 +12,22 @@ import type { Patient } from '../patient.ts'
 export const notices: Examination = {
   check: 'notices',
   means:
-    'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent.',
-  next: 'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues.',
+    'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent, and when the last notice to somebody did not arrive: of that nobody is told.',
+  next: 'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
   async look(patient) {
     const settings = await patient.store.read.notifySettings()
     const { schedules } = await patient.sweep()
     const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec?.notify)]
-    const findings = [...settings.flatMap(unreadable), ...unsendable(patient, wishes)]
+    const targets = wishes.flatMap((notify) => Object.values(notify ?? {}).filter((target) => target !== undefined))
+    const findings = [
+      ...settings.flatMap(unreadable),
+      ...unsendable(patient, targets),
+      ...(await undelivered(patient, targets)),
+    ]
     if (findings.length > 0) return { says: 'Not everybody who wants to be told of failures can be.', findings }
-    const isWanted = wishes.some((notify) => Object.keys(notify ?? {}).length > 0)
-    return { says: isWanted ? 'Who wants to be told of failures can be.' : 'Nobody wants to be told of failures.' }
+    return {
+      says: targets.length > 0 ? 'Who wants to be told of failures can be.' : 'Nobody wants to be told of failures.',
+    }
   },
 }
 
@@ -33,10 +41,10 @@ function unreadable({ queue, notify }: NotifySetting): Finding[] {
 }
 
 /** Where nobody is alive at all, that is said elsewhere. */
-function unsendable(patient: Patient, wishes: readonly (Notify | null | undefined)[]): Finding[] {
+function unsendable(patient: Patient, targets: readonly Target[]): Finding[] {
   if (patient.live.length === 0) return []
   const needs = new Map<string, TargetNeed>()
-  for (const target of wishes.flatMap((notify): (Target | undefined)[] => Object.values(notify ?? {}))) {
+  for (const target of targets) {
     const answer = needOf(target)
     if ('need' in answer && answer.need !== null) needs.set(answer.need.kind, answer.need)
   }
@@ -44,5 +52,25 @@ function unsendable(patient: Patient, wishes: readonly (Notify | null | undefine
   return beyond.map((need) => {
     const says = `Somebody is to be told by ${need.kind}, and no live worker works for queue ${noticesQueue} that can.`
     return wrong(need.kind, says, belfryCommand('up', '--queues', noticesQueue))
+  })
+}
+
+const lookedAtMax = 100
+
+/** A notice that did not arrive is told to nobody else, so that this is where it is said; until one to the same arrives. */
+async function undelivered({ store }: Patient, targets: readonly Target[]): Promise<Finding[]> {
+  if (targets.length === 0 || (await store.read.queue(noticesQueue)) === null) return []
+  const { runs } = await store.read.runs({ queue: noticesQueue, limit: lookedAtMax })
+  const wanted = new Set(targets.map((target) => JSON.stringify(target)))
+  const seen = new Set<string>()
+  return runs.flatMap(({ id, source, target, status, parked, end }) => {
+    const name = JSON.stringify(target)
+    const isOver = status === 'completed' || status === 'failed' || status === 'parked'
+    if (source !== 'notice' || target === null || !wanted.has(name) || !isOver || seen.has(name)) return []
+    seen.add(name)
+    if (status === 'completed') return []
+    const why = clause(end?.reason ?? parked?.reason ?? 'no reason was given')
+    const says = `The last notice by ${targetInWords(target)} did not arrive: ${why}.`
+    return [wrong(id, says, belfryCommand('explain', 'run', id))]
   })
 }
