@@ -46,7 +46,7 @@ const findOver = both(
   'notice find over',
   `select n.subject_id, n.event from belfry.notice n join belfry.schedule s on s.id = n.subject_id
     where n.ns = $1 and n.subject || '' = 'schedule' and n.is_open = 1
-    and (s.deleted_at is not null or case when n.event = 'overdue'
+    and (s.deleted_at is not null or s.is_done = 1 or case when n.event = 'overdue'
       then s.next_due_at is null or s.next_due_at > $2 else s.failure_count = 0 end)
     and (n.subject_id, n.event) > ($4, $5) order by n.subject_id, n.event limit $3`,
 )
@@ -223,7 +223,10 @@ function* happeningsOf(
   })
 }
 
-/** Ends spells of trouble: with a word where the schedule is well again, without where it is paused, gone or fails. */
+/**
+ * Ends spells of trouble: with a word where the schedule is well again, without where it is paused, gone, fails, or has had
+ * its last occurrence, after which nothing would ever end it.
+ */
 function* tellOver({ now, before }: Looking, found: readonly OverRow[]): Step<string[]> {
   const locked = yield* lockSchedules(
     found.map((row) => row.subject_id),
@@ -235,7 +238,7 @@ function* tellOver({ now, before }: Looking, found: readonly OverRow[]): Step<st
     const row = locked.get(subjectId)
     if (row === undefined || (event === 'overdue' && (yield* hasLateRun(row, before)))) continue
     if (row.deletedAt === null && row.failureCount === 0 && !isPaused(row, now)) recovered.set(subjectId, row)
-    else if (event === 'overdue' || row.deletedAt !== null) {
+    else if (event === 'overdue' || row.deletedAt !== null || row.nextDecision?.source === 'none') {
       quiet.push({ ns: row.ns, subject: 'schedule', subjectId, event })
     }
   }

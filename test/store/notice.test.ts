@@ -148,6 +148,21 @@ onEachStore('a notice', (stage) => {
     expect(await words(stage())).toEqual([])
   })
 
+  it('does not go on for ever where a schedule has had its last occurrence', async () => {
+    const { store } = stage()
+    const notify = { onFailure: http('f'), onRecover: http('r') }
+    await stage().put({ name: 'once', timing: { at: startAt + hour }, notify })
+    await stage().put({ timing: { everyMs: hour }, maxRuns: 2, notify })
+    await stage().fireAt(startAt + hour)
+    for (const lease of await stage().lease()) await stage().fail(lease)
+    expect(await words(stage())).toHaveLength(2)
+    await store.noticeOverdue({ limit: 100 })
+    const open = (await store.read.notices({ limit: 10 })).told.map(({ schedule, isOpen }) => [schedule, isOpen])
+    expect(Object.fromEntries(open)).toEqual({ once: false, report: true })
+    await stage().runAt((await stage().view()).nextRunAt ?? 0)
+    expect(await words(stage())).toEqual(['recover of report to r'])
+  })
+
   it('of a run by hand is made like any other, and no recovery follows from what was no failure of its schedule', async () => {
     await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
     await stage().store.runNow('report')
