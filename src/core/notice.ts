@@ -38,8 +38,8 @@ export const noticeQuietMs = 300_000
 export const overdueAfterMs = 300_000
 /** What is overdue is told when it is found so once more, this long after it was first; less than the beats are apart. */
 export const overdueAgainMs = 30_000
-/** By then it is forgotten that something was found overdue once; much more than the beats are apart. */
-const sightingKeptMs = 900_000
+/** By then it is forgotten that something was found overdue once. Where there is very much, looks at the same are many beats apart. */
+const sightingKeptMs = 3_600_000
 
 const reasonLengthMax = 500
 

@@ -36,12 +36,12 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is not told where somebody starts it after the first look: it was just resumed, or the workers are just back', async () => {
-    await stage().put({ notify })
+    await stage().put({ maxLatenessMs: 10 * hour, notify })
     stage().to(startAt + hour + 10 * minute)
     expect(await look()).toEqual([])
     await stage().fire()
     await stage().store.pauseSchedule('report', { reason: 'r' })
-    stage().pass(20 * minute)
+    stage().pass(90 * minute)
     await stage().store.resumeSchedule('report')
     expect(await look()).toEqual([])
     await stage().leaseOne()

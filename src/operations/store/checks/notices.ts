@@ -70,7 +70,7 @@ async function undelivered({ store }: Patient, targets: readonly Target[]): Prom
     seen.add(name)
     if (status === 'completed') return []
     const why = clause(end?.reason ?? parked?.reason ?? 'no reason was given')
-    const says = `The last notice by ${targetInWords(target)} did not arrive: ${why}.`
+    const says = `The last notice (${targetInWords(target)}) did not arrive: ${why}.`
     return [wrong(id, says, belfryCommand('explain', 'run', id))]
   })
 }
