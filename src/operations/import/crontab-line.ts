@@ -27,11 +27,26 @@ function unquoted(value: string): string {
   return /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 }
 
+/** A user, as systems let one be called; with its group, where cron takes one. */
+const userName = /^[A-Za-z_][\w.-]*\$?(?::[\w.-]+)?$/
+
+/**
+ * Whether a user stands before each command no line tells by itself. A crontab that is read the wrong way would make the
+ * user a program, or a program the user, so that what gives itself away is not taken.
+ */
 function jobOf(calendar: string, rest: string, system: boolean): CrontabLine {
-  const [, user, afterUser = ''] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []
+  const [, user = '', afterUser = ''] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []
   const command = system ? afterUser : rest
-  if (command !== '') return { kind: 'job', calendar, user: system ? (user ?? null) : null, command }
-  return { kind: 'stray', why: `it has no command behind its calendar${system ? ' and its user' : ''}` }
+  if (command === '') {
+    return { kind: 'stray', why: `it has no command behind its calendar${system ? ' and its user' : ''}` }
+  }
+  if (!system && user === 'root') {
+    return { kind: 'stray', why: 'it begins with the user root, as in a crontab of the system: say that it is one' }
+  }
+  if (system && !userName.test(user)) {
+    return { kind: 'stray', why: 'it has no user before its command, as if it were no crontab of the system' }
+  }
+  return { kind: 'job', calendar, user: system ? user : null, command }
 }
 
 /**

@@ -33,10 +33,11 @@ interface State {
   readonly env: Record<string, string>
   shell: string
   zone: string
-  isZoneOfCron: boolean
   /** The comments that stand directly before the line, with the numbers of theirs. */
   comments: { readonly line: number; readonly text: string }[]
   readonly names: Map<string, number>
+  /** How many commands start where cron would not start them. */
+  homeless: number
   readonly left: Left[]
 }
 
@@ -47,14 +48,15 @@ interface State {
 export function draftOfCrontab(text: string, reading: CrontabReading): Draft {
   const { zone } = reading
   const state: State = {
-    ...{ env: {}, shell: '/bin/sh', zone, isZoneOfCron: false, comments: [] },
-    ...{ names: new Map(), left: [] },
+    ...{ env: {}, shell: '/bin/sh', zone, comments: [] },
+    ...{ names: new Map(), homeless: 0, left: [] },
   }
-  const schedules = text.split(/\r?\n/).flatMap((line, index): DraftedSchedule[] => {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const schedules = lines.flatMap((line, index): DraftedSchedule[] => {
     return lineRead(crontabLine(line, reading), index + 1, { state, reading })
   })
   tellStrayComments(state)
-  return { ...nothing, schedules, left: [...state.left, ...(schedules.length === 0 ? [] : ofAllLines(state))] }
+  return { ...nothing, schedules, left: [...state.left, ...ofManyLines(state, schedules.length)] }
 }
 
 interface Around {
@@ -85,11 +87,10 @@ function settingRead({ name, value }: Setting, where: string, state: State): voi
     tell(why)
     return
   }
-  if (name === 'CRON_TZ' || (name === 'TZ' && !state.isZoneOfCron)) {
+  // TZ is for the commands alone: no cron reads its calendars by it.
+  if (name === 'CRON_TZ') {
     state.zone = value.replace(/^:/, '')
-    state.isZoneOfCron = name === 'CRON_TZ'
-    if (name === 'CRON_TZ') return
-    tell('calendars are read in this zone too, which some crons do not do')
+    return
   }
   const [problem] = commandTargetProblems({ command: 'true', env: { [name]: value } })
   if (problem !== undefined) {
@@ -117,9 +118,12 @@ function jobRead(job: Job, where: string, { state, reading }: Around): DraftedSc
   const name = nameFor(job, { state, reading })
   const spec = { ...drafted.spec, name, ...(description !== null && { description }) }
   const why = whyUnsound(spec, reading.now)
-  if (why === null) return [{ from: where, spec }]
-  left.push({ where, what: 'the line', why })
-  return []
+  if (why !== null) {
+    left.push({ where, what: description === null ? 'the line' : 'the line, with the comments before it', why })
+    return []
+  }
+  if (spec.target?.cwd === undefined) state.homeless += 1
+  return [{ from: where, spec }]
 }
 
 /** The spec but for its name, which is counted only once it is certain that there is one. */
@@ -134,6 +138,7 @@ function specOf(
   const command = commandIn(text)
   if (command === null) return { why: 'what stands behind its % would be typed to the command, and nobody types here' }
   const { env, shell, zone } = state
+  if (shell === '') return { why: 'its SHELL is empty, so that nothing starts it' }
   const { HOME: home } = env
   const target: Target = {
     command: shell === '/bin/sh' ? command : [shell, '-c', command],
@@ -197,14 +202,16 @@ function tellStrayComments(state: State, why = 'no line that became a schedule f
   state.comments = []
 }
 
-/** What is other than under cron for every command. */
-function ofAllLines({ env }: State): Left[] {
-  const where = 'every line'
+/** What is other than under cron for all commands, or for all that no setting says it of. */
+function ofManyLines({ homeless }: State, made: number): Left[] {
+  if (made === 0) return []
+  const every = 'every line'
   const folder = 'cron starts commands in the home of the user, and Belfry in the folder of the worker'
+  const where = homeless === made ? every : 'each line without an absolute HOME'
   return [
-    ...(env.HOME?.startsWith('/') === true ? [] : [{ where, what: 'the folder it starts in', why: folder }]),
+    ...(homeless === 0 ? [] : [{ where, what: 'the folder it starts in', why: folder }]),
     {
-      where,
+      where: every,
       what: 'how long it may take',
       why: 'a command that has not ended after a day is ended; cron would let it go on',
     },

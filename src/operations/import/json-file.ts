@@ -21,7 +21,8 @@ export function fieldsIn(text: string, { field, name, problems }: JsonFile): Fie
     problems.push({ field, problem, expected })
     return null
   }
-  const read = readJson(text)
+  // Some editors put a mark before a text that is no part of it.
+  const read = readJson(text.replace(/^\uFEFF/, ''))
   if ('problem' in read) return refused(`is ${read.problem}`, read.expected ?? `the text of ${name}`)
   const { value } = read
   if (!isFields(value)) return refused(`is JSON that ${isShown(value)}`, `an object, as ${name} has one`)

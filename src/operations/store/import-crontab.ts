@@ -33,7 +33,7 @@ export const importCrontab = operation({
       .describe('Whether it is one of the system, in which a user stands before each command. Default: false.')
       .optional(),
     zone: zone
-      .describe('The IANA zone of lines that no CRON_TZ or TZ gives one. Default: the zone of whoever imports it.')
+      .describe('The IANA zone of lines that no CRON_TZ gives one. Default: the zone of whoever imports it.')
       .optional(),
     queue: name.describe(`The queue that the commands go through. Default: ${queueDefault}.`).optional(),
     prefix: noted(

@@ -58,7 +58,10 @@ describe('a crontab', () => {
   })
 
   it('keeps each setting for the lines behind it alone', () => {
-    const { schedules: found } = draftOfCrontab('0 1 * * * a\nX=1\n0 2 * * * b\nX="2 "\nTZ=UTC\n0 3 * * * c\n', usual)
+    const { schedules: found } = draftOfCrontab(
+      '0 1 * * * a\nX=1\n0 2 * * * b\nX="2 "\nCRON_TZ=UTC\n0 3 * * * c\n',
+      usual,
+    )
     expect(found.map(({ spec }) => [spec.target, spec.timing])).toEqual([
       [{ command: 'a' }, { cron: '0 1 * * *', zone: 'Europe/Paris' }],
       [
@@ -66,7 +69,7 @@ describe('a crontab', () => {
         { cron: '0 2 * * *', zone: 'Europe/Paris' },
       ],
       [
-        { command: 'c', env: { X: '2 ', TZ: 'UTC' } },
+        { command: 'c', env: { X: '2 ' } },
         { cron: '0 3 * * *', zone: 'UTC' },
       ],
     ])
@@ -76,6 +79,50 @@ describe('a crontab', () => {
     const { schedules: found, left: told } = draftOfCrontab('HOME=/srv/app\n0 1 * * * ./run\n', usual)
     expect(found[0]?.spec.target).toMatchObject({ cwd: '/srv/app', env: { HOME: '/srv/app' } })
     expect(told.map(({ what }) => what)).not.toContain('the folder it starts in')
+  })
+
+  it('tells of the folder where only some lines have a home', () => {
+    const { left: told } = draftOfCrontab('0 1 * * * a\nHOME=/srv\n0 2 * * * b\n', usual)
+    expect(told.map(({ where, what }) => [where, what])).toEqual([
+      ['each line without an absolute HOME', 'the folder it starts in'],
+      ['every line', 'how long it may take'],
+    ])
+  })
+
+  it('hands TZ to its commands, and reads its calendars in the zone of cron, as cron does', () => {
+    const { schedules: found } = draftOfCrontab('TZ=Asia/Tokyo\n0 1 * * * a\nCRON_TZ=UTC\n0 2 * * * b\n', usual)
+    expect(found.map(({ spec }) => [spec.timing, spec.target?.env])).toEqual([
+      [{ cron: '0 1 * * *', zone: 'Europe/Paris' }, { TZ: 'Asia/Tokyo' }],
+      [{ cron: '0 2 * * *', zone: 'UTC' }, { TZ: 'Asia/Tokyo' }],
+    ])
+  })
+
+  it('is read without the mark that editors put before it, and with the line ends of others', () => {
+    const { schedules: found, left: told } = draftOfCrontab('\uFEFFX=1\r\n0 1 * * * a\r\n', usual)
+    expect(found.map(({ spec }) => spec.target)).toEqual([{ command: 'a', env: { X: '1' } }])
+    expect(told.map(({ where }) => where)).toEqual(['every line', 'every line'])
+  })
+
+  it('that is taken for one of the system, or for none, makes no program of a user and no user of a program', () => {
+    const wrongly = '0 1 * * * /srv/backup.sh --full\n0 2 * * * FOO=1 run it\n'
+    const system = draftOfCrontab(wrongly, { ...usual, system: true })
+    expect([system.schedules, system.left.map(({ why }) => why)]).toEqual([
+      [],
+      Array(2).fill(expect.stringContaining('no user before its command')),
+    ])
+    const users = draftOfCrontab('17 * * * *\troot\tcd / && run-parts /etc/cron.hourly\n', usual)
+    expect([users.schedules, users.left.map(({ why }) => why)]).toEqual([
+      [],
+      [expect.stringContaining('the user root, as in a crontab of the system')],
+    ])
+  })
+
+  it('tells that a shell is missing, and whose comments went with a line', () => {
+    const { left: told } = draftOfCrontab('SHELL=\n0 1 * * * a\nSHELL=/bin/sh\n# b\0\n0 2 * * * b\n', usual)
+    expect(told.map(({ where, what, why }) => [where, what, why])).toEqual([
+      ['line 2', 'the line', expect.stringContaining('SHELL is empty')],
+      ['line 5', 'the line, with the comments before it', expect.stringContaining('description')],
+    ])
   })
 
   it('tells what cannot be handed to a command, and zones that nobody knows', () => {
