@@ -3,7 +3,7 @@ import type { Change, Changed } from './change.ts'
 import { checkActor } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { deleteSchedule } from './delete-schedule.ts'
-import { enqueue } from './enqueue.ts'
+import { enqueueImported } from './enqueue.ts'
 import type { Actor } from './port.ts'
 import { putSchedule } from './put-schedule.ts'
 import { setQueue } from './set-queue.ts'
@@ -64,9 +64,7 @@ function* changeOne(context: StoreContext, change: Change, actor: Actor): Step<C
       return { kind, name, answer: yield* deleteSchedule(context, name, { actor }) }
     }
     case 'runs': {
-      // The way of a caller's own transaction, which neither ends it nor locks gates in it.
-      const answers = yield* enqueue({ ...context, isLent: true }, change.runs)
-      return { kind: 'runs', answers }
+      return { kind: 'runs', answers: yield* enqueueImported(context, change.runs) }
     }
   }
 }

@@ -9,7 +9,13 @@ export type Change =
   | { readonly kind: 'queue'; readonly name: string; readonly change: Omit<QueueChange, 'actor'> }
   | { readonly kind: 'schedule'; readonly spec: ScheduleSpec; readonly options: Omit<PutOptions, 'actor'> }
   | { readonly kind: 'delete'; readonly name: string }
-  | { readonly kind: 'runs'; readonly runs: readonly NewRun[] }
+  | { readonly kind: 'runs'; readonly runs: readonly ImportedRun[] }
+
+/** Work that another program had in line. */
+export interface ImportedRun extends NewRun {
+  /** Why it was parked there, and is here. */
+  readonly parkedReason?: string
+}
 
 /** What came of one of them. */
 export type Changed =

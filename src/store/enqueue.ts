@@ -3,6 +3,7 @@ import { formatId } from '../core/id.ts'
 import { defaultQueue } from '../core/policy.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
+import type { ImportedRun } from './change.ts'
 import {
   checkChoice,
   checkFields,
@@ -12,6 +13,7 @@ import {
   hashOf,
   invalid,
   jsonText,
+  keepableText,
   keyLengthMax,
   nameLengthMax,
   payloadBytesMax,
@@ -24,6 +26,7 @@ import { ensureNeeds, needName } from './need-row.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { ensureQueues, type QueueRow } from './queue-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
+import { setAside } from './standing.ts'
 import {
   all,
   both,
@@ -77,6 +80,18 @@ export function* enqueueByRoutine(context: StoreContext, input: NewRun): Step<En
 }
 
 /**
+ * The same for work that another program had in line, inside the transaction of a larger step; what was parked there is
+ * parked from the first. Its place may change there between two imports and it is the same work all the same, so that its
+ * key stands for the rest of it.
+ */
+export function* enqueueImported(context: StoreContext, inputs: readonly ImportedRun[]): Step<Enqueued[]> {
+  const checked = inputs.map(({ parkedReason: _, ...input }, index) => checkRun(input, index))
+  const parked = inputs.map(({ parkedReason = null }) => parkedReason)
+  // The way of a caller's own transaction, which neither ends it nor locks gates in it.
+  return yield* enqueueFully({ ...context, isLent: true }, checked, { parked })
+}
+
+/**
  * The same for runs without keys or instants, whose answer is what the answer tells: what follows in the same step may be
  * on its way to PostgreSQL before. It tells `null` where nothing was taken in, because their queue or lane has to be made.
  */
@@ -98,11 +113,18 @@ function takenIn(ids: readonly number[]): Enqueued[] {
   return ids.map((id) => ({ created: true, id: formatId('run', id) }))
 }
 
-/** `drawn` are their ids, where they have them already. */
+interface Taking {
+  /** Their ids, where they have them already. */
+  readonly drawn?: readonly number[]
+  readonly source?: RunRow['source']
+  /** Of imported ones: why each is parked, or `null`. */
+  readonly parked?: readonly (string | null)[]
+}
+
 function* enqueueFully(
   context: StoreContext,
   checked: readonly CheckedRun[],
-  { drawn, source = 'enqueued' }: { readonly drawn?: readonly number[]; readonly source?: RunRow['source'] } = {},
+  { drawn, source = 'enqueued', parked }: Taking = {},
 ): Step<Enqueued[]> {
   const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
@@ -113,26 +135,35 @@ function* enqueueFully(
   const candidates = inputs.map((input, index) => ({ id: ids[index] as number, input }))
 
   const answers = new Map<number, Enqueued>()
-  yield* refuseKnownKeys(context, candidates, now, answers)
+  yield* refuseKnownKeys(context, candidates, { now, isImported: parked !== undefined }, answers)
   yield* refuseLiveDuplicates(
     context,
     candidates.filter(({ id }) => !answers.has(id)),
     answers,
   )
 
-  const accepted: { row: RunRow; queue: QueueRow }[] = []
+  const accepted: { row: RunRow; queue: QueueRow; reason: string | null }[] = []
   for (const [index, { id, input }] of candidates.entries()) {
     if (answers.has(id)) continue
     const queue = queues.get(queueName(input)) as QueueRow
     const needId = needIds.get(needName(needs[index] ?? null)) as number
     const { texts } = checked[index] as CheckedRun
-    accepted.push({ queue, row: rowOf(context, { id, input, texts, queue, needId, now, source }) })
+    const row = rowOf(context, { id, input, texts, queue, needId, now, source })
+    accepted.push({ queue, row, reason: parked?.[index] ?? null })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
   yield* writeRuns(accepted.map(({ row }) => row))
   yield* admit(
     now,
-    accepted.map(({ row, queue }) => ({ ...arrivalOf(row), keyLimit: keyLimitOf(context, queue) })),
+    accepted
+      .filter(({ reason }) => reason === null)
+      .map(({ row, queue }) => ({ ...arrivalOf(row), keyLimit: keyLimitOf(context, queue) })),
+  )
+  yield* setAside(
+    accepted.flatMap(({ row, reason }) => {
+      if (reason === null) return []
+      return [{ standing: arrivalOf(row).standing, kind: 'parked', at: now, reason: keepableText(reason) }] as const
+    }),
   )
   return ids.map((id) => answers.get(id) as Enqueued)
 }
@@ -230,15 +261,20 @@ function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
   return rest
 }
 
+/** What it says of the work, and not of when and in which order it is to be done. */
+function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
+  return rest
+}
+
 /** The first run with a key answers for the key, also when two callers come with it at the same moment. */
 function* refuseKnownKeys(
   context: StoreContext,
   candidates: readonly Candidate[],
-  now: number,
+  { now, isImported }: { readonly now: number; readonly isImported: boolean },
   answers: Map<number, Enqueued>,
 ): Step<void> {
   const keyed = candidates.flatMap(({ id, input }) => {
-    const { idempotencyKey: key, ...rest } = input
+    const { idempotencyKey: key, ...rest } = isImported ? withoutPlace(input) : input
     return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
   })
   const firsts = yield* firstsOf(context, keyed, now)

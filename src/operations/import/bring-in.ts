@@ -31,7 +31,7 @@ export async function bringIn(context: OperationContext, draft: Draft, how: Brin
       const answer = states.get(spec.name) === 'unchanged' ? 'unchanged' : 'created'
       return { name: spec.name, from, answer, inWords: scheduleInWords(definitionOf(spec)) }
     }),
-    runs: counted(answers),
+    runs: counted(answers, draft),
     left: left.slice(0, leftMax),
     leftMore: Math.max(0, left.length - leftMax),
   }
@@ -66,8 +66,9 @@ function queueOf(changed: Changed): Imported['queues'][number][] {
   return [{ name: changed.name, answer: changed.answer.answer }]
 }
 
-function counted(answers: readonly Changed[]): Imported['runs'] {
+function counted(answers: readonly Changed[], { runs: drafted }: Draft): Imported['runs'] {
   const runs = answers.flatMap((changed) => (changed.kind === 'runs' ? changed.answers : []))
-  const made = runs.filter(({ created }) => created).length
-  return { made, known: runs.length - made }
+  const made = drafted.filter((_, index) => runs[index]?.created === true)
+  const parked = made.filter(({ parkedReason }) => parkedReason !== undefined).length
+  return { made: made.length, parked, known: runs.length - made.length }
 }

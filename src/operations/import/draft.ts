@@ -1,5 +1,6 @@
 import { type ScheduleSpec, scheduleProblems } from '../../core/schedule.ts'
-import type { NewRun, PolicyPatch } from '../../store/port.ts'
+import type { ImportedRun } from '../../store/change.ts'
+import type { PolicyPatch } from '../../store/port.ts'
 
 /** Something in a file that has no counterpart here, or not wholly: where it stands, what it is, and why. */
 export interface Left {
@@ -19,7 +20,7 @@ export interface Draft {
   /** What the queue is to be told, where the file says so. */
   readonly policy: PolicyPatch | null
   readonly schedules: readonly DraftedSchedule[]
-  readonly runs: readonly NewRun[]
+  readonly runs: readonly ImportedRun[]
   readonly left: readonly Left[]
 }
 

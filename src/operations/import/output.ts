@@ -7,7 +7,7 @@ import type { Left } from './draft.ts'
 export interface Imported {
   readonly queues: readonly { readonly name: string; readonly answer: 'created' | 'updated' | 'unchanged' }[]
   readonly schedules: readonly ImportedSchedule[]
-  readonly runs: { readonly made: number; readonly known: number }
+  readonly runs: { readonly made: number; readonly parked: number; readonly known: number }
   /** Everything that has no counterpart, or not wholly; only the first, where there is very much of it. */
   readonly left: readonly Left[]
   readonly leftMore: number
@@ -45,6 +45,7 @@ export const imported = noted(
         runs: z
           .strictObject({
             made: count('How many are new.'),
+            parked: count('How many of the new ones are parked, as they were.'),
             known: count('How many were imported before.'),
           })
           .describe('The runs.'),

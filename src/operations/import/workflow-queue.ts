@@ -1,5 +1,5 @@
 import { jsonProblem } from '../../core/json.ts'
-import type { NewRun } from '../../store/port.ts'
+import type { ImportedRun } from '../../store/change.ts'
 import { instantOf } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
@@ -25,12 +25,12 @@ const notTaken: Readonly<Record<string, string>> = {
   drained: 'it is drained: it has been handed out, and is history',
   cancelled: 'it was cancelled',
   draining: 'it is draining, and nobody can tell whether it was done',
-  parked: 'it is parked, and here it would start: reset it there first, or enqueue it here by hand',
 }
 
 const runsMax = 100_000
 const idLengthMax = 400
 const priorityMax = 1_000_000
+const reasonLengthMax = 2_000
 const payloadBytesMax = 256 * 1024
 
 /**
@@ -45,7 +45,7 @@ export function draftOfQueue(text: string, { queue, problems }: { queue: string;
   const known = new Set(['schemaVersion', 'entries'])
   const left: Left[] = strangers(file, known, 'queue', 'a queue there has no such field')
   const ids = new Map<string, string>()
-  const taken = entries.flatMap((entry, index): Taken[] => {
+  const found = entries.flatMap((entry, index): Taken[] => {
     const where = `queue entries[${index}]${isFields(entry) && typeof entry.id === 'string' ? ` ${shown(entry.id)}` : ''}`
     const why = whyNotTaken(entry, ids)
     if (why !== null) {
@@ -56,22 +56,24 @@ export function draftOfQueue(text: string, { queue, problems }: { queue: string;
     ids.set(sound.id, where)
     return [{ entry: sound, run: runOf(sound, queue, where, left) }]
   })
-  if (taken.length > runsMax) {
-    const problem = `has ${taken.length} entries that are to be done`
+  if (found.length > runsMax) {
+    const problem = `has ${found.length} entries that are to be done`
     problems.push({ field: 'queue', problem, expected: `at most ${runsMax} in one file` })
     return nothing
   }
-  return { ...nothing, runs: taken.sort(byPlace).map(({ run }) => run), left }
+  return { ...nothing, runs: found.sort(byPlace).map(({ run }) => run), left }
 }
 
 interface Entry extends Fields {
   readonly id: string
-  readonly status: 'pending' | 'ready' | 'leased'
+  readonly status: 'pending' | 'ready' | 'leased' | 'parked'
 }
+
+const taken: ReadonlySet<unknown> = new Set<Entry['status']>(['pending', 'ready', 'leased', 'parked'])
 
 interface Taken {
   readonly entry: Entry
-  readonly run: NewRun
+  readonly run: ImportedRun
 }
 
 function whyNotTaken(entry: unknown, ids: ReadonlyMap<string, string>): string | null {
@@ -79,7 +81,7 @@ function whyNotTaken(entry: unknown, ids: ReadonlyMap<string, string>): string |
   const { id, status } = entry
   if (typeof id !== 'string' || id === '') return 'it has no id, so that nobody could tell whether it came before'
   if (id.length > idLengthMax || id.includes('\0') || !id.isWellFormed()) return 'its id cannot be part of a key here'
-  if (status !== 'pending' && status !== 'ready' && status !== 'leased') {
+  if (!taken.has(status)) {
     const named = typeof status === 'string' && Object.hasOwn(notTaken, status) ? notTaken[status] : undefined
     return named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is none that is known`)
   }
@@ -115,7 +117,7 @@ function payloadOf(entry: Fields): Fields {
   return Object.fromEntries(handed)
 }
 
-function runOf(entry: Entry, queue: string, where: string, left: Left[]): NewRun {
+function runOf(entry: Entry, queue: string, where: string, left: Left[]): ImportedRun {
   const note = (what: string, why: string) => left.push({ where, what, why })
   left.push(
     ...strangers(entry, knownFields, where, 'an entry there has no such field; it is handed on in the payload'),
@@ -126,16 +128,31 @@ function runOf(entry: Entry, queue: string, where: string, left: Left[]): NewRun
     const lease = [entry.leaseId, entry.leaseExpiresAt].filter((part) => part !== undefined).map(shown)
     note(`its lease ${lease.join(', until ')}`.trim(), 'it is ready here: whoever holds it there does it besides')
   }
-  if (attempts !== 0) note(`attempts ${shown(attempts)}`, 'it has all its attempts before it here')
+  // Whoever brings a parked one back gives it all its attempts, there as here.
+  if (attempts !== 0 && status !== 'parked')
+    note(`attempts ${shown(attempts)}`, 'it has all its attempts before it here')
   return {
     queue,
     payload: payloadOf(entry),
     idempotencyKey: `cool-workflow:${id}`,
-    ...onlyGiven({ priority: priorityOf(entry, note), notBefore: notBeforeOf(entry, note) }),
+    ...onlyGiven({ priority: priorityOf(entry, note) }),
+    ...(status === 'parked'
+      ? { parkedReason: reasonOf(entry, note) }
+      : onlyGiven({ notBefore: notBeforeOf(entry, note) })),
   }
 }
 
 type Note = (what: string, why: string) => void
+
+/** It says after how many attempts, and what the last of them said. */
+function reasonOf({ parkedReason = '' }: Entry, note: Note): string {
+  const isText = typeof parkedReason === 'string'
+  if (!isText) note(`parkedReason ${shown(parkedReason)}`, 'it is no text')
+  if (!isText || parkedReason === '') return 'parked in cool-workflow'
+  if (parkedReason.length <= reasonLengthMax) return parkedReason
+  note(`parkedReason ${shown(parkedReason)}`, `only its first ${reasonLengthMax} characters are kept`)
+  return `${parkedReason.slice(0, reasonLengthMax)}…`
+}
 
 function priorityOf({ priority }: Entry, note: Note): number | undefined {
   if (priority === undefined) return undefined

@@ -43,13 +43,13 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
     expect(rehearsed).toEqual(first)
     expect(first).toMatchObject({
       queues: [{ name: 'cool-workflow', answer: 'created' }],
-      runs: { made: 4, known: 0 },
+      runs: { made: 5, parked: 1, known: 0 },
       leftMore: 0,
     })
     expect(first.schedules.map(({ answer }) => answer)).toEqual(['created', 'created', 'created'])
     const after = await contents()
     const second = await verbs.store.importWorkflow(workflow)
-    expect(second).toMatchObject({ queues: [{ answer: 'unchanged' }], runs: { made: 0, known: 4 } })
+    expect(second).toMatchObject({ queues: [{ answer: 'unchanged' }], runs: { made: 0, parked: 0, known: 5 } })
     expect(second.schedules.map(({ answer }) => answer)).toEqual(['unchanged', 'unchanged', 'unchanged'])
     expect(second.left).toEqual(first.left)
     expect(await contents()).toEqual(after)
@@ -64,6 +64,58 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
     expect(await ids()).toEqual(['q-20260103080000-001', 'q-20260104101500-001', 'q-20260104101500-003'])
     desk.clock.set(Date.UTC(2026, 0, 5, 12))
     expect(await ids()).toEqual(['q-20260104101500-002'])
+  })
+
+  it('of a parked entry parks it for the same reason, and nobody is handed it before somebody resets it', async () => {
+    const queue = (status: string) =>
+      JSON.stringify({ entries: [{ id: 'a', status, attempts: 3, parkedReason: 'broke (attempt 3/3)' }] })
+    await verbs.store.importWorkflow({ queue: queue('parked') })
+    const lease = async () => (await verbs.sched.lease('builder', { queue: 'cool-workflow' })).leases
+    expect(await lease()).toEqual([])
+    const [run] = (await verbs.runs.list({ status: 'parked' })).runs
+    expect(run).toMatchObject({ attempts: 0, parked: { reason: 'broke (attempt 3/3)' } })
+    expect(JSON.stringify(await verbs.runs.explain(run?.id ?? ''))).toContain('broke (attempt 3/3)')
+    await verbs.runs.reset(run?.id ?? '')
+    // What was brought back here is not parked again by the same file.
+    expect(await verbs.store.importWorkflow({ queue: queue('parked') })).toMatchObject({ runs: { made: 0, known: 1 } })
+    expect(await lease()).toMatchObject([{ payload: { id: 'a' } }])
+  })
+
+  it('again of an entry that has another status, priority or instant by then is the run that was made first', async () => {
+    const imported = (more: object) =>
+      verbs.store.importWorkflow({ queue: JSON.stringify({ entries: [{ id: 'a', status: 'pending', ...more }] }) })
+    await imported({ priority: 5 })
+    const later = '2026-01-05T12:00:00Z'
+    for (const more of [{ status: 'ready', attempts: 1, nextEligibleAt: later }, { priority: 7 }, { status: 'parked' }])
+      expect(await imported(more)).toMatchObject({ runs: { made: 0, known: 1 } })
+    expect((await verbs.runs.list()).runs).toMatchObject([{ status: 'ready', priority: 5 }])
+  })
+
+  it('that meets another of the same files makes nothing twice', async () => {
+    const both = await Promise.allSettled([
+      ...[workflow, workflow].map((files) => verbs.store.importWorkflow(files)),
+      ...[1, 2].map(() => verbs.store.importCrontab(sample('crontab'))),
+    ])
+    expect(both.map((one) => (one.status === 'rejected' ? one.reason : one.status))).toEqual(Array(4).fill('fulfilled'))
+    const { runs, schedules } = await contents()
+    expect([runs.length, schedules.length]).toEqual([5, 8])
+  })
+
+  it('is refused whole where a file looks after one of its names, and says which', async () => {
+    const managed = { source: 's', hash: 'h', file: 'f', queues: [{ name: 'crontab', policy: {} }], tokens: [] }
+    const schedules = [{ name: 'b', timing: { everyMs: 60_000 }, target: { handler: 'h' } }]
+    await desk.store.applyConfig({ ...managed, schedules }, { actor: desk.context.actor })
+    const before = await contents()
+    const error = await errorOf(verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n'))
+    expect([error.code, error.message, error.hint]).toEqual([
+      'conflict',
+      expect.stringContaining('source s looks after schedule b'),
+      expect.stringContaining('prefix'),
+    ])
+    const policy = JSON.stringify({ maxConcurrent: 4 })
+    const told = await errorOf(verbs.store.importWorkflow({ policy, into: 'crontab' }))
+    expect([told.code, told.message]).toEqual(['conflict', expect.stringContaining('looks after queue crontab')])
+    expect(await contents()).toEqual(before)
   })
 
   it('of a task hands its prompt to a host when it is due', async () => {

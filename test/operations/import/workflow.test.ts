@@ -103,10 +103,14 @@ describe('a queue', () => {
         },
       },
       expect.objectContaining({ idempotencyKey: 'cool-workflow:q-20260103080000-001', priority: 50 }),
+      expect.objectContaining({
+        idempotencyKey: 'cool-workflow:q-20260102080000-001',
+        parkedReason: 'lease expired (host did not complete) (attempt 3/3)',
+      }),
       expect.objectContaining({ idempotencyKey: 'cool-workflow:q-20260104101500-001', priority: 100 }),
       expect.objectContaining({ payload: expect.objectContaining({ colour: 'blue' }) }),
     ])
-    expect(runs[3]).not.toHaveProperty('priority')
+    expect(runs[4]).not.toHaveProperty('priority')
   })
 
   it('tells of each entry what was not taken over, and why', () => {
@@ -114,11 +118,25 @@ describe('a queue', () => {
     expect(told).toEqual([
       expect.stringMatching(/^queue entries\[1\] q-20260104101500-002: attempts 1: it has all its attempts/),
       expect.stringMatching(/^queue entries\[2\] .+: its lease lease-.+, until 2026-01-05T09:04.+: it is ready here/),
-      expect.stringMatching(/^queue entries\[3\] .+: the entry: it is parked/),
       expect.stringMatching(/^queue entries\[4\] .+: the entry: it is drained/),
       expect.stringMatching(/^queue entries\[5\] .+: colour: an entry there has no such field/),
       expect.stringMatching(/^queue entries\[5\] .+: priority 2.5: a run takes an integer/),
     ])
+  })
+
+  it('is read without the mark that editors put before it', () => {
+    expect(queueIn(`\uFEFF${text({ entries: [{ id: 'a', status: 'pending' }] })}`).runs).toHaveLength(1)
+  })
+
+  it('tells of a reason why an entry is parked that is none, or too long', () => {
+    const parked = (parkedReason: unknown) => queueIn(text({ entries: [{ id: 'a', status: 'parked', parkedReason }] }))
+    expect(parked(7)).toMatchObject({
+      runs: [{ parkedReason: expect.stringMatching(/cool-workflow$/) }],
+      left: [{ what: 'parkedReason 7' }],
+    })
+    const { runs, left } = parked('x'.repeat(5_000))
+    expect([runs[0]?.parkedReason?.length, left.length]).toEqual([2_001, 1])
+    expect(parked(undefined).left).toEqual([])
   })
 
   it('is the same work however often its entries were tried meanwhile', () => {

@@ -40,7 +40,7 @@ function sumOf({ queues, schedules, runs }: Pick<Imported, 'queues' | 'schedules
   const fresh = schedules.filter(({ answer }) => answer === 'created').length
   const parts = [
     counted(fresh, 'schedule', schedules.length - fresh),
-    counted(runs.made, 'run', runs.known),
+    counted(runs.made, 'run', runs.known) + (runs.parked === 0 ? '' : `, of which ${runs.parked} parked`),
     ...queues.map(({ name, answer }) => `queue ${plainText(name)} (${answer})`),
   ]
   return parts.filter((part) => part !== '').join(', ') || 'nothing'

@@ -5,7 +5,7 @@ import { showImported } from '../../../../src/doors/cli/show/imported.ts'
 
 const sheet: Sheet = { now: 0, zone: 'UTC', paint: paintOf(false) }
 const real = { isRehearsal: false }
-const none = { queues: [], schedules: [], runs: { made: 0, known: 0 }, left: [], leftMore: 0 }
+const none = { queues: [], schedules: [], runs: { made: 0, parked: 0, known: 0 }, left: [], leftMore: 0 }
 
 it('an import tells what was made, what was there, and below it everything that was left out', () => {
   const answer = {
@@ -14,12 +14,12 @@ it('an import tells what was made, what was there, and below it everything that 
       { name: 'a', from: 'line 1', answer: 'created' as const, inWords: 'Every hour.' },
       { name: 'b', from: 'line 2', answer: 'unchanged' as const, inWords: 'Every day.' },
     ],
-    runs: { made: 2, known: 0 },
+    runs: { made: 2, parked: 1, known: 0 },
     left: [{ where: 'line 3', what: 'MAILTO=\u001b[2Jx', why: 'Belfry sends no mail' }],
     leftMore: 4,
   }
   expect(showImported(answer, sheet, real).split('\n')).toEqual([
-    'imported 1 schedule (1 was there before), 2 runs, queue crontab (created)',
+    'imported 1 schedule (1 was there before), 2 runs, of which 1 parked, queue crontab (created)',
     '  SCHEDULE  FROM               SAYS',
     '  a         line 1  created    Every hour.',
     '  b         line 2  unchanged  Every day.',
