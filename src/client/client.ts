@@ -60,15 +60,17 @@ export class BelfryClient {
   async call(operation: AnyOperation, input: unknown, { isRehearsal = false } = {}): Promise<unknown> {
     if (operation.doors.http !== true) throw new BelfryError('invalid', operation.doors.http)
     const request = this.#request(operation, (input ?? {}) as Record<string, unknown>, isRehearsal)
-    return fromDoors(operation.output, await this.#answered(request))
+    const isWrite = operation.effect !== 'read' && !isRehearsal
+    return fromDoors(operation.output, await this.#answered(request, { isWrite }))
   }
 
   /** What time it is by the clock of the store. */
   async now(): Promise<number> {
     const { url, ...how } = this.#asking('/api/now')
-    const { now } = ((await this.#answered(new Request(url, how))) ?? {}) as { readonly now?: unknown }
+    const asked = new Request(url, { ...how, redirect })
+    const { now } = ((await this.#answered(asked, { isWrite: false })) ?? {}) as { readonly now?: unknown }
     const read = typeof now === 'string' ? instantOf(now) : null
-    if (read === null || !('at' in read)) throw this.#unread(200)
+    if (read === null || !('at' in read)) throw this.#unread(200, false)
     return read.at
   }
 
@@ -99,7 +101,7 @@ export class BelfryClient {
     if (isRehearsal) headers.set('belfry-dry-run', 'true')
     if (isInAddress(route)) {
       for (const [field, value] of Object.entries(rest)) if (value !== undefined) addTo(url.searchParams, field, value)
-      return new Request(url, { method, headers, signal })
+      return new Request(url, { method, headers, signal, redirect })
     }
     const unsaid = jsonProblem(rest, { converts: true })
     if (unsaid !== null) {
@@ -107,7 +109,7 @@ export class BelfryClient {
       throw refusal(subjectOf(operation.request), [{ field, problem: unsaid.problem, expected: plainData }])
     }
     headers.set('content-type', 'application/json')
-    return new Request(url, { method, headers, signal, body: JSON.stringify(rest) })
+    return new Request(url, { method, headers, signal, redirect, body: JSON.stringify(rest) })
   }
 
   /** What every request has. */
@@ -122,36 +124,96 @@ export class BelfryClient {
   }
 
   /** What the server answered; what it refused is thrown as it was thrown there. */
-  async #answered(request: Request): Promise<unknown> {
-    const response = await this.#sent(request)
+  async #answered(request: Request, { isWrite }: { readonly isWrite: boolean }): Promise<unknown> {
+    const { fetch = globalThis.fetch } = this.#options
+    const [response, text] = await this.#reached(async () => {
+      const answer = await fetch(request)
+      return [answer, await answer.text()] as const
+    }, isWrite)
+    const { status } = response
+    const led = response.headers.get('location')
+    if (status >= 300 && status < 400 && led !== null) throw this.#ledAway(led, request.url)
     // What is no JSON is told apart from every JSON value.
-    const body = await response.json().then(
-      (value: unknown) => ({ value }),
-      () => null,
-    )
-    if (!response.ok) throw problemIn(body?.value) ?? this.#unread(response.status)
-    if (body === null) throw this.#unread(response.status)
+    const body = jsonIn(text)
+    if (!response.ok) throw problemIn(body?.value) ?? this.#unread(status, isWrite)
+    if (body === null) throw this.#unread(status, isWrite)
     return body.value
   }
 
-  #unread(status: number): BelfryError {
-    return new BelfryError('failure', `The server answered with status ${status}, and nothing that could be read.`, {
-      hint: `Look whether it is Belfry that answers at ${this.#base}.`,
-    })
-  }
-
-  async #sent(request: Request): Promise<Response> {
-    const { fetch = globalThis.fetch } = this.#options
+  /** A server that answers nothing may have done what it was asked for, unless nobody could ask it. */
+  async #reached<Answer>(asking: () => Promise<Answer>, isWrite: boolean): Promise<Answer> {
     try {
-      return await fetch(request)
+      return await asking()
     } catch (cause) {
-      const why =
-        cause instanceof Error && cause.name === 'TimeoutError' ? 'it did not answer in time' : reasonOf(cause)
+      const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+      const code = isLate ? 'TimeoutError' : reasonOf(cause)
+      const why = inWords[code] ?? code
+      if (isWrite && !neverAsked.test(code)) throw this.#unknown(why, cause)
       throw new BelfryError('unavailable', `The server at ${this.#base} cannot be reached: ${why}.`, {
         hint: 'Look whether it runs there: `belfry up` says where it listens.',
         cause,
       })
     }
+  }
+
+  #unknown(why: string, cause?: unknown): BelfryError {
+    const message = `Nobody knows whether the server at ${this.#base} did it: ${why}.`
+    return new BelfryError('commit-unknown', message, {
+      hint: 'Look whether it was done before it is asked again.',
+      cause,
+    })
+  }
+
+  /** Whoever follows shows what is sent to whoever it leads to, and most who follow do not send it again. */
+  #ledAway(location: string, from: string): BelfryError {
+    const to = URL.canParse(location, from) ? new URL(location, from) : null
+    const place = to === null ? '' : ` ${to.origin}${to.pathname.replace(/\/api\/.*$/, '')}`
+    return new BelfryError('unavailable', `What answers at ${this.#base} is no server, and leads elsewhere.`, {
+      hint: `Name the server by its own address${place === '' ? '' : `:${place}, if that is it`}.`,
+    })
+  }
+
+  /** Something before the server answered, or something that is none. Its status is believed all the same. */
+  #unread(status: number, isWrite: boolean): BelfryError {
+    const why = `something answered with status ${status}, and nothing that could be read`
+    if (isWrite && (status === 502 || status === 504)) return this.#unknown(why)
+    const code = codesOfStatus[status] ?? 'failure'
+    return new BelfryError(code, `The server answered with status ${status}, and nothing that could be read.`, {
+      hint: `Look whether it is Belfry that answers at ${this.#base}, and what stands before it.`,
+    })
+  }
+}
+
+/** What those answer that stand before a server, or in its place. */
+const codesOfStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthenticated',
+  403: 'not-allowed',
+  429: 'too-many',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+}
+
+/** A redirect is told and never followed: a token and a payload are for the server that was named. */
+const redirect = 'manual'
+
+/** What goes wrong before anything was sent. */
+const neverAsked =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+const inWords: Readonly<Record<string, string>> = {
+  TimeoutError: 'it did not answer in time',
+  UND_ERR_SOCKET: 'it closed the connection',
+  ECONNRESET: 'it closed the connection',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks HTTP there, and no HTTPS',
+}
+
+function jsonIn(text: string): { readonly value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    // It is told by whoever wanted to read it, with the status that it came with.
+    return null
   }
 }
 

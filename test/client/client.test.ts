@@ -71,6 +71,49 @@ describe('the client', () => {
     ).toBe('invalid')
   })
 
+  it('follows nobody who leads it elsewhere with what it was to send, and says where that is', async () => {
+    const location = 'https://other.example.org/belfry/api/queues/mail?x=1'
+    const asked: Request[] = []
+    const fetch = async (request: Request) => {
+      asked.push(request)
+      return new Response('', { status: 308, headers: { location } })
+    }
+    const client = new BelfryClient({ url: 'http://a', token: 'x', fetch })
+    const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
+    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('leads elsewhere') })
+    expect(error.hint).toContain('https://other.example.org/belfry, if')
+    expect((await errorOf(client.now())).code).toBe('unavailable')
+    expect(asked.map(({ redirect }) => redirect)).toEqual(['manual', 'manual'])
+  })
+
+  it.each([
+    [200, 'failure', 'failure'],
+    [401, 'unauthenticated', 'unauthenticated'],
+    [403, 'not-allowed', 'not-allowed'],
+    [404, 'failure', 'failure'],
+    [429, 'too-many', 'too-many'],
+    [500, 'failure', 'failure'],
+    [502, 'unavailable', 'commit-unknown'],
+    [503, 'unavailable', 'unavailable'],
+    [504, 'unavailable', 'commit-unknown'],
+  ])('believes whoever stands before a server and answers with a page and status %i', async (status, look, write) => {
+    const fetch = async () => new Response('<html>', { status })
+    const client = new BelfryClient({ url: 'http://a', token: 'x', fetch })
+    expect((await errorOf(client.queues.list())).code).toBe(look)
+    const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
+    expect([error.code, error.message]).toEqual([write, expect.stringContaining(String(status))])
+  })
+
+  it('tells an answer that was cut from one that is no JSON', async () => {
+    const cut = () => {
+      const body = new ReadableStream({ pull: (pulled) => pulled.error(new DOMException('late', 'TimeoutError')) })
+      return Promise.resolve(new Response(body))
+    }
+    const client = new BelfryClient({ url: 'http://a', token: 'x', fetch: cut })
+    expect((await errorOf(client.queues.list())).message).toContain('cannot be reached: it did not answer in time')
+    expect((await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))).code).toBe('commit-unknown')
+  })
+
   it('says of a server that is not there where it looked', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
@@ -80,5 +123,7 @@ describe('the client', () => {
     const error = await errorOf(client.queues.list())
     expect(error).toMatchObject({ code: 'unavailable' })
     expect(error.message).toBe(`The server at http://127.0.0.1:${port} cannot be reached: ECONNREFUSED.`)
+    // What nobody could be asked for was not done.
+    expect((await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))).code).toBe('unavailable')
   })
 })

@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { notifyNames } from '../../operations/notify-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { type Problem, quoted, refuse } from '../../operations/problem.ts'
 import { targetOf } from '../../operations/target-input.ts'
@@ -7,6 +8,7 @@ import { isLoopback } from '../http/listen-address.ts'
 import { tokenFileIn, tokenIn } from '../http/token-file.ts'
 import { placeOf, type Surroundings } from './place.ts'
 import { Texts } from './read-value.ts'
+import { isColoured, paintOf } from './sheet.ts'
 import type { Session, World } from './world.ts'
 
 /** What of a command line says where to go. */
@@ -105,8 +107,7 @@ function tokenInFile(path: string, world: Pick<World, 'stdin' | 'folder'>): Foun
 function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
   const { BELFRY_TOKEN = '' } = env
   if (BELFRY_TOKEN !== '') return { token: BELFRY_TOKEN.trim(), from: 'BELFRY_TOKEN' }
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  if (!isLoopback({ host })) {
+  if (!isOfThisMachine(url)) {
     const message = `There is no token for ${url}; that of this folder is shown to servers of this machine only.`
     throw new BelfryError('unauthenticated', message, { hint: howToShowOne })
   }
@@ -115,6 +116,17 @@ function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
   const token = readable(file, () => tokenIn(belfryFolder))
   if (token !== null) return { token, from: file }
   throw new BelfryError('unauthenticated', `There is no token for ${url}, and none in ${file}.`, { hint: howToShowOne })
+}
+
+function isOfThisMachine(url: string): boolean {
+  return isLoopback({ host: new URL(url).hostname.replace(/^\[|\]$/g, '') })
+}
+
+/** A token that was read on its way lets its reader in until somebody revokes it. */
+function noteOpenWay({ url }: NamedServer, { stderr, env }: Pick<World, 'stderr' | 'env'>): void {
+  if (url.startsWith('https:') || isOfThisMachine(url)) return
+  const says = `${url} is no https, so that the token can be read on its way there.`
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
 function readable(file: string, read: () => string | null): string | null {
@@ -137,6 +149,7 @@ export async function reachFor(
 ): Promise<Session> {
   if (operation.doors.http !== true) throw notOfServers(commandOf(operation).join(' '), operation.doors.http, named)
   const { token, from } = tokenFor(named, tokenFile, world)
+  noteOpenWay(named, world)
   const session = await world.reach({ url: named.url, token })
   const told = (error: unknown) => {
     throw error instanceof BelfryError && error.code === 'unauthenticated' ? unknownToken(error, from) : error
@@ -166,9 +179,24 @@ function unknownToken({ message, details }: BelfryError, from: string): BelfryEr
   return new BelfryError('unauthenticated', message, { hint, ...(details !== undefined && { details }) })
 }
 
+type Given = Readonly<Record<string, unknown>>
+
 /** Relative programs and folders begin where they were typed, and not where the server was started. */
 function placedHere(input: unknown, folder: string): unknown {
-  const { target: given } = (input ?? {}) as { readonly target?: unknown }
-  const { kind, target } = targetOf(given, { folder })
-  return kind === 'command' && target !== undefined ? { ...(input as object), target } : input
+  const given = placedIn((input ?? {}) as Given, folder)
+  const { run } = given
+  return isGiven(run) ? { ...given, run: placedIn(run, folder) } : given
+}
+
+/** What is wrong with a target is for the server to say, so that such a one is handed on as it is. */
+function placedIn(given: Given, folder: string): Given {
+  const placed = ['target', ...notifyNames].flatMap((field) => {
+    const { kind, target } = targetOf(given[field], { folder })
+    return kind === 'command' && target !== undefined ? [[field, target]] : []
+  })
+  return { ...given, ...Object.fromEntries(placed) }
+}
+
+function isGiven(value: unknown): value is Given {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

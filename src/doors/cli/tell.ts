@@ -25,23 +25,39 @@ export async function tell(told: Told, world: World): Promise<void> {
   const { stdout } = world
   if (options.json !== true) return tellPeople(told, world)
   stdout.write(`${JSON.stringify(atDoors(operation.output, answer), null, 2)}\n`)
-  if (operation.effect !== 'read' && options.dryRun !== true) await noteSurroundings(told, world, { saysPlace: true })
+  if (operation.effect === 'read' || options.dryRun === true) return
+  await besides(told, noteSurroundings(told, world, { saysPlace: true }), undefined)
+}
+
+/**
+ * What has been done is told whatever cannot be had besides: a server that is gone by then would make a failure of it, and
+ * whoever hears of a failure does it again.
+ */
+async function besides<Answer>({ operation }: Told, asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+  try {
+    return await asked
+  } catch (error) {
+    if (operation.effect === 'read') throw error
+    return otherwise
+  }
 }
 
 async function tellPeople(told: Told, world: World): Promise<void> {
   const { operation, answer, session, options } = told
-  const { stdout, env } = world
+  const { stdout, env, clock } = world
   const { place } = session
   const isRehearsal = options.dryRun === true
-  const now = await session.now()
+  const now = await besides(told, session.now(), clock.now())
+  const zone = await besides(told, zoneOf(told), session.zone)
   const spell = (command: string) => spelled(command, env, options as Naming)
-  const sheet = { now, zone: await zoneOf(told), paint: paintOf(isColoured(stdout, env)), spell }
+  const sheet = { now, zone, paint: paintOf(isColoured(stdout, env)), spell }
   const text = isPastEnd(told)
     ? 'None.'
     : [render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join('\n')
   stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
   if (isRehearsal || tellsItself.has(operation.verb)) return
-  await noteSurroundings(told, world, { saysPlace: operation.effect !== 'read' && !text.includes(place) })
+  const saysPlace = operation.effect !== 'read' && !text.includes(place)
+  await besides(told, noteSurroundings(told, world, { saysPlace }), undefined)
 }
 
 /** A list of which only a part was asked for says nothing of the rest where that part is empty. */
