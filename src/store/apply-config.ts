@@ -5,24 +5,19 @@ import type { ConfigApplied, ConfigOptions, ConfigQueue, ConfigSchedule, ConfigT
 import { checkActor, checkText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { deleteSchedule } from './delete-schedule.ts'
-import { refuseManaged } from './managed.ts'
+import { lockManaged, refuseManaged } from './managed.ts'
 import { putSchedule } from './put-schedule.ts'
 import { queue as readQueue } from './reads/queue.ts'
 import { scopeSaid } from './reads/token.ts'
 import { lockNamedSchedule } from './schedule-row.ts'
 import { setQueue } from './set-queue.ts'
-import { all, both, clockNow, dialects, one, run, type Step } from './statement.ts'
+import { all, both, clockNow, one, run, type Step } from './statement.ts'
 
-/** Two that apply files of one source go one after the other, also the first time. */
 const claimSource = both(
   'config claim source',
   `insert into belfry.config (ns, source, hash, file, tokens, applied_at, actor, door)
     values ($1, $2, '', '', '{}', 0, '', '') on conflict (ns, source) do nothing`,
 )
-const lockSource = dialects('config lock source', {
-  sqlite: null,
-  postgres: 'select source from belfry.config where ns = $1 and source = $2 for update',
-})
 const saveSource = both(
   'config save source',
   `update belfry.config set hash = $3, file = $4, tokens = $5, applied_at = $6, actor = $7, door = $8
@@ -72,8 +67,8 @@ interface Applying {
 export function* applyConfig(context: StoreContext, config: NewConfig, options: ConfigOptions): Step<ConfigApplied> {
   check(config, options)
   const { source } = config
+  yield* lockManaged(context)
   yield* run(claimSource, context.ns, source)
-  yield* all(lockSource, context.ns, source)
   const applying = { context, config, options }
   const deletes = yield* deletesOf(applying)
   const before = (yield* all<{ name: string }>(findQueues, context.ns, source)).map(({ name }) => name)

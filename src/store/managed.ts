@@ -1,4 +1,20 @@
 import { BelfryError } from '../core/error.ts'
+import type { StoreContext } from './context.ts'
+import { dialects, one, type Step } from './statement.ts'
+
+const lockNamespace = dialects('managed lock namespace', {
+  sqlite: null,
+  postgres: 'select id from belfry.namespace where id = $1 for no key update',
+})
+
+/**
+ * Those who apply files, and whoever makes what a file only speaks of, go one after the other: side by side neither would
+ * see the other, and a token could have another scope than its file says. The row of the namespace is there before any
+ * file is, and it is locked before anything else.
+ */
+export function* lockManaged({ ns }: StoreContext): Step<void> {
+  yield* one(lockNamespace, ns)
+}
 
 /** What a file looks after, or nobody. */
 interface Managed {

@@ -3,6 +3,7 @@ import { formatId, parseId } from '../core/id.ts'
 import { writeAudit } from './audit.ts'
 import { checkActor, checkInstant, checkText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
+import { lockManaged } from './managed.ts'
 import type { Actor } from './port.ts'
 import { scopeSaid, tokenViewOf } from './reads/token.ts'
 import { both, clockNow, freshIds, one, type Row, run, type Step } from './statement.ts'
@@ -39,6 +40,7 @@ export function* createToken(
   checkText(scope, 'scope', nameLengthMax)
   if (expiresAt !== undefined) checkInstant(expiresAt, 'expiresAt')
   checkActor(actor)
+  yield* lockManaged(context)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const said = yield* scopeSaid(context, name)

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
+import { applyConfig } from '../../src/store/apply-config.ts'
 import { cancel } from '../../src/store/cancel.ts'
 import type { Database } from '../../src/store/database.ts'
 import { enqueue } from '../../src/store/enqueue.ts'
@@ -12,10 +13,12 @@ import { pauseSchedule } from '../../src/store/pause-schedule.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { putSchedule } from '../../src/store/put-schedule.ts'
 import { output } from '../../src/store/reads/output.ts'
+import { tokens } from '../../src/store/reads/token.ts'
 import { reclaim } from '../../src/store/reclaim.ts'
 import { renew } from '../../src/store/renew.ts'
 import { reset } from '../../src/store/reset.ts'
 import { both, one, type Row, type Step } from '../../src/store/statement.ts'
+import { createToken } from '../../src/store/token.ts'
 import { actor, numberOf, Scene, startAt } from './scene.ts'
 
 /** Interleavings that only a database with several writers at once can have; SQLite has one writer at a time. */
@@ -235,4 +238,27 @@ test('a lease that is renewed between the look of a reclaim and its taking stays
   expect(met.waited).toBe(true)
   expect(met.answer.map(({ runId }) => runId)).not.toContain(held.runId)
   expect(await scene.end(held)).toMatchObject({ answer: 'written' })
+})
+
+describe('a token that is made while a file is applied that says its scope', () => {
+  const file = { source: 's', hash: 'h', file: 'f', queues: [], schedules: [], tokens: [{ name: 'ci', scope: 'read' }] }
+  const applying = () => applyConfig(scene.context, file, { actor })
+  const making = (scope: string) => createToken(scene.context, { name: 'ci', hash: 'h', scope }, { actor })
+  const token = async () => (await scene.read((context) => tokens(context, {})))[0]
+
+  test('is refused with another scope, once the file is applied', async () => {
+    const refused = () => scene.write(() => making('admin')).catch((error: unknown) => error)
+    const met = await meet(applying, refused)
+    expect(met).toMatchObject({ waited: true, answer: { code: 'conflict' } })
+    expect(await token()).toBeUndefined()
+  })
+
+  test('has the scope of the file, where it was made before', async () => {
+    const met = await meet(
+      () => making('admin'),
+      () => scene.write(applying),
+    )
+    expect(met).toMatchObject({ waited: true, answer: { tokens: [{ name: 'ci', answer: 'set', was: 'admin' }] } })
+    expect(await token()).toMatchObject({ scope: 'read', managedBy: 's' })
+  })
 })
