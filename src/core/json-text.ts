@@ -1,3 +1,4 @@
+import { bounded } from './bounded.ts'
 import { jsonFault } from './json-fault.ts'
 
 /** What a text says as JSON, or why it says nothing that could be kept: a clause after "is". */
@@ -17,11 +18,15 @@ export function readJson(text: string): ReadJson {
   }
   const inexact = inexactNumber(text)
   if (inexact === undefined) return { value }
+  const shown = bounded(inexact, digitsShownMax)
   return {
-    problem: `JSON with the number ${inexact}, which would not be kept exactly`,
-    expected: `a text in its place: "${inexact}"`,
+    problem: `JSON with the number ${shown}, which would not be kept exactly`,
+    expected: `a text in its place: "${shown}"`,
   }
 }
+
+/** A number may have as many digits as a body has bytes. */
+const digitsShownMax = 40
 
 /** An integer with more digits than a number here has: reading it makes another one of it. */
 function inexactNumber(json: string): string | undefined {

@@ -1,3 +1,4 @@
+import { bounded } from '../core/bounded.ts'
 import { BelfryError } from '../core/error.ts'
 
 /** One thing that is wrong with an input: where, what, and what would be right. */
@@ -13,7 +14,24 @@ export function refuse(subject: string, problems: readonly Problem[]): void {
   if (problems.length > 0) throw refusal(subject, problems)
 }
 
-export function refusal(subject: string, problems: readonly Problem[], cause?: unknown): BelfryError {
+/** Whoever sends a megabyte of what is wrong is not sent a megabyte, or more, of it back. */
+const fieldLengthMax = 200
+const clauseLengthMax = 1_000
+const problemsMax = 100
+
+function told(problems: readonly Problem[]): Problem[] {
+  const first = problems.slice(0, problemsMax).map(({ field, problem, expected }) => ({
+    field: bounded(field, fieldLengthMax),
+    problem: bounded(problem, clauseLengthMax),
+    expected: bounded(expected, clauseLengthMax),
+  }))
+  const more = problems.length - first.length
+  if (more === 0) return first
+  return [...first, { field: '…', problem: `and ${more} more`, expected: 'these mended first' }]
+}
+
+export function refusal(subject: string, found: readonly Problem[], cause?: unknown): BelfryError {
+  const problems = told(found)
   const said = problems.map(({ field, problem, expected }) => `${field} ${problem} (expected: ${expected})`).join('; ')
   return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { problems }, cause })
 }

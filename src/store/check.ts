@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { bounded } from '../core/bounded.ts'
 import { BelfryError } from '../core/error.ts'
 import { jsonProblem, plainData } from '../core/json.ts'
 
@@ -91,8 +92,12 @@ export function hashOf(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url')
 }
 
+const saidLengthMax = 1_000
+
 export function invalid(where: string, problem: string, expected: string): BelfryError {
-  return new BelfryError('invalid', `${where} ${problem}; it must be ${expected}.`, { details: { field: where } })
+  const field = bounded(where, saidLengthMax)
+  const message = `${field} ${bounded(problem, saidLengthMax)}; it must be ${expected}.`
+  return new BelfryError('invalid', message, { details: { field } })
 }
 
 /**
