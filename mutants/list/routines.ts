@@ -68,7 +68,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'unsigned-delivery-is-taken',
     hazard: 'Anybody who knows the name of a routine can make it do its work.',
-    edits: [['src/doors/http/hooks.ts', '].isGenuine({ headers', '].isGenuine === null && ({ headers']],
+    edits: [['src/doors/http/hooks.ts', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
     suites: [hooks],
   },
   {

@@ -47,15 +47,16 @@ export class Hooks {
   async #taken(name: string, request: Request): Promise<Response> {
     const { context, gate } = this.#options
     const { id, signing } = await this.#routineOf(name)
+    const { headers } = request
+    const { isSigned, isGenuine } = signatureStyles[signing.style]
+    // Whoever signs nothing is not worth a megabyte.
+    if (!isSigned(headers)) throw this.#forged()
     const body = await bytesOf(request)
     const now = await context.store.read.now()
     const key = await this.#keyOf(signing)
-    if (!signatureStyles[signing.style].isGenuine({ headers: request.headers, body, now }, key)) {
-      gate.slowStranger()
-      throw forged()
-    }
+    if (!isGenuine({ headers, body, now }, key)) throw this.#forged()
     gate.slowSender(hookOf(name))
-    const event = eventIn(signing, request.headers, body)
+    const event = eventIn(signing, headers, body)
     // GitHub asks whether somebody listens; that is no event of anything.
     if (signing.style === 'github' && event.type === 'ping') return answered({ outcome: 'ping' })
     const { outcome, run } = await this.#fired({ name, routineId: id, ...event }, signing)
@@ -76,18 +77,23 @@ export class Hooks {
   async #keyOf({ style, secret }: Signing): Promise<Buffer> {
     const { gate, secretOf, onUnforeseen } = this.#options
     try {
-      const key = signatureStyles[style].keyOf((await secretOf?.(secret)) ?? '')
-      if (key !== null && key.length > 0) return key
-      throw new BelfryError(
-        'unavailable',
-        `The secret ${secret.secret} is none that a ${style} webhook is signed with.`,
-      )
+      const { keyOf, secretExpected } = signatureStyles[style]
+      const key = keyOf((await secretOf?.(secret)) ?? '')
+      if (key !== null) return key
+      const message = `The secret ${secret.secret} is none that a ${style} webhook is signed with`
+      throw new BelfryError('unavailable', `${message}: it must be ${secretExpected}.`)
     } catch (error) {
       // Nobody knows yet who asks, and a stranger must not be able to fill the log.
       gate.slowStranger()
       onUnforeseen?.(error)
       throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })
     }
+  }
+
+  /** All faults are answered alike, and each is counted. */
+  #forged(): HttpProblem {
+    this.#options.gate.slowStranger()
+    return forged()
   }
 
   async #fired(

@@ -10,8 +10,12 @@ export interface Delivery {
 
 /** How a kind of sender signs what it sends. */
 export interface SignatureStyle {
+  /** What a secret of this kind is, for whoever has set another. */
+  readonly secretExpected: string
   /** The key that a secret stands for; `null` where it is no secret of this kind. */
   keyOf(secret: string): Buffer | null
+  /** Whether there is a signature at all; without one nothing more of a delivery is worth reading. */
+  isSigned(headers: Headers): boolean
   isGenuine(delivery: Delivery, key: Buffer): boolean
 }
 
@@ -19,17 +23,26 @@ export interface SignatureStyle {
 const toleranceMs = 300_000
 const idPattern = /^[\x21-\x7e]{1,500}$/
 
+/** What can be guessed keeps nobody out. The specification asks for as many bytes; GitHub says nothing of how many. */
+const standardKeyBytesMin = 24
+const githubKeyBytesMin = 8
+
 /** Standard Webhooks: `webhook-id`, `webhook-timestamp` and the body are signed together, by one key or by several. */
 const standard: SignatureStyle = {
+  secretExpected: `whsec_ and the Base64 of at least ${standardKeyBytesMin} bytes`,
   keyOf(secret) {
     const [, base64] = /^(?:whsec_)?([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
     const key = Buffer.from(base64 ?? '', 'base64')
-    return key.length === 0 ? null : key
+    return key.length < standardKeyBytesMin ? null : key
   },
+  isSigned: (headers) =>
+    idPattern.test(headers.get('webhook-id') ?? '') &&
+    /^\d{1,12}$/.test(headers.get('webhook-timestamp') ?? '') &&
+    /(?:^| )v1,/.test(headers.get('webhook-signature') ?? ''),
   isGenuine({ headers, body, now }, key) {
+    if (!standard.isSigned(headers)) return false
     const id = headers.get('webhook-id') ?? ''
     const timestamp = headers.get('webhook-timestamp') ?? ''
-    if (!idPattern.test(id) || !/^\d{1,12}$/.test(timestamp)) return false
     if (Math.abs(Number(timestamp) * 1_000 - now) > toleranceMs) return false
     const signature = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
     const shown = headers.get('webhook-signature')?.split(' ') ?? []
@@ -39,7 +52,12 @@ const standard: SignatureStyle = {
 
 /** GitHub signs the body alone: neither the id of the delivery nor the type of the event is part of it, and no instant. */
 const github: SignatureStyle = {
-  keyOf: (secret) => Buffer.from(secret),
+  secretExpected: `a text of at least ${githubKeyBytesMin} bytes`,
+  keyOf(secret) {
+    const key = Buffer.from(secret)
+    return key.length < githubKeyBytesMin ? null : key
+  },
+  isSigned: (headers) => (headers.get('x-hub-signature-256') ?? '').startsWith('sha256='),
   isGenuine({ headers, body }, key) {
     const signature = createHmac('sha256', key).update(body).digest('hex')
     return isSame(headers.get('x-hub-signature-256') ?? '', `sha256=${signature}`)

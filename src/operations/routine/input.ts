@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Match, matchProblems } from '../../core/matcher.ts'
 import { isSecretName, secretNameExpected } from '../../core/secret-name.ts'
 import type { RoutineRun, RoutineSpec, Signing } from '../../store/routine-steps.ts'
-import { name, payload } from '../fields.ts'
+import { name, newName, payload } from '../fields.ts'
 import { type Reading, read } from '../input.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -42,7 +42,7 @@ const signing = z
   .describe('How the webhooks are signed that it takes at /hooks/NAME. Default: it takes none.')
 
 export const routineInput = z.strictObject({
-  name: routineName,
+  name: newName.describe('The name of the routine.'),
   description: z.string().min(1).max(descriptionLengthMax).describe('What it is for.').optional(),
   type: z.array(eventType).min(1).max(typesMax).readonly().describe('The types of events that it takes.').optional(),
   match: match.optional(),

@@ -4,7 +4,9 @@ import { BelfryError } from '../../../src/core/error.ts'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import type { Scope } from '../../../src/operations/operation.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
+import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { Desk } from '../../operations/desk.ts'
+import { postgresUrl } from '../../postgres.ts'
 
 export const origin = 'http://127.0.0.1:4747'
 
@@ -38,8 +40,8 @@ export class Porch {
     this.door = new HttpDoor({ context, events, version: '1.2.3', hosts: ['127.0.0.1:4747'], onUnforeseen, secretOf })
   }
 
-  static async open(): Promise<Porch> {
-    const porch = new Porch(await Desk.open())
+  static async open(place: Parameters<typeof Desk.open>[0] = {}): Promise<Porch> {
+    const porch = new Porch(await Desk.open(place))
     for (const scope of ['read', 'operate', 'admin'] as const) {
       const { token } = await tokenOperations.create.call(porch.desk.context, { name: `a ${scope}er`, scope })
       porch.tokens.set(scope, token)
@@ -91,11 +93,16 @@ export class Porch {
   }
 }
 
-export function onPorch(): () => Porch {
+export function onPorch(database: 'SQLite' | 'PostgreSQL' = 'SQLite'): () => Porch {
   let porch: Porch
+  let schema: string | null = null
   beforeEach(async () => {
-    porch = await Porch.open()
+    schema = database === 'SQLite' ? null : lendSchema()
+    porch = await Porch.open(schema === null ? {} : { url: postgresUrl(), schema })
   })
-  afterEach(() => porch.close())
+  afterEach(async () => {
+    await porch.close()
+    if (schema !== null) await returnSchema(schema)
+  })
   return () => porch
 }

@@ -73,6 +73,8 @@ describe('Standard Webhooks', () => {
 
   it('has no key where the secret is none', () => {
     for (const secret of ['', 'whsec_', 'whsec_-_-', 'a secret with blanks']) expect(keyOf(secret), secret).toBeNull()
+    const ofBytes = (count: number) => keyOf(`whsec_${Buffer.alloc(count, 'k').toString('base64')}`)
+    expect([23, 24, 64].map((count) => ofBytes(count)?.length)).toEqual([undefined, 24, 64])
   })
 
   it('never throws, and never takes a signature that nobody with the key has made', () => {
@@ -97,6 +99,10 @@ describe('GitHub', () => {
 
   it('is known by the example of its documents', () => {
     expect(judged(signature)).toBe(true)
+  })
+
+  it('has no secret that is easily guessed', () => {
+    expect(['', '1234567', '12345678'].map((secret) => keyOf(secret)?.length)).toEqual([undefined, undefined, 8])
   })
 
   it.each([

@@ -8,6 +8,11 @@ const target = { handler: 'deploy' }
 const signing = { style: 'github', secret: { secret: 'HOOK' } } as const
 
 describe('a routine is made', () => {
+  it('under no name that no address can hold', async () => {
+    for (const name of ['.', '..'])
+      expect(await problemsIn(routines.create(name, { run: {} }))).toMatchObject([{ field: 'name' }])
+  })
+
   it('with what it takes and what it does, in the words in which it was written', async () => {
     const run = {
       queue: 'q',
