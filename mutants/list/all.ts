@@ -6,6 +6,7 @@ import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
+import { imports } from './imports.ts'
 import { notices } from './notices.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
@@ -27,5 +28,6 @@ export const mutants: readonly Mutant[] = [
   ...doors,
   ...routines,
   ...notices,
+  ...imports,
   ...files,
 ]

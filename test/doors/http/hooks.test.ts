@@ -255,7 +255,11 @@ describe('where webhooks are sent', () => {
     ]
     for (const [path, headers] of cases) {
       let pulls = 0
-      const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 })
+      const pull = (pulled: ReadableStreamDefaultController) => {
+        pulls += 1
+        pulled.close()
+      }
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 })
       const sending = { method: 'POST', headers: { host: '127.0.0.1:4747', ...headers }, body, duplex: 'half' } as const
       const { status } = await porch().door.fetch(new Request(origin + path, sending))
       expect({ path, status, pulls }).toEqual({ path, status: path === '/hooks/nobody' ? 404 : 401, pulls: 0 })
