@@ -1,6 +1,7 @@
 import { type ScheduleSpec, scheduleProblems } from '../../core/schedule.ts'
 import type { ImportedRun } from '../../store/change.ts'
 import type { PolicyPatch } from '../../store/port.ts'
+import { newName } from '../fields.ts'
 
 /** Something in a file that has no counterpart here, or not wholly: where it stands, what it is, and why. */
 export interface Left {
@@ -39,8 +40,33 @@ export function together(drafts: readonly Draft[]): Draft {
 /** Why a schedule would be refused, in one clause; `null` where it would not. */
 export function whyUnsound(spec: ScheduleSpec, now: number): string | null {
   const problems = scheduleProblems(spec, { now })
-  if (problems.length === 0) return null
-  return problems.map(({ field, problem }) => `${field.replace(/^timing\./, '')} ${problem}`).join('; ')
+  if (problems.length === 0) return whyUnnamed(spec) ?? whyTooLarge(spec)
+  return problems.map(clauseOf).join('; ')
+}
+
+function clauseOf({ field, problem, expected }: ReturnType<typeof scheduleProblems>[number]): string {
+  return `${field.replace(/^timing\./, '')} ${problem} (expected: ${expected})`
+}
+
+/** A file may hold names that could be made here and asked for nowhere. */
+function whyUnnamed({ name }: ScheduleSpec): string | null {
+  if (newName.safeParse(name).success) return null
+  return `name is ${shown(name)}, which cannot be typed at a command line or stand in an address`
+}
+
+/** What the store is the last to look at. There it would refuse everything, and name no line. */
+export const payloadBytesMax = 256 * 1024
+
+function whyTooLarge({ payload, target }: ScheduleSpec): string | null {
+  for (const [field, value] of Object.entries({ payload, target })) {
+    const bytes = value === undefined ? 0 : bytesOf(value)
+    if (bytes > payloadBytesMax) return `its ${field} has ${bytes} bytes, and may have ${payloadBytesMax}`
+  }
+  return null
+}
+
+export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }
 
 const shownMax = 80

@@ -3,7 +3,7 @@ import type { ImportedRun } from '../../store/change.ts'
 import { instantOf } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
-import { type Draft, type Left, nothing, shown } from './draft.ts'
+import { bytesOf, type Draft, type Left, nothing, payloadBytesMax, shown } from './draft.ts'
 import { type Fields, fieldsIn, isFields, listIn, strangers } from './json-file.ts'
 
 /** What an entry says of the work itself, which is handed on as it is. */
@@ -31,7 +31,6 @@ const runsMax = 100_000
 const idLengthMax = 400
 const priorityMax = 1_000_000
 const reasonLengthMax = 2_000
-const payloadBytesMax = 256 * 1024
 
 /**
  * Reads `queue.json` into runs without a target, which outside hosts lease as they did there. Each has a key made of the
@@ -93,7 +92,7 @@ function whyNotTaken(entry: unknown, ids: ReadonlyMap<string, string>): string |
 function whyUnkept(entry: Fields): string | null {
   const problem = jsonProblem(entry)
   if (problem !== null) return `its ${problem.path} ${problem.problem}`
-  const bytes = new TextEncoder().encode(JSON.stringify(payloadOf(entry))).length
+  const bytes = bytesOf(payloadOf(entry))
   return bytes > payloadBytesMax ? `it has ${bytes} bytes, and a payload at most ${payloadBytesMax}` : null
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Policy } from '../../core/policy.ts'
 import { name, zone } from '../fields.ts'
 import { bringIn } from '../import/bring-in.ts'
 import { draftOfCrontab } from '../import/crontab.ts'
@@ -64,10 +65,11 @@ export const importCrontab = operation({
     const how = { system, zone: given.zone ?? context.zone, queue, prefix, now: await store.read.now() }
     const draft = draftOfCrontab(text, how)
     const found = await store.read.queue(queue)
-    const isNew = found === null && draft.schedules.length > 0
+    const isMade = draft.schedules.length > 0
+    const left = [...draft.left, ...(isMade ? ofQueue(found?.policy ?? policy, queue) : [])]
     return bringIn(
       context,
-      { ...draft, policy: isNew ? policy : null, left: [...draft.left, ...ofQueue(found?.policy?.maxAttempts, queue)] },
+      { ...draft, policy: found === null && isMade ? policy : null, left },
       {
         queue,
         reason: 'imported from a crontab',
@@ -77,8 +79,13 @@ export const importCrontab = operation({
   },
 })
 
-function ofQueue(maxAttempts: number | undefined, queue: string): Left[] {
-  if (maxAttempts === undefined || maxAttempts === 1) return []
-  const why = `queue ${queue} tries what fails up to ${maxAttempts} times; cron tries it once`
-  return [{ where: 'every line', what: 'a command that fails', why }]
+/** What is other than under cron because there is a queue. */
+function ofQueue({ maxConcurrent, maxAttempts }: Pick<Policy, 'maxConcurrent' | 'maxAttempts'>, queue: string): Left[] {
+  const where = 'every line'
+  const ceiling = `queue ${queue} has at most ${maxConcurrent} at work, and cron has no ceiling`
+  const tries = `queue ${queue} tries what fails up to ${maxAttempts} times; cron tries it once`
+  return [
+    { where, what: 'how many may run at once', why: ceiling },
+    ...(maxAttempts === 1 ? [] : [{ where, what: 'a command that fails', why: tries }]),
+  ]
 }

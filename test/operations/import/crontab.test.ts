@@ -135,6 +135,12 @@ describe('a crontab', () => {
     ])
   })
 
+  it('lists a line that is too long for a target, and takes the others', () => {
+    const { schedules: found, left: told } = draftOfCrontab(`0 1 * * * ${'a'.repeat(300_000)}\n0 2 * * * b\n`, usual)
+    expect(found.map(({ from }) => from)).toEqual(['line 2'])
+    expect(told[0]).toEqual({ where: 'line 1', what: 'the line', why: expect.stringContaining('its target has 3000') })
+  })
+
   it('has no name twice, whatever the programs are called', () => {
     const { schedules: found } = draftOfCrontab(`${'0 1 * * * /a/x\n'.repeat(3)}0 1 * * * x-2\n0 1 * * * x\n`, usual)
     const names = found.map(({ spec }) => spec.name)

@@ -225,11 +225,22 @@ describe('tasks', () => {
     [{ kind: 'loop', status: 'completed' }, 'it is completed'],
     [{ kind: 'loop', id: 's-15' }, 'is the form of an id'],
     [{ kind: 'loop', prompt: undefined }, 'it has no prompt'],
+    [{ kind: 'loop', id: '..' }, 'name is .., which cannot be typed'],
+    [{ kind: 'loop', id: '-x' }, 'name is -x, which cannot be typed'],
+    [{ kind: 'loop', intervalMinutes: -5 }, 'everyMs is -300000 (expected: '],
   ])('that cannot be had say why: %j', (task, why) => {
     const base = { id: 'a', status: 'active', prompt: 'p', nextRunAt: '2026-01-05T10:00:00Z' }
     const { schedules, left } = tasksIn(text({ tasks: [{ ...base, ...task }] }))
     expect(schedules).toEqual([])
     expect(left).toEqual([{ where: expect.any(String), what: 'the task', why: expect.stringContaining(why) }])
+  })
+
+  it('of which one is too large for a payload are taken but for that one', () => {
+    const task = { kind: 'loop', status: 'active', nextRunAt: '2026-01-05T10:00:00Z' }
+    const large = { ...task, id: 'a', prompt: 'p'.repeat(300_000) }
+    const { schedules, left } = tasksIn(text({ tasks: [large, { ...task, id: 'b', prompt: 'p' }] }))
+    expect(schedules.map(({ spec }) => spec.name)).toEqual(['b'])
+    expect(left).toMatchObject([{ what: 'the task', why: expect.stringContaining('its payload has 3000') }])
   })
 
   it('with one id are taken once', () => {
