@@ -272,7 +272,7 @@ export class Belfry {
 
   #behind(): Behind {
     const secretOf = async (reference: object) => String((await this.#secrets.resolve(reference)).value)
-    return { context: this.#context, events: this.#events, logger: this.#logger, secretOf }
+    return { context: this.#context, events: this.#events, secretOf }
   }
 
   /** Stops, and lets go of the store. */

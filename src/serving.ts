@@ -1,5 +1,4 @@
 /** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
-import type { Logger } from 'pino'
 import { z } from 'zod'
 import { HttpDoor } from './doors/http/app.ts'
 import { listenAddressOf } from './doors/http/listen-address.ts'
@@ -37,15 +36,15 @@ export type { Served }
 export interface Behind {
   readonly context: OperationContext
   readonly events: Events
-  readonly logger: Logger
   readonly isWorking?: () => boolean
   /** What a reference to a secret stands for, looked up anew each time. */
   readonly secretOf: (reference: { readonly secret: string }) => Promise<string>
 }
 
-function doorOf({ events, logger, isWorking, secretOf }: Behind) {
+function doorOf({ events, isWorking, secretOf }: Behind) {
+  // As an event, because a worker at a command line has no log of its own and tells its events.
   const onUnforeseen = (error: unknown) =>
-    logger.error({ err: error }, 'A request went wrong in a way that nobody foresaw.')
+    events.tell('door.failed', { error: error instanceof Error ? error : new Error(String(error)) })
   return { version: packageVersion(), events, onUnforeseen, secretOf, ...onlyGiven({ isWorking }) }
 }
 

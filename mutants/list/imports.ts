@@ -107,4 +107,10 @@ export const imports: readonly Mutant[] = [
     edits: [['src/operations/problem.ts', 'field: bounded(field, fieldLengthMax)', 'field']],
     suites: ['test/operations/problem.test.ts'],
   },
+  {
+    id: 'nobody-hears-why',
+    hazard: 'What goes wrong behind the HTTP door of a worker is told to nobody at all.',
+    edits: [['src/serving.ts', "events.tell('door.failed', {", 'Object.freeze({ events,']],
+    suites: ['test/library/door-failed.test.ts'],
+  },
 ]

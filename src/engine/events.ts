@@ -83,6 +83,8 @@ export interface EngineEvents {
   }
   /** A file cannot be applied; what it said before is still at work. */
   'config.refused': { readonly file: string; readonly error: Error }
+  /** A request could not be answered, or a webhook not be judged, for a reason that only the operator may know. */
+  'door.failed': { readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
   'worker.stopping': { readonly workerId: string; readonly running: number }
   'worker.stopped': { readonly workerId: string; readonly forced: number }

@@ -111,6 +111,10 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
     say: ({ file, error }) =>
       `The file ${file} was not applied, and what it said before is still at work: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
   },
+  'door.failed': {
+    level: 'error',
+    say: ({ error }) => `A request could not be answered: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
+  },
   'worker.started': {
     level: 'info',
     say: ({ workerId, slots }) => `Worker ${workerId} started${slots === null ? '' : ` with ${slots} slots`}.`,

@@ -226,6 +226,7 @@ const eventNames = Object.keys({
   'clock.held': 0,
   'config.applied': 0,
   'config.refused': 0,
+  'door.failed': 0,
   'worker.started': 0,
   'worker.stopping': 0,
   'worker.stopped': 0,

@@ -35,6 +35,7 @@ const samples: EngineEvents = {
   'clock.held': { behindMs: 60_000 },
   'config.applied': { file: 'h:/f', source: 'ops', answer: 'applied', created: 1, updated: 2, deleted: 3 },
   'config.refused': { file: 'h:/f', error },
+  'door.failed': { error },
   'worker.started': { workerId: 'w-11', slots: 5 },
   'worker.stopping': { workerId: 'w-11', running: 1 },
   'worker.stopped': { workerId: 'w-11', forced: 1 },
