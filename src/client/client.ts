@@ -147,10 +147,12 @@ export class BelfryClient {
     } catch (cause) {
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'
       const code = isLate ? 'TimeoutError' : reasonOf(cause)
-      const why = inWords[code] ?? code
+      const why = inWords[code] ?? (uncertified.test(code) ? `its certificate is not believed here, ${code}` : code)
       if (isWrite && !neverAsked.test(code)) throw this.#unknown(why, cause)
       throw new BelfryError('unavailable', `The server at ${this.#base} cannot be reached: ${why}.`, {
-        hint: 'Look whether it runs there: `belfry up` says where it listens.',
+        hint: uncertified.test(code)
+          ? 'Where an authority of your own has signed it, name the file of that one in NODE_EXTRA_CA_CERTS.'
+          : 'Look whether it runs there: `belfry up` says where it listens.',
         cause,
       })
     }
@@ -200,6 +202,8 @@ const redirect = 'manual'
 /** What goes wrong before anything was sent. */
 const neverAsked =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+const uncertified = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
 const inWords: Readonly<Record<string, string>> = {
   TimeoutError: 'it did not answer in time',

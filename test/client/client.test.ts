@@ -104,6 +104,15 @@ describe('the client', () => {
     expect([error.code, error.message]).toEqual([write, expect.stringContaining(String(status))])
   })
 
+  it('says of a certificate that is not believed what would help, and that nothing was sent', async () => {
+    const cause = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }))
+    const client = new BelfryClient({ url: 'https://a', token: 'x', fetch })
+    const error = await errorOf(client.queues.set('mail', { maxConcurrent: 2 }))
+    expect(error).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
+    expect(error.message).toContain('its certificate is not believed here, DEPTH_ZERO_SELF_SIGNED_CERT.')
+  })
+
   it('tells an answer that was cut from one that is no JSON', async () => {
     const cut = () => {
       const body = new ReadableStream({ pull: (pulled) => pulled.error(new DOMException('late', 'TimeoutError')) })

@@ -98,8 +98,14 @@ function settingRead({ name, value }: Setting, where: string, state: State): voi
     return
   }
   if (name === 'SHELL') state.shell = value
+  // What it says is not said again: an answer is kept by whoever asked.
+  if (secretly.test(name)) left.push({ where, what: shown(name), why: openly })
   env[name] = value
 }
+
+const secretly = /PASSW|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE/i
+const openly =
+  'it is stored as it stands, and shown to whoever may look at a schedule; if it is a secret, name it in the target by { "secret": "NAME" }'
 
 type Job = Extract<CrontabLine, { kind: 'job' }>
 

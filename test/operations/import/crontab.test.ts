@@ -125,6 +125,17 @@ describe('a crontab', () => {
     ])
   })
 
+  it('tells that a secret in its settings is stored as it stands, without saying it', () => {
+    const { schedules: found, left: told } = draftOfCrontab('DB_PASSWORD=hunter2\nKEYS=1\n0 1 * * * a\n', usual)
+    expect(found[0]?.spec.target?.env).toEqual({ DB_PASSWORD: 'hunter2', KEYS: '1' })
+    expect(told[0]).toEqual({
+      where: 'line 1',
+      what: 'DB_PASSWORD',
+      why: expect.stringContaining('stored as it stands'),
+    })
+    expect(JSON.stringify(told)).not.toMatch(/hunter2|KEYS/)
+  })
+
   it('tells what cannot be handed to a command, and zones that nobody knows', () => {
     const { schedules: found, left: told } = draftOfCrontab('PWD=/x\nBELFRY_A=b\nCRON_TZ=Paris\n0 1 * * * a\n', usual)
     expect(found).toEqual([])
