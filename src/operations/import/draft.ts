@@ -66,7 +66,7 @@ function whyTooLarge({ payload, target }: ScheduleSpec): string | null {
 }
 
 export function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
+  return new TextEncoder().encode(JSON.stringify(value)).length
 }
 
 const shownMax = 80
