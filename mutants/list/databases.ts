@@ -49,7 +49,7 @@ export const databases: readonly Mutant[] = [
   {
     id: 'sqlite-integrity-unchecked',
     hazard: 'A file that a crash has damaged is worked on.',
-    edits: [['src/store/sqlite/open.ts', 'if (leftOpen.length > 0) await checkIntegrity(file)', '']],
+    edits: [['src/store/sqlite/open.ts', 'await checkIntegrity(file)', '']],
     suites: ['test/store/sqlite/boot.test.ts'],
   },
   {
