@@ -45,6 +45,7 @@ export default defineConfig({
           ...patience,
           ...workers,
           name: 'sentences',
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [...last, ...sharing],
           sequence: { groupOrder: 1 },
