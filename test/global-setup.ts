@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
 import { startPostgres } from '../scripts/postgres-server.mjs'
+import { scratchFolder } from './scratch.ts'
 
 const sources = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
 /** The last thing that a build writes. */
@@ -10,7 +11,7 @@ const built = 'dist/belfry.js'
 /** Builds what child processes run, unless that was done since the sources were last written; and starts the one PostgreSQL that the test files share. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (!isBuilt()) execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
-  const server = await startPostgres()
+  const server = await startPostgres({ folder: scratchFolder() })
   project.provide('postgresUrl', server.url)
   return () => server.stop()
 }

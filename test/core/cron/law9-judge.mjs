@@ -219,17 +219,25 @@ function askedWrong(calendar, expected, { fromMs, untilMs }) {
   let following = 0
   for (let at = fromMs; at < untilMs; at += strideMs) {
     while (expected[following] <= at) following += 1
-    const asked = new Date(at).toISOString()
     const next = calendar.next(at)
     const expectedNext = expected[following]
     const isNextRight = expectedNext === undefined ? next === null || next >= untilMs : next === expectedNext
-    if (!isNextRight) differences.push({ direction: `next after ${asked}`, extra: [next], lacking: [expectedNext] })
+    if (!isNextRight)
+      differences.push({
+        direction: `next after ${new Date(at).toISOString()}`,
+        extra: [next],
+        lacking: [expectedNext],
+      })
     const expectedPrevious = expected[expected[following - 1] === at ? following - 2 : following - 1]
     const previous = calendar.previous(at)
     const isPreviousRight =
       expectedPrevious === undefined ? previous === null || previous < fromMs : previous === expectedPrevious
     if (isPreviousRight) continue
-    differences.push({ direction: `previous before ${asked}`, extra: [previous], lacking: [expectedPrevious] })
+    differences.push({
+      direction: `previous before ${new Date(at).toISOString()}`,
+      extra: [previous],
+      lacking: [expectedPrevious],
+    })
   }
   return differences
 }
