@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Dials } from '../../core/clock.ts'
+import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
 import { closedStore, type Database } from '../database.ts'
@@ -33,6 +33,8 @@ interface Transaction {
   readonly isLook?: boolean
 }
 
+/** What a new connection takes, and sometimes more. */
+const connectMs = 20
 const readCommitted = 'begin isolation level read committed'
 const oneSnapshot = 'begin isolation level repeatable read read only'
 const idsInBlock = 1_000
@@ -215,8 +217,11 @@ export class PostgresDatabase implements Database {
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    // A look that follows another would find its connection on the way back, and a new one costs tens of ms.
-    if (this.#pool.idleCount === 0 && this.#leaving.size > 0) await Promise.race(this.#leaving)
+    // A look that follows another would find its connection on the way back. Its server may have stopped in the middle, so
+    // that it is not waited for longer than a new one takes.
+    if (this.#pool.idleCount === 0 && this.#leaving.size > 0) {
+      await Promise.race([...this.#leaving, pause(systemClock, connectMs)])
+    }
     try {
       return await this.#pool.connect()
     } catch (error) {
