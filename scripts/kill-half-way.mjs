@@ -36,8 +36,10 @@ export async function killHalfWay({ store, schema = 'belfry', schedules, seconds
     const startAt = Math.ceil(Date.now() / 1_000 + 2) * 1_000
     const endAt = startAt + (seconds - 1) * 1_000
     await putSchedules(belfry, { schedules, startAt, endAt, url: witness.url })
-    await until(startAt + Math.floor(seconds / 2) * 1_000 + answerMs / 2)
-    await killTheBusiest(belfry, workers)
+    await until(startAt + Math.floor(seconds / 2) * 1_000)
+    witness.holdBack()
+    await killTheBusiest({ belfry, witness }, workers)
+    witness.goOn()
     await startWorker({ store, schema }, workers)
     await until(endAt + 1_000)
     return await judge({ belfry, witness, schedules, seconds })
@@ -48,22 +50,35 @@ export async function killHalfWay({ store, schema = 'belfry', schedules, seconds
   }
 }
 
-/** Counts how often each run was seen, by run id and attempt. */
+/**
+ * Counts how often each run was seen, by run id and attempt. While it holds back, whoever comes waits: however long the
+ * others take to find out whom to kill, those runs are in the middle when it happens.
+ */
 async function startWitness() {
   const seen = new Map()
+  const waiting = new Map()
+  let holdsBack = false
   const server = createServer((request, response) => {
     const run = request.headers['belfry-run']
     seen.set(run, [...(seen.get(run) ?? []), Number(request.headers['belfry-attempt'])])
-    // Long enough for the kill to meet many of them in the middle.
-    setTimeout(() => response.end('ok'), answerMs)
+    if (holdsBack) waiting.set(run, response)
+    else setTimeout(() => response.end('ok'), answerMs)
   })
+  const holdBack = () => {
+    holdsBack = true
+  }
+  const goOn = () => {
+    holdsBack = false
+    for (const response of waiting.values()) response.end('ok')
+    waiting.clear()
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = () => {
     server.closeAllConnections()
     server.close()
   }
-  return { seen, close, url: `http://127.0.0.1:${server.address().port}/` }
+  return { seen, waiting, holdBack, goOn, close, url: `http://127.0.0.1:${server.address().port}/` }
 }
 
 async function startWorker({ store, schema }, workers) {
@@ -77,14 +92,19 @@ async function startWorker({ store, schema }, workers) {
   return worker
 }
 
-async function killTheBusiest(belfry, workers) {
-  const { runs } = await belfry.runs.list({ status: 'leased', limit: 1_000 })
-  const held = runs.flatMap(({ lease }) => lease?.workerId ?? [])
+/** Kills whoever has most runs in the middle, once somebody has. */
+async function killTheBusiest({ belfry, witness }, workers) {
+  let held = []
+  while (held.length === 0) {
+    const { runs } = await belfry.runs.list({ status: 'leased', limit: 1_000 })
+    held = runs.flatMap(({ id, lease }) => (witness.waiting.has(id) ? [lease.workerId] : []))
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
   const holds = (id) => held.filter((workerId) => workerId === id).length
   const [busiest] = (await belfry.workers.list())
     .filter(({ stoppedAt }) => stoppedAt === null)
     .toSorted((a, b) => holds(b.id) - holds(a.id))
-  const victim = [...workers].find(({ pid }) => pid === busiest?.process?.pid) ?? [...workers][0]
+  const victim = [...workers].find(({ pid }) => pid === busiest.process.pid)
   victim.kill('SIGKILL')
 }
 
