@@ -5,7 +5,6 @@ import { jsonProblem, plainData } from '../core/json.ts'
 
 export const nameLengthMax = 200
 export const keyLengthMax = 500
-export const payloadBytesMax = 256 * 1024
 export const priorityMax = 1_000_000
 
 /** Refuses what the two databases would keep differently, or not at all. `where` is the field, as the caller knows it. */

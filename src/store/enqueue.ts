@@ -1,5 +1,6 @@
 import { BelfryError } from '../core/error.ts'
 import { formatId } from '../core/id.ts'
+import { payloadBytesMax } from '../core/payload.ts'
 import { defaultQueue } from '../core/policy.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
@@ -16,7 +17,6 @@ import {
   keepableText,
   keyLengthMax,
   nameLengthMax,
-  payloadBytesMax,
   priorityMax,
 } from './check.ts'
 import type { StoreContext } from './context.ts'

@@ -1,5 +1,6 @@
 import { BelfryError } from '../core/error.ts'
 import { formatId } from '../core/id.ts'
+import { payloadBytesMax } from '../core/payload.ts'
 import { defaultQueue } from '../core/policy.ts'
 import { type ScheduleSpec, scheduleProblems } from '../core/schedule.ts'
 import { writeAudit } from './audit.ts'
@@ -13,7 +14,6 @@ import {
   checkText,
   jsonText,
   keyLengthMax,
-  payloadBytesMax,
 } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { fireSchedules } from './fire.ts'

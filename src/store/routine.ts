@@ -1,15 +1,7 @@
+import { payloadBytesMax } from '../core/payload.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
-import {
-  canBeName,
-  canonicalJson,
-  checkActor,
-  checkFields,
-  checkText,
-  jsonText,
-  nameLengthMax,
-  payloadBytesMax,
-} from './check.ts'
+import { canBeName, canonicalJson, checkActor, checkFields, checkText, jsonText, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import type { Actor } from './port.ts'
 import { routineViewOf } from './reads/routine.ts'

@@ -1,3 +1,4 @@
+import { payloadBytesMax } from '../../core/payload.ts'
 import { type ScheduleSpec, scheduleProblems } from '../../core/schedule.ts'
 import type { ImportedRun } from '../../store/change.ts'
 import type { PolicyPatch } from '../../store/port.ts'
@@ -54,9 +55,7 @@ function whyUnnamed({ name }: ScheduleSpec): string | null {
   return `name is ${shown(name)}, which cannot be typed at a command line or stand in an address`
 }
 
-/** What the store is the last to look at. There it would refuse everything, and name no line. */
-export const payloadBytesMax = 256 * 1024
-
+/** The store would look at it last, refuse everything, and name no line. */
 function whyTooLarge({ payload, target }: ScheduleSpec): string | null {
   for (const [field, value] of Object.entries({ payload, target })) {
     const bytes = value === undefined ? 0 : bytesOf(value)

@@ -1,9 +1,10 @@
 import { jsonProblem } from '../../core/json.ts'
+import { payloadBytesMax } from '../../core/payload.ts'
 import type { ImportedRun } from '../../store/change.ts'
 import { instantOf } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
-import { bytesOf, type Draft, type Left, nothing, payloadBytesMax, shown } from './draft.ts'
+import { bytesOf, type Draft, type Left, nothing, shown } from './draft.ts'
 import { type Fields, fieldsIn, isFields, listIn, strangers } from './json-file.ts'
 
 /** What an entry says of the work itself, which is handed on as it is. */
