@@ -18,7 +18,8 @@ export interface OccurrenceEnd {
 
 /**
  * Does for schedules what the end of their runs brings about, however they ended: the ledger, the failures in a row, the
- * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was, and its failures in a row after each end.
+ * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was, and how many
+ * had failed in a row after each end.
  */
 export function* occurrencesEnded(
   now: number,
