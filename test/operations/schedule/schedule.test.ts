@@ -131,8 +131,8 @@ describe('a schedule', () => {
       schedules.hints('reports'),
       schedules.versions('reports'),
     ]
-    for (const ask of asks) {
-      expect(await errorOf(ask)).toMatchObject({ code: 'not-found', hint: 'Did you mean "report"?' })
+    for (const error of await Promise.all(asks.map(errorOf))) {
+      expect(error).toMatchObject({ code: 'not-found', hint: 'Did you mean "report"?' })
     }
     const far = await errorOf(schedules.get('something else'))
     expect(far.hint).toContain('The list of schedules')

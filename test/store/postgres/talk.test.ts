@@ -151,9 +151,11 @@ describe('a connection that breaks off', () => {
     const looking = talkWith({ isLook: true }).askAlone({ text: 'with a as (select 1) select * from a' })
     expect(server.texts).not.toContain('begin')
     failAll()
-    await expect(written).rejects.toMatchObject({ code: 'commit-unknown' })
-    await expect(looked).rejects.toMatchObject({ code: 'unavailable' })
-    await expect(looking).rejects.toMatchObject({ code: 'unavailable' })
+    await Promise.all([
+      expect(written).rejects.toMatchObject({ code: 'commit-unknown' }),
+      expect(looked).rejects.toMatchObject({ code: 'unavailable' }),
+      expect(looking).rejects.toMatchObject({ code: 'unavailable' }),
+    ])
   })
 })
 

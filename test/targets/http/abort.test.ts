@@ -161,8 +161,9 @@ function dribble(socket: Socket, beginning: string, tell: () => void): void {
   socket.write(beginning, 'latin1', more)
 }
 
-/** Every connection that was made is gone on the server's side too. */
+/** Every connection that was made is gone on the server's side too; a write that came too late may tell it first. */
 async function closedBy({ sockets }: Awaited<ReturnType<typeof wire>>): Promise<void> {
   expect(sockets.length).toBeGreaterThan(0)
-  await Promise.all(sockets.map((socket) => (socket.closed ? undefined : once(socket, 'close'))))
+  const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  await Promise.all(sockets.map((socket) => (socket.closed ? undefined : closed(socket))))
 }
