@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { endLeftovers } from '../../src/targets/leftovers.ts'
 import { isRunning, until, vanished } from './command/processes.ts'
 
-const claimId = 'c0ffee00000000000000000000000001'
+// Drawn, as the engine draws it: what another run of this file starts on the machine is not ours.
+const claimId = randomUUID().replaceAll('-', '')
 const attempt = { runId: 'r41', fence: 2, claimId, leasedAt: Date.now() }
 const marks = (parts: Partial<typeof attempt> = {}) => {
   const { runId, fence, claimId: claim } = { ...attempt, ...parts }
@@ -51,7 +53,7 @@ describe.runIf(process.platform === 'linux')('leftovers of an attempt', () => {
     const others = await Promise.all([
       sleeper(marks({ runId: 'r4' })),
       sleeper(marks({ fence: 3 })),
-      sleeper(marks({ claimId: 'c0ffee00000000000000000000000002' })),
+      sleeper(marks({ claimId: claimId.replace(/.$/, (last) => (last === '0' ? '1' : '0')) })),
       sleeper({ PATH: process.env.PATH, BELFRY_RUN: 'r41', BELFRY_ATTEMPT: '2' }),
       sleeper({
         PATH: process.env.PATH,
