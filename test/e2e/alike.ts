@@ -10,14 +10,14 @@ export class Alike {
     this.#store = places.map((place) => [new RegExp(place.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'g'), '<store>'])
   }
 
-  text(text: string): string {
+  text(text: string, name = this.#named): string {
     const placed = this.#store.reduce((so, [place, word]) => so.replace(place, word), text)
     return placed
       .replace(/\bbelfry --store <store> --schema \w+ /g, 'belfry ')
       .replace(/\bbelfry --server <store> /g, 'belfry ')
       .replace(/belfry_t-\w+_[0-9a-f]{64}/g, '<token>')
       .replace(/\b[0-9a-f]{32}\b/g, '<claim>')
-      .replace(/\b[eorstw]-[0-9a-z]{2,}\b/g, (id) => this.#named(id))
+      .replace(/\b[eorstw]-[0-9a-z]{2,}\b/g, name)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:(?!00(\.000)?Z)\d\d(\.\d+)?Z/g, '<instant>')
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /g, '<instant> ')
       .replace(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d(:\d\d)?/g, '<instant>')
@@ -30,15 +30,24 @@ export class Alike {
       .replace(/ +$/gm, '')
   }
 
-  json(value: unknown, name = ''): unknown {
-    if (typeof value === 'string') return this.text(value)
-    if (typeof value === 'number') return measured.test(name) ? `<${name}>` : value
-    if (Array.isArray(value)) return value.map((item) => this.json(item, name))
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, this.json(field, key)]))
+  json(value: unknown): unknown {
+    return this.#value(value, (text) => this.text(text))
   }
 
-  #named(id: string): string {
+  /** Of a rehearsal. An id that it names first is nobody's: the next that is made may get it, or a worker was faster. */
+  rehearsal(value: unknown): unknown {
+    return this.#value(value, (text) => this.text(text, (id) => this.#ids.get(id) ?? `${id.slice(0, 2)}<none>`))
+  }
+
+  #value(value: unknown, text: (text: string) => string, name = ''): unknown {
+    if (typeof value === 'string') return text(value)
+    if (typeof value === 'number') return measured.test(name) ? `<${name}>` : value
+    if (Array.isArray(value)) return value.map((item) => this.#value(item, text, name))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, this.#value(field, text, key)]))
+  }
+
+  readonly #named = (id: string): string => {
     const known = this.#ids.get(id)
     if (known !== undefined) return known
     const name = `${id.slice(0, 2)}${this.#ids.size}`

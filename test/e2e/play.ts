@@ -29,24 +29,17 @@ export async function play(typist: Typist, list: readonly Step[]): Promise<Line[
     const { stdout, stderr } = said
     if (said.exit !== exit) surprises.push(`belfry ${typed.join(' ')}: exit ${said.exit}\n${stderr}`)
     const answer = answerOf(stdout, stderr)
-    if (typed.includes('--dry-run')) forgetIds(answer as { id?: unknown; made?: { run?: unknown }[] })
     if (keeps !== undefined) known[keeps] = keptOf(answer)
     const shown = isShown && isRead(typed) ? (await typist.belfry(spoken)).stdout : ''
     lines.push({
       typed: alike.text(typed.join(' ')),
       exit,
-      answer: about(typed, alike.json(answer)),
+      answer: alike[typed.includes('--dry-run') ? 'rehearsal' : 'json'](about(typed, answer)),
       shown: alike.text(shown),
     })
   }
   expect(surprises).toEqual([])
   return lines
-}
-
-/** A rehearsed run has the id that the next one might get. */
-function forgetIds(answer: { id?: unknown; made?: { run?: unknown }[] }): void {
-  delete answer.id
-  for (const made of answer.made ?? []) delete made.run
 }
 
 /** The id of what was made, or of the lease that was handed out. */
