@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { scratchFolder } from './test/scratch.ts'
 
-const patience = { testTimeout: 120_000, hookTimeout: 60_000 }
+const patience = { testTimeout: 120_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } }
 const scratch = { env: { TMPDIR: scratchFolder() } }
 // Many files wait for processes and leases, so two cores have room for more than two.
 const workers = { maxWorkers: 4 }

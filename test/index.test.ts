@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Belfry, type HandlerRun, type OpenOptions, RunFailure } from '../src/index.ts'
 import { openStore } from '../src/store/open.ts'
 import { ownIdentity } from '../src/store/process-identity.ts'
@@ -83,7 +83,8 @@ describe('a program that embeds Belfry', () => {
     belfry.handle('late', () => 'here')
     expect(await belfry.runs.wait(id)).toMatchObject({ status: 'completed', result: { value: 'here' } })
     // Others see by it who could execute what.
-    await vi.waitFor(async () => expect((await belfry.workers.list())[0]?.can.handlers).toEqual(['late']))
+    const known = async () => (await belfry.workers.list())[0]?.can.handlers
+    await expect.poll(known).toEqual(['late'])
   })
 
   it('executes commands and fires schedules beside its handlers', async () => {

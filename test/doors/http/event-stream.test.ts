@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { onPorch, origin, type Porch } from './porch.ts'
 
 const porch = onPorch()
+const patience = { timeout: 30_000 }
 
 interface Heard {
   readonly event: string
@@ -118,15 +119,19 @@ describe('the stream of events', () => {
     clock.advance(10)
     for (let opened = 0; opened < streams; opened++) void drain(await porch().ask('/api/events', { as: 'read' }), heard)
     // Each begins by itself, and looks where it is.
-    await vi.waitFor(() => expect(looks.events).toBe(2 * streams))
-    const [before, ticks] = [{ ...looks }, 40]
-    for (let tick = 0; tick < ticks; tick++) {
+    await vi.waitFor(() => expect(looks.events).toBe(2 * streams), patience)
+    const before = { ...looks }
+    let ticks = 0
+    for (let round = 0; round < 40; round++) {
       const seen = looks.events
       const looked = () => {
-        if (looks.events === seen) clock.advance(250)
+        if (looks.events === seen) {
+          clock.advance(250)
+          ticks++
+        }
         expect(looks.events).toBeGreaterThan(seen)
       }
-      await vi.waitFor(looked, { interval: 5 })
+      await vi.waitFor(looked, { ...patience, interval: 5 })
     }
     expect(looks.events - before.events).toBeLessThan(2 * ticks)
     expect(looks.token - before.token).toBeLessThan(ticks)
@@ -135,7 +140,7 @@ describe('the stream of events', () => {
     await vi.waitFor(() => {
       clock.advance(250)
       expect(heard.filter((text) => text.includes('event: changed'))).toHaveLength(streams)
-    })
+    }, patience)
   })
 
   it('is refused to whoever has forgotten to close many, and to nobody else', async () => {
@@ -161,11 +166,11 @@ describe('the stream of events', () => {
       await vi.waitFor(() => {
         clock.advance(250)
         expect(events()).toBe(maxConcurrent)
-      })
+      }, patience)
     }
     // Both begin before anything happens, and one of them hears of it only when all of it is over.
     slow.push(new TextDecoder().decode((await reader.read()).value))
-    await vi.waitFor(() => expect(quick).toHaveLength(1))
+    await vi.waitFor(() => expect(quick).toHaveLength(1), patience)
     for (const count of [1, 2, 3]) await change(count)
     while (slow.join('').split('event: changed').length - 1 < 3) {
       slow.push(new TextDecoder().decode((await reader.read()).value))

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hostsOf } from '../../../src/doors/http/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
 import { onPorch, origin } from './porch.ts'
@@ -45,7 +45,7 @@ describe('at the gate', () => {
     const listed = async () =>
       (await porch().json('/api/tokens')) as unknown as { name: string; usedAt: string | null }[]
     const usedAt = async () => (await listed()).find(({ name }) => name === 'a reader')?.usedAt
-    await vi.waitFor(async () => expect(await usedAt()).toBe('2026-01-05T09:00:00.000Z'))
+    await expect.poll(usedAt).toBe('2026-01-05T09:00:00.000Z')
     const secret = (porch().tokens.get('read') ?? '').split('_').at(-1) ?? 'x'
     const known = await porch().desk.store.read.token('t-11')
     expect(JSON.stringify([await listed(), known])).not.toContain(secret)
