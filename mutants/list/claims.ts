@@ -94,7 +94,7 @@ export const claims: readonly Mutant[] = [
         "from belfry.lease l where l.queue_id = q.id${texts.now === '$5' ? '' : ` and l.expires_at > ${texts.now}`}) as in_flight",
       ],
     ],
-    suites: [conformance('PostgreSQL law 3: an expired lease')],
+    suites: [conformance('PostgreSQL law 13: lease hands out exactly')],
   },
   {
     id: 'known-policy-is-not-asked-for',
