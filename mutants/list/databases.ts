@@ -193,4 +193,23 @@ export const databases: readonly Mutant[] = [
     edits: [[queue, 'isAlone: isRehearsal,', 'isAlone: false,']],
     suites: ['test/store/sqlite/commit.test.ts', conformance('memory: rehearsals among writes')],
   },
+  {
+    id: 'postgres-joins-whole-tables',
+    hazard: 'On PostgreSQL a schedule that is paused reads all that is under way, for every run of its own.',
+    edits: [['src/store/statement.ts', ' offset 0) ', ') ']],
+    suites: ['test/store/postgres/plans.test.ts'],
+  },
+  {
+    id: 'postgres-looks-at-all-live-runs',
+    hazard: 'On PostgreSQL every schedule that fires or ends is compared with the live runs of all others.',
+    edits: [
+      [
+        'src/store/statement.ts',
+        'thereIs(from: string): string {\n  return `(',
+        'thereIs(from: string): string {\n  return `exists (',
+      ],
+      ['src/store/statement.ts', ' limit 1) is not null`', ')`'],
+    ],
+    suites: ['test/store/postgres/plans.test.ts'],
+  },
 ]

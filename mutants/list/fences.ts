@@ -216,7 +216,7 @@ export const fences: readonly Mutant[] = [
   {
     id: 'cancel-crosses-namespaces-postgres',
     hazard: 'On PostgreSQL a run is cancelled, reset or retried from another namespace.',
-    edits: [['src/store/run-place.ts', 'on d.id = i.id and d.ns = i.ns join', 'on d.id = i.id join']],
+    edits: [['src/store/run-place.ts', "'d.id = i.id and d.ns = i.ns'", "'d.id = i.id'"]],
     suites: [conformance('PostgreSQL nothing that is named by its id')],
   },
   {

@@ -4,14 +4,15 @@ import type { StoreContext } from './context.ts'
 import { withdrawRuns } from './hold.ts'
 import { placesOf } from './run-place.ts'
 import type { ScheduleRow } from './schedule-row.ts'
-import { all, both, type Step } from './statement.ts'
+import { all, dialects, type Step } from './statement.ts'
 
-export const requestCancels = both(
-  'cancel runs request',
-  `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
-    where run_id in (select run_id from belfry.schedule_run where schedule_id = $1) and cancel_requested_at is null
-    returning run_id`,
-)
+const requestOf = (inRuns: string) => `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
+  where run_id ${inRuns} and cancel_requested_at is null returning run_id`
+const liveRuns = '(select run_id from belfry.schedule_run where schedule_id = $1)'
+export const requestCancels = dialects('cancel runs request', {
+  sqlite: requestOf(`in ${liveRuns}`),
+  postgres: requestOf(`= any (array${liveRuns})`),
+})
 
 /**
  * Ends every run of a locked schedule that nobody has leased and, where `leased` says so, asks the holders of the others

@@ -14,10 +14,13 @@ export const requestCancel = both(
   `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
     where run_id = $1 and cancel_requested_at is null returning run_id`,
 )
-/** A lease that was granted since then is nobody's request yet: then the run has moved, and is looked for again. */
+/**
+ * A lease that was granted since then is nobody's request yet: then the run has moved, and is looked for again. It is
+ * found by its run, and not among all that are to be cancelled.
+ */
 const findRequest = both(
   'cancel find request',
-  'select run_id from belfry.lease where run_id = $1 and cancel_requested_at is not null',
+  'select run_id from belfry.lease where run_id = $1 and coalesce(cancel_requested_at, -1) >= 0',
 )
 /** Found by its run; see `findEnds` in `reads/run.ts`. */
 const findEnd = both(

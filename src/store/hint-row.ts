@@ -16,7 +16,7 @@ const endRows = dialects('hint end', {
     where schedule_id = $1 and kind = $2 and ended_at is null`,
   postgres: `update belfry.hint h set ended_at = i.ended_at, ended_by = i.ended_by
     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) as i (schedule_id, kind, ended_at, ended_by)
-    where h.schedule_id = i.schedule_id and h.kind = i.kind and h.ended_at is null`,
+    where h.schedule_id = any ($1::bigint[]) and h.schedule_id = i.schedule_id and h.kind = i.kind and h.ended_at is null`,
 })
 
 export const hintKinds = ['interval', 'oneshot'] as const satisfies readonly HintKind[]

@@ -4,31 +4,31 @@ import { schedulesAtWork } from './live-run.ts'
 import { readPolicy } from './queue-row.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from './standing.ts'
-import { all, both, metOthers, type Row, type Step } from './statement.ts'
+import { all, metOthers, probing, type Row, type Step } from './statement.ts'
 
-const findGates = both(
+const findGates = probing(
   'hold find gates',
-  `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
-    join belfry.run d on d.id = s.run_id join belfry.queue q on q.id = d.queue_id
+  (join) => `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
+    ${join.one('run d', 'd.id = s.run_id')} join belfry.queue q on q.id = d.queue_id
     where s.schedule_id = $1 and d.concurrency_key is not null`,
 )
-const findAside = both(
+const findAside = probing(
   'hold find aside',
-  `select a.run_id from belfry.schedule_run s join belfry.aside a on a.run_id = s.run_id
+  (join) => `select a.run_id from belfry.schedule_run s ${join.one('aside a', 'a.run_id = s.run_id')}
     where s.schedule_id = $1 and a.kind <> 'parked'`,
 )
-const findInLine = both(
+const inItsPlace = `r.queue_id = d.queue_id and r.need_id = d.need_id and r.priority = d.priority
+  and r.enqueued_at = d.enqueued_at and r.run_id = d.id`
+const findInLine = probing(
   'hold find in line',
-  `select r.* from belfry.schedule_run s join belfry.run d on d.id = s.run_id
-    join belfry.ready r on r.queue_id = d.queue_id and r.need_id = d.need_id and r.priority = d.priority
-      and r.enqueued_at = d.enqueued_at and r.run_id = d.id
-    where s.schedule_id = $1`,
+  (join) => `select r.* from belfry.schedule_run s ${join.one('run d', 'd.id = s.run_id')}
+    ${join.one('ready r', inItsPlace)} where s.schedule_id = $1`,
 )
-const findHeld = both(
+const findHeld = probing(
   'hold find held',
-  `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s join belfry.aside a on a.run_id = s.run_id
-    join belfry.run d on d.id = s.run_id join belfry.queue q on q.id = d.queue_id
-    where s.schedule_id = $1 and a.kind = 'held'`,
+  (join) => `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s
+    ${join.one('aside a', 'a.run_id = s.run_id')} ${join.one('run d', 'd.id = s.run_id')}
+    join belfry.queue q on q.id = d.queue_id where s.schedule_id = $1 and a.kind = 'held'`,
 )
 
 const looksMax = 10

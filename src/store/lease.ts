@@ -21,6 +21,7 @@ import {
   dialects,
   inList,
   one,
+  probing,
   type Request,
   type Row,
   rowsOf,
@@ -118,10 +119,10 @@ const recordStarts = both(
   `insert into belfry.start as s (ns, queue_id, at, claim_id, starts) values ($1, $2, $3, $4, $5)
     on conflict (queue_id, at, claim_id) do update set starts = s.starts + excluded.starts`,
 )
-const leasesOfClaim = both(
+const leasesOfClaim = probing(
   'lease of claim',
-  `select l.*, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
-    join belfry.run d on d.id = l.run_id join belfry.queue q on q.id = l.queue_id
+  (join) => `select l.*, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
+    ${join.one('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
     where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
 )
 

@@ -1,7 +1,7 @@
 import { admit } from './admit.ts'
 import { readPolicy } from './queue-row.ts'
 import { takeFromAside } from './standing.ts'
-import { all, dialects, each, runEach, type Step } from './statement.ts'
+import { all, dialects, each, type Joins, plainJoins, probes, runEach, type Step, thereIs } from './statement.ts'
 
 /** A live run of a schedule, as overlap asks for it. */
 export interface LiveRunRow {
@@ -24,9 +24,9 @@ const deleteLive = dialects('live delete', {
 })
 const findBusy = dialects('live find busy', {
   sqlite: `select i.value as id from json_each($1) i
-    where exists (select 1 from belfry.schedule_run s where s.schedule_id = i.value)`,
+    where ${thereIs('from belfry.schedule_run s where s.schedule_id = i.value')}`,
   postgres: `select i.id from (select json_array_elements_text($1::json)::bigint as id) i
-    where exists (select 1 from belfry.schedule_run s where s.schedule_id = i.id)`,
+    where ${thereIs('from belfry.schedule_run s where s.schedule_id = i.id')}`,
 })
 /**
  * PostgreSQL is to look each of them up, which the `offset` sees to: planned while there were few runs, a join would read
@@ -43,22 +43,22 @@ const findLive = dialects('live find', {
     cross join lateral (select occurrence_at from belfry.run where id = s.run_id offset 0) d
     left join lateral (select run_id from belfry.lease where run_id = s.run_id offset 0) l on true`,
 })
+const atWork = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
+  ${join.oneOrNone('aside a', 'a.run_id = s.run_id')}
+  where s.schedule_id = ${scheduleId} and (a.kind is null or a.kind not in ('overlap', 'held'))`
 /** Whoever is at work or in line keeps the others of its schedule waiting; one such run is enough to know. */
 const findAtWork = dialects('live find at work', {
-  sqlite: `select s.schedule_id from belfry.schedule_run s left join belfry.aside a on a.run_id = s.run_id
-    where s.schedule_id = $1 and (a.kind is null or a.kind not in ('overlap', 'held')) limit 1`,
-  postgres: `select i.id as schedule_id from unnest($1::bigint[]) as i (id)
-    where exists (select 1 from belfry.schedule_run s left join belfry.aside a on a.run_id = s.run_id
-      where s.schedule_id = i.id and (a.kind is null or a.kind not in ('overlap', 'held')))`,
+  sqlite: `select s.schedule_id ${atWork(plainJoins, '$1')} limit 1`,
+  postgres: `select i.id as schedule_id from unnest($1::bigint[]) as i (id) where ${thereIs(atWork(probes, 'i.id'))}`,
 })
+const firstBehind = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
+  ${join.one('aside a', 'a.run_id = s.run_id')} where s.schedule_id = ${scheduleId} and a.kind = 'overlap'
+  order by a.enqueued_at, a.run_id limit 1`
 const findFirstBehind = dialects('live find first behind', {
-  sqlite: `select a.run_id, q.policy from belfry.schedule_run s
-    join belfry.aside a on a.run_id = s.run_id join belfry.queue q on q.id = a.queue_id
-    where s.schedule_id = $1 and a.kind = 'overlap' order by a.enqueued_at, a.run_id limit 1`,
+  sqlite: `select f.run_id, q.policy from (select a.run_id, a.queue_id ${firstBehind(plainJoins, '$1')}) f
+    join belfry.queue q on q.id = f.queue_id`,
   postgres: `select f.run_id, q.policy from unnest($1::bigint[]) as i (id)
-    cross join lateral (select a.run_id, a.queue_id from belfry.schedule_run s
-      join belfry.aside a on a.run_id = s.run_id where s.schedule_id = i.id and a.kind = 'overlap'
-      order by a.enqueued_at, a.run_id limit 1) f
+    cross join lateral (select a.run_id, a.queue_id ${firstBehind(probes, 'i.id')}) f
     join belfry.queue q on q.id = f.queue_id`,
 })
 

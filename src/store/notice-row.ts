@@ -34,7 +34,8 @@ const save = dialects('notice save', {
     set (last_at, quiet_until, suppressed, is_open) = (i.last_at, i.quiet_until, i.suppressed, i.is_open)
     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
       $8::smallint[]) as i (ns, subject, subject_id, event, last_at, quiet_until, suppressed, is_open)
-    where n.ns = i.ns and n.subject = i.subject and n.subject_id = i.subject_id and n.event = i.event`,
+    where n.ns = any ($1::bigint[]) and n.subject = any ($2::text[]) and n.subject_id = any ($3::bigint[])
+      and n.ns = i.ns and n.subject = i.subject and n.subject_id = i.subject_id and n.event = i.event`,
 })
 
 /** What is remembered of notices, of each subject and event for itself; from here on nobody else changes it. */

@@ -7,49 +7,53 @@ import { planned } from './plan-schedule.ts'
 import type { Repaired } from './port.ts'
 import { readPolicy } from './queue-row.ts'
 import { isPaused, lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { all, both, clockNow, one, type Row, type Step } from './statement.ts'
+import { all, both, clockNow, type Joins, one, probing, type Row, type Step, thereIs, thereIsNo } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
 /** Nobody will wake these: they have no instant, wait for no live run, and the governor did not say that they are done. */
 export const brokenChain = `s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
-  and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for)`
+  and ${thereIsNo('from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for')}`
 const findBroken = both(
   'repair find broken',
   `select s.id from belfry.schedule s where ${brokenChain} order by s.id limit $1`,
 )
+const firstOfNextLane = `coalesce(
+  (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
+    and n.concurrency_key = l.concurrency_key and n.need_id > l.need_id order by n.need_id limit 1),
+  (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
+    and n.concurrency_key > l.concurrency_key order by n.concurrency_key, n.need_id limit 1),
+  (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id > l.queue_id
+    order by n.queue_id, n.concurrency_key, n.need_id limit 1))`
+const inLineOfLane = `from belfry.ready r
+  where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
-export const findGates = both(
+export const findGates = probing(
   'repair find gates',
-  `with recursive lane (queue_id, concurrency_key, need_id) as (
+  (join) => `with recursive lane (queue_id, concurrency_key, need_id) as (
     select * from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
       order by queue_id, concurrency_key, need_id limit 1) first
     union all
-    select a.queue_id, a.concurrency_key, a.need_id from lane l join belfry.aside a on a.run_id = coalesce(
-      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
-        and n.concurrency_key = l.concurrency_key and n.need_id > l.need_id order by n.need_id limit 1),
-      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id = l.queue_id
-        and n.concurrency_key > l.concurrency_key order by n.concurrency_key, n.need_id limit 1),
-      (select n.run_id from belfry.aside n where n.kind = 'key' and n.queue_id > l.queue_id
-        order by n.queue_id, n.concurrency_key, n.need_id limit 1))
+    select a.queue_id, a.concurrency_key, a.need_id from lane l ${join.one('aside a', `a.run_id = ${firstOfNextLane}`)}
   )
   select l.queue_id, l.concurrency_key, q.ns, q.name, q.policy,
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
       as in_flight
   from (select * from lane limit $1) l join belfry.queue q on q.id = l.queue_id
-  where not exists (select 1 from belfry.ready r where r.queue_id = l.queue_id
-    and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id)`,
+  where ${thereIsNo(inLineOfLane)}`,
 )
 const findInLine = both(
   'repair find in line',
   'select run_id from belfry.ready where queue_id = $1 and concurrency_key = $2 limit 1',
 )
 /** Runs that stand behind others of their schedule, all of which do so too. */
-export const behindNobody = `exists (select 1 from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap')
-  and not exists (select 1 from belfry.schedule_run t left join belfry.aside b on b.run_id = t.run_id
-    where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap'))`
-const findBehindNobody = both(
+export const behindNobody = (join: Joins) =>
+  `${thereIs(`from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap'`)}
+  and ${thereIsNo(`from belfry.schedule_run t ${join.oneOrNone('aside b', 'b.run_id = t.run_id')}
+    where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap')`)}`
+const findBehindNobody = probing(
   'repair find behind nobody',
-  `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody} order by s.schedule_id limit $1`,
+  (join) => `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody(join)}
+    order by s.schedule_id limit $1`,
 )
 
 const lanesMax = 10_000

@@ -1,7 +1,7 @@
 import type { StoreContext } from './context.ts'
 import { readPolicy } from './queue-row.ts'
 import type { Standing } from './standing.ts'
-import { dialects, each, type Row, type Step } from './statement.ts'
+import { dialects, each, probes, type Row, type Step } from './statement.ts'
 
 /** What a step must know of a run before it locks anything. Nothing of it changes but the ceiling, and the priority while nobody has leased the run. */
 export interface RunPlace {
@@ -25,7 +25,7 @@ const findPlaces = dialects('place find', {
   postgres: `select d.id, d.ns, d.queue_id, d.need_id, d.priority, d.enqueued_at, d.schedule_id, d.concurrency_key,
       d.dedupe_key, q.policy
     from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
-    join belfry.run d on d.id = i.id and d.ns = i.ns join belfry.queue q on q.id = d.queue_id`,
+    ${probes.one('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id`,
 })
 
 /** The places of runs by their ids; a run that the namespace does not have is not among the answer. */

@@ -69,6 +69,41 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
   return { name, ...texts }
 }
 
+/** How a statement joins one more table; `table` is its name with an alias, without the schema. */
+export interface Joins {
+  one(table: string, on: string): string
+  oneOrNone(table: string, on: string): string
+}
+
+export const plainJoins: Joins = {
+  one: (table, on) => `join belfry.${table} on ${on}`,
+  oneOrNone: (table, on) => `left join belfry.${table} on ${on}`,
+}
+const probed = (table: string, on: string) =>
+  `lateral (select * from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
+/** PostgreSQL's own; see `probing`. */
+export const probes: Joins = {
+  one: (table, on) => `cross join ${probed(table, on)}`,
+  oneOrNone: (table, on) => `left join ${probed(table, on)} on true`,
+}
+
+/**
+ * A statement whose joins are looked up row by row. Tables that churn are often seen empty by PostgreSQL's vacuum; planned
+ * then, a plain join reads all of them for every row once they have filled again. The `offset` keeps it from doing so.
+ */
+export function probing(name: string, text: (join: Joins) => string): Statement {
+  return { name, sqlite: text(plainJoins), postgres: text(probes) }
+}
+
+/** Whether there is such a row, asked row by row for the same reason: of an `exists` PostgreSQL makes a join. */
+export function thereIs(from: string): string {
+  return `(select 1 ${from} limit 1) is not null`
+}
+
+export function thereIsNo(from: string): string {
+  return `(select 1 ${from} limit 1) is null`
+}
+
 /**
  * Membership in a list that is passed as JSON text, for tables that churn. A join with a list would be planned by what
  * PostgreSQL last knew of the table's size; found empty once, it would be read whole from then on.

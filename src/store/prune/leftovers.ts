@@ -52,12 +52,13 @@ const removeAudit = dialects('prune remove audit', {
 })
 
 /** What somebody is at this moment telling of stays. */
-const oldNotices = `select ns, subject, subject_id, event from belfry.notice
+const oldNotices = `from belfry.notice
   where ns = $1 and is_open = 0 and coalesce(last_at, quiet_until) <= $2 limit $3`
 const removeNotices = dialects('prune remove notices', {
-  sqlite: `delete from belfry.notice where (ns, subject, subject_id, event) in (${oldNotices}) returning event`,
-  postgres: `delete from belfry.notice where (ns, subject, subject_id, event) in (${oldNotices} for update skip locked)
-    returning event`,
+  sqlite: `delete from belfry.notice where (ns, subject, subject_id, event) in (
+    select ns, subject, subject_id, event ${oldNotices}) returning event`,
+  postgres: `delete from belfry.notice
+    where ctid = any (array(select ctid ${oldNotices} for update skip locked)) returning event`,
 })
 
 const hourMs = 3_600_000

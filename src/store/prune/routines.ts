@@ -1,5 +1,5 @@
 import { defaultPolicy } from '../../core/policy.ts'
-import { all, both, dialects, each, type Step } from '../statement.ts'
+import { all, both, dialects, each, type Step, thereIsNo } from '../statement.ts'
 import type { Sweeping } from './sweep.ts'
 
 /** Ids ascend with time, so what is old comes first. */
@@ -14,7 +14,7 @@ const removeEvents = dialects('prune remove routine events', {
 const findRoutines = both(
   'prune find routines',
   `select id from belfry.routine r where deleted_at <= $1
-    and not exists (select 1 from belfry.routine_event e where e.routine_id = r.id) order by id limit $2`,
+    and ${thereIsNo('from belfry.routine_event e where e.routine_id = r.id')} order by id limit $2`,
 )
 const removeRoutines = dialects('prune remove routines', {
   sqlite: 'delete from belfry.routine where id = $1',

@@ -1,4 +1,4 @@
-import { all, both, dialects, each, type Step } from '../statement.ts'
+import { all, both, dialects, each, type Step, thereIsNo } from '../statement.ts'
 import type { Sweeping, Swept } from './sweep.ts'
 
 const findSchedules = both(
@@ -32,10 +32,14 @@ const removeHints = dialects('prune remove hints', {
   postgres: 'delete from belfry.hint where id = any ($1::bigint[])',
 })
 /** A deleted schedule goes when nothing speaks of it any more. */
-const isForgotten = `not exists (select 1 from belfry.ledger l where l.schedule_id = s.id)
-  and not exists (select 1 from belfry.hint h where h.schedule_id = s.id)
-  and not exists (select 1 from belfry.schedule_run r where r.schedule_id = s.id)
-  and not exists (select 1 from belfry.run d where d.schedule_id = s.id and d.occurrence_at is not null)`
+const isForgotten = [
+  'from belfry.ledger l where l.schedule_id = s.id',
+  'from belfry.hint h where h.schedule_id = s.id',
+  'from belfry.schedule_run r where r.schedule_id = s.id',
+  'from belfry.run d where d.schedule_id = s.id and d.occurrence_at is not null',
+]
+  .map(thereIsNo)
+  .join(' and ')
 const removeSchedules = dialects('prune remove schedules', {
   sqlite: `delete from belfry.schedule as s where s.id = $1 and s.deleted_at <= $2 and ${isForgotten} returning id`,
   postgres: `delete from belfry.schedule s using unnest($1::bigint[], $2::bigint[]) as i (id, until)

@@ -7,7 +7,7 @@ import { canBeName, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { readPolicy } from '../queue-row.ts'
 import type { AsideKind } from '../standing.ts'
-import { all, both, clockNow, each, one, type Row, type Statement, type Step } from '../statement.ts'
+import { all, both, clockNow, each, one, probing, type Row, type Statement, type Step } from '../statement.ts'
 import type { PlanWindow } from '../view.ts'
 import { unknownQueue } from './queue.ts'
 import { runTextOf } from './run.ts'
@@ -20,10 +20,10 @@ const findQueue = both(
 )
 const findNeeds = both('plan find needs', 'select id, kind, name from belfry.need where ns = $1')
 const definition = 'd.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
-const findLeased = both(
+const findLeased = probing(
   'plan find leased',
-  `select l.run_id, l.fence, l.expires_at, l.cancel_requested_at, ${definition}
-    from belfry.lease l join belfry.run d on d.id = l.run_id where l.queue_id = $1`,
+  (join) => `select l.run_id, l.fence, l.expires_at, l.cancel_requested_at, ${definition}
+    from belfry.lease l ${join.one('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
 )
 /** One statement a kind, because each kind has an index of its own. */
 const findWaiting = asides('plan find waiting', `kind = 'waiting' and queue_id = $1`, 'at, run_id')
@@ -34,10 +34,10 @@ const findGated = asides(
 )
 const findParked = asides('plan find parked', `kind = 'parked' and queue_id = $1`, 'at, run_id')
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
-const findKept = both(
+const findKept = probing(
   'plan find kept',
-  `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition} from belfry.schedule_run s
-    join belfry.aside a on a.run_id = s.run_id join belfry.run d on d.id = a.run_id
+  (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition} from belfry.schedule_run s
+    ${join.one('aside a', 'a.run_id = s.run_id')} ${join.one('run d', 'd.id = a.run_id')}
     where a.queue_id = $1 and a.kind in ('held', 'overlap') order by s.schedule_id, s.run_id limit $2`,
 )
 const findStarts = both(
@@ -46,11 +46,11 @@ const findStarts = both(
 )
 
 function asides(name: string, where: string, order: string): Statement {
-  return both(
+  return probing(
     name,
-    `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition}
+    (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition}
       from (select run_id, kind, at, reason, fence from belfry.aside where ${where} order by ${order} limit $2) a
-      join belfry.run d on d.id = a.run_id`,
+      ${join.one('run d', 'd.id = a.run_id')}`,
   )
 }
 

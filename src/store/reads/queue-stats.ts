@@ -1,6 +1,6 @@
 import { canBeName } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
+import { all, both, clockNow, type Joins, one, probing, type Row, type Step } from '../statement.ts'
 import type { Counted, QueueStats } from '../view.ts'
 
 const findQueue = both('stats find queue', 'select id from belfry.queue where ns = $1 and name = $2')
@@ -9,8 +9,12 @@ const countLeases = both('stats count leases', 'select count(*) as count from be
 /** A line may hold a million runs, and whoever looks need not know whether it is one more. */
 const countMax = 10_000
 
-function counting(name: string, from: string) {
-  return both(`stats count ${name}`, `select count(*) as count from (select 1 as one ${from} limit ${countMax + 1}) c`)
+function counting(name: string, from: string | ((join: Joins) => string)) {
+  const fromOf = typeof from === 'string' ? () => from : from
+  return probing(
+    `stats count ${name}`,
+    (join) => `select count(*) as count from (select 1 as one ${fromOf(join)} limit ${countMax + 1}) c`,
+  )
 }
 
 const countInLine = counting('in line', 'from belfry.ready where queue_id = $1')
@@ -18,8 +22,9 @@ const countWaiting = counting('waiting', `from belfry.aside where kind = 'waitin
 const countGated = counting('gated', `from belfry.aside where kind = 'key' and queue_id = $1`)
 const countParked = counting('parked', `from belfry.aside where kind = 'parked' and queue_id = $1`)
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
-const kept = (kind: string) => `from belfry.schedule_run s join belfry.aside a on a.run_id = s.run_id
-  where s.ns = $2 and a.queue_id = $1 and a.kind = '${kind}'`
+const kept = (kind: string) => (join: Joins) =>
+  `from belfry.schedule_run s
+  ${join.one('aside a', 'a.run_id = s.run_id')} where s.ns = $2 and a.queue_id = $1 and a.kind = '${kind}'`
 const countHeld = counting('held', kept('held'))
 const countOverlap = counting('overlap', kept('overlap'))
 const countEnded = counting(

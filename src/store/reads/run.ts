@@ -5,7 +5,7 @@ import type { StoreContext } from '../context.ts'
 import type { RunSource } from '../port.ts'
 import { runIdOf } from '../settle.ts'
 import { type AsideKind, asideOf } from '../standing.ts'
-import { both, dialects, each, one, type Row, type Step } from '../statement.ts'
+import { both, dialects, each, one, probes, type Row, type Step } from '../statement.ts'
 import type { LeaseView, RunSummary, RunView } from '../view.ts'
 
 const summaryColumns = `d.id, d.queue_id, d.need_id, d.priority, d.enqueued_at, d.schedule_id, d.occurrence_at, d.due_at,
@@ -16,8 +16,8 @@ const findRuns = dialects('read runs', {
   sqlite: `select ${summaryColumns} from belfry.run d join belfry.queue q on q.id = d.queue_id
     left join belfry.schedule s on s.id = d.schedule_id where d.id = $1 and d.ns = $2`,
   postgres: `select ${summaryColumns} from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
-    join belfry.run d on d.id = i.id and d.ns = i.ns join belfry.queue q on q.id = d.queue_id
-    left join belfry.schedule s on s.id = d.schedule_id`,
+    ${probes.one('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id
+    ${probes.oneOrNone('schedule s', 's.id = d.schedule_id')}`,
 })
 const findLeases = dialects('read leases', {
   sqlite: 'select * from belfry.lease where run_id = $1',
@@ -27,13 +27,14 @@ const findAsides = dialects('read asides', {
   sqlite: 'select * from belfry.aside where run_id = $1',
   postgres: 'select * from belfry.aside where run_id = any ($1::bigint[])',
 })
+const atPlace = `(r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
+  = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)`
 const findInLine = dialects('read in line', {
   sqlite: `select * from belfry.ready
     where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
   postgres: `select r.* from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
       as i (queue_id, need_id, priority, enqueued_at, run_id)
-    join belfry.ready r on (r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
-      = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)`,
+    ${probes.one('ready r', atPlace)}`,
 })
 const endColumns = `e.run_id, e.ends, e.ended_at, e.reason,
   (select max(a.fence) from belfry.attempt a where a.run_id = e.run_id) as fence,

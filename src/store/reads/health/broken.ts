@@ -2,16 +2,16 @@ import { checkInteger } from '../../check.ts'
 import type { StoreContext } from '../../context.ts'
 import type { BrokenPart } from '../../health.ts'
 import { behindNobody, brokenChain, findGates, isKeyShut } from '../../repair.ts'
-import { all, both, clockNow, type Row, type Step } from '../../statement.ts'
+import { all, both, clockNow, probing, type Row, type Step } from '../../statement.ts'
 
 const findChains = both(
   'health chains',
   `select s.name, s.paused_until from belfry.schedule s where s.ns = $1 and ${brokenChain} order by s.id limit $2`,
 )
-const findOverlaps = both(
+const findOverlaps = probing(
   'health overlaps',
-  `select distinct n.id, n.name from belfry.schedule_run s join belfry.schedule n on n.id = s.schedule_id
-    where s.ns = $1 and ${behindNobody} order by n.id limit $2`,
+  (join) => `select distinct n.id, n.name from belfry.schedule_run s
+    ${join.one('schedule n', 'n.id = s.schedule_id')} where s.ns = $1 and ${behindNobody(join)} order by n.id limit $2`,
 )
 
 const limitMax = 1_000
