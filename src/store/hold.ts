@@ -9,25 +9,25 @@ import { all, metOthers, probing, type Row, type Step } from './statement.ts'
 const findGates = probing(
   'hold find gates',
   (join) => `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
-    ${join.one('run d', 'd.id = s.run_id')} join belfry.queue q on q.id = d.queue_id
+    ${join.inner('run d', 'd.id = s.run_id')} join belfry.queue q on q.id = d.queue_id
     where s.schedule_id = $1 and d.concurrency_key is not null`,
 )
 const findAside = probing(
   'hold find aside',
-  (join) => `select a.run_id from belfry.schedule_run s ${join.one('aside a', 'a.run_id = s.run_id')}
+  (join) => `select a.run_id from belfry.schedule_run s ${join.inner('aside a', 'a.run_id = s.run_id')}
     where s.schedule_id = $1 and a.kind <> 'parked'`,
 )
 const inItsPlace = `r.queue_id = d.queue_id and r.need_id = d.need_id and r.priority = d.priority
   and r.enqueued_at = d.enqueued_at and r.run_id = d.id`
 const findInLine = probing(
   'hold find in line',
-  (join) => `select r.* from belfry.schedule_run s ${join.one('run d', 'd.id = s.run_id')}
-    ${join.one('ready r', inItsPlace)} where s.schedule_id = $1`,
+  (join) => `select r.* from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+    ${join.inner('ready r', inItsPlace)} where s.schedule_id = $1`,
 )
 const findHeld = probing(
   'hold find held',
   (join) => `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s
-    ${join.one('aside a', 'a.run_id = s.run_id')} ${join.one('run d', 'd.id = s.run_id')}
+    ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = s.run_id')}
     join belfry.queue q on q.id = d.queue_id where s.schedule_id = $1 and a.kind = 'held'`,
 )
 

@@ -122,7 +122,7 @@ const recordStarts = both(
 const leasesOfClaim = probing(
   'lease of claim',
   (join) => `select l.*, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
-    ${join.one('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
+    ${join.inner('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
     where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
 )
 

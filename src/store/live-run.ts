@@ -44,7 +44,7 @@ const findLive = dialects('live find', {
     left join lateral (select run_id from belfry.lease where run_id = s.run_id offset 0) l on true`,
 })
 const atWork = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
-  ${join.oneOrNone('aside a', 'a.run_id = s.run_id')}
+  ${join.left('aside a', 'a.run_id = s.run_id')}
   where s.schedule_id = ${scheduleId} and (a.kind is null or a.kind not in ('overlap', 'held'))`
 /** Whoever is at work or in line keeps the others of its schedule waiting; one such run is enough to know. */
 const findAtWork = dialects('live find at work', {
@@ -52,7 +52,7 @@ const findAtWork = dialects('live find at work', {
   postgres: `select i.id as schedule_id from unnest($1::bigint[]) as i (id) where ${thereIs(atWork(probes, 'i.id'))}`,
 })
 const firstBehind = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
-  ${join.one('aside a', 'a.run_id = s.run_id')} where s.schedule_id = ${scheduleId} and a.kind = 'overlap'
+  ${join.inner('aside a', 'a.run_id = s.run_id')} where s.schedule_id = ${scheduleId} and a.kind = 'overlap'
   order by a.enqueued_at, a.run_id limit 1`
 const findFirstBehind = dialects('live find first behind', {
   sqlite: `select f.run_id, q.policy from (select a.run_id, a.queue_id ${firstBehind(plainJoins, '$1')}) f

@@ -33,7 +33,7 @@ export const findGates = probing(
     select * from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
       order by queue_id, concurrency_key, need_id limit 1) first
     union all
-    select a.queue_id, a.concurrency_key, a.need_id from lane l ${join.one('aside a', `a.run_id = ${firstOfNextLane}`)}
+    select a.queue_id, a.concurrency_key, a.need_id from lane l ${join.inner('aside a', `a.run_id = ${firstOfNextLane}`)}
   )
   select l.queue_id, l.concurrency_key, q.ns, q.name, q.policy,
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
@@ -48,7 +48,7 @@ const findInLine = both(
 /** Runs that stand behind others of their schedule, all of which do so too. */
 export const behindNobody = (join: Joins) =>
   `${thereIs(`from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap'`)}
-  and ${thereIsNo(`from belfry.schedule_run t ${join.oneOrNone('aside b', 'b.run_id = t.run_id')}
+  and ${thereIsNo(`from belfry.schedule_run t ${join.left('aside b', 'b.run_id = t.run_id')}
     where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap')`)}`
 const findBehindNobody = probing(
   'repair find behind nobody',

@@ -25,7 +25,7 @@ const findPlaces = dialects('place find', {
   postgres: `select d.id, d.ns, d.queue_id, d.need_id, d.priority, d.enqueued_at, d.schedule_id, d.concurrency_key,
       d.dedupe_key, q.policy
     from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
-    ${probes.one('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id`,
+    ${probes.inner('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id`,
 })
 
 /** The places of runs by their ids; a run that the namespace does not have is not among the answer. */

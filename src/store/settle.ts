@@ -60,7 +60,7 @@ const dropPlainLeases = dialects('settle drop plain leases', {
 })
 /** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
 const recorded = (join: Joins) =>
-  `select d.id, a.fence, a.outcome from belfry.run d ${join.oneOrNone('attempt a', 'a.run_id = d.id')} where d.id`
+  `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')} where d.id`
 const findRecorded = dialects('settle find recorded', {
   sqlite: `${recorded(plainJoins)} ${inList.numbers('$1').sqlite} and d.ns = $2`,
   postgres: `${recorded(probes)} ${inList.numbers('$1').postgres} and d.ns = $2`,
@@ -74,7 +74,7 @@ const findJudged = dialects('settle find judged', {
 const findListed = dialects('settle find listed', {
   sqlite: 'select run_id from belfry.schedule_run where schedule_id = $1 and run_id = $2',
   postgres: `select s.run_id from unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
-    ${probes.one('schedule_run s', 's.schedule_id = i.schedule_id and s.run_id = i.run_id')}`,
+    ${probes.inner('schedule_run s', 's.schedule_id = i.schedule_id and s.run_id = i.run_id')}`,
 })
 
 interface NumberedEnd {

@@ -71,20 +71,20 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
 
 /** How a statement joins one more table; `table` is its name with an alias, without the schema. */
 export interface Joins {
-  one(table: string, on: string): string
-  oneOrNone(table: string, on: string): string
+  inner(table: string, on: string): string
+  left(table: string, on: string): string
 }
 
 export const plainJoins: Joins = {
-  one: (table, on) => `join belfry.${table} on ${on}`,
-  oneOrNone: (table, on) => `left join belfry.${table} on ${on}`,
+  inner: (table, on) => `join belfry.${table} on ${on}`,
+  left: (table, on) => `left join belfry.${table} on ${on}`,
 }
 const probed = (table: string, on: string) =>
   `lateral (select * from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
 /** PostgreSQL's own; see `probing`. */
 export const probes: Joins = {
-  one: (table, on) => `cross join ${probed(table, on)}`,
-  oneOrNone: (table, on) => `left join ${probed(table, on)} on true`,
+  inner: (table, on) => `cross join ${probed(table, on)}`,
+  left: (table, on) => `left join ${probed(table, on)} on true`,
 }
 
 /**

@@ -23,7 +23,7 @@ const definition = 'd.need_id, d.priority, d.enqueued_at, d.deadline, d.late_aft
 const findLeased = probing(
   'plan find leased',
   (join) => `select l.run_id, l.fence, l.expires_at, l.cancel_requested_at, ${definition}
-    from belfry.lease l ${join.one('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
+    from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
 )
 /** One statement a kind, because each kind has an index of its own. */
 const findWaiting = asides('plan find waiting', `kind = 'waiting' and queue_id = $1`, 'at, run_id')
@@ -37,7 +37,7 @@ const findParked = asides('plan find parked', `kind = 'parked' and queue_id = $1
 const findKept = probing(
   'plan find kept',
   (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition} from belfry.schedule_run s
-    ${join.one('aside a', 'a.run_id = s.run_id')} ${join.one('run d', 'd.id = a.run_id')}
+    ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = a.run_id')}
     where a.queue_id = $1 and a.kind in ('held', 'overlap') order by s.schedule_id, s.run_id limit $2`,
 )
 const findStarts = both(
@@ -50,7 +50,7 @@ function asides(name: string, where: string, order: string): Statement {
     name,
     (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition}
       from (select run_id, kind, at, reason, fence from belfry.aside where ${where} order by ${order} limit $2) a
-      ${join.one('run d', 'd.id = a.run_id')}`,
+      ${join.inner('run d', 'd.id = a.run_id')}`,
   )
 }
 

@@ -24,7 +24,7 @@ const countParked = counting('parked', `from belfry.aside where kind = 'parked' 
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
 const kept = (kind: string) => (join: Joins) =>
   `from belfry.schedule_run s
-  ${join.one('aside a', 'a.run_id = s.run_id')} where s.ns = $2 and a.queue_id = $1 and a.kind = '${kind}'`
+  ${join.inner('aside a', 'a.run_id = s.run_id')} where s.ns = $2 and a.queue_id = $1 and a.kind = '${kind}'`
 const countHeld = counting('held', kept('held'))
 const countOverlap = counting('overlap', kept('overlap'))
 const countEnded = counting(

@@ -16,8 +16,8 @@ const findRuns = dialects('read runs', {
   sqlite: `select ${summaryColumns} from belfry.run d join belfry.queue q on q.id = d.queue_id
     left join belfry.schedule s on s.id = d.schedule_id where d.id = $1 and d.ns = $2`,
   postgres: `select ${summaryColumns} from unnest($1::bigint[], $2::bigint[]) as i (id, ns)
-    ${probes.one('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id
-    ${probes.oneOrNone('schedule s', 's.id = d.schedule_id')}`,
+    ${probes.inner('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id
+    ${probes.left('schedule s', 's.id = d.schedule_id')}`,
 })
 const findLeases = dialects('read leases', {
   sqlite: 'select * from belfry.lease where run_id = $1',
@@ -34,7 +34,7 @@ const findInLine = dialects('read in line', {
     where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
   postgres: `select r.* from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
       as i (queue_id, need_id, priority, enqueued_at, run_id)
-    ${probes.one('ready r', atPlace)}`,
+    ${probes.inner('ready r', atPlace)}`,
 })
 const endColumns = `e.run_id, e.ends, e.ended_at, e.reason,
   (select max(a.fence) from belfry.attempt a where a.run_id = e.run_id) as fence,

@@ -11,7 +11,7 @@ const findChains = both(
 const findOverlaps = probing(
   'health overlaps',
   (join) => `select distinct n.id, n.name from belfry.schedule_run s
-    ${join.one('schedule n', 'n.id = s.schedule_id')} where s.ns = $1 and ${behindNobody(join)} order by n.id limit $2`,
+    ${join.inner('schedule n', 'n.id = s.schedule_id')} where s.ns = $1 and ${behindNobody(join)} order by n.id limit $2`,
 )
 
 const limitMax = 1_000
