@@ -10,16 +10,20 @@ import { run as readRun } from './reads/run.ts'
 import { lockScheduleOf } from './reset.ts'
 import { placesOf, type RunPlace } from './run-place.ts'
 import { runIdOf } from './settle.ts'
+import { putInLine, standingOf } from './standing.ts'
 import { both, clockNow, one, run, type Step, StepAgain } from './statement.ts'
 
 /**
  * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
  * line is the only one who may touch the definition. A run that somebody has leased has no such row, and keeps its place.
+ *
+ * The row goes and another one comes; it is never changed. PostgreSQL would lock a changed row for a claim that began before
+ * the change, which cannot see it to take it out of line: the run would be leased and stay in line, to be leased again.
  */
-const moveInLine = both(
-  'reprioritise in line',
-  `update belfry.ready set priority = $6
-    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning run_id`,
+const leaveLine = both(
+  'reprioritise leave line',
+  `delete from belfry.ready
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning *`,
 )
 const moveAside = both(
   'reprioritise aside',
@@ -55,8 +59,10 @@ export function* reprioritise(
 
 function* move(place: RunPlace, priority: number): Step<boolean> {
   const { queueId, needId, priority: before, enqueuedAt, runId, ns } = place
-  const inLine = yield* one(moveInLine, queueId, needId, before, enqueuedAt, runId, priority)
-  return inLine !== undefined || (yield* one(moveAside, runId, ns, priority)) !== undefined
+  const inLine = yield* one(leaveLine, queueId, needId, before, enqueuedAt, runId)
+  if (inLine === undefined) return (yield* one(moveAside, runId, ns, priority)) !== undefined
+  yield* putInLine([{ ...standingOf(inLine), priority }])
+  return true
 }
 
 function* notWaiting(context: StoreContext, runId: string): Step<Reprioritised> {

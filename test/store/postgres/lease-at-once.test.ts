@@ -8,10 +8,11 @@ import { setApart, type Unread } from '../../../src/store/lease-unfit.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { capabilityLists } from '../../../src/store/need-row.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
+import { reprioritise } from '../../../src/store/reprioritise.ts'
 import { SqlStore } from '../../../src/store/sql-store.ts'
 import { ahead, both, one, type Row, type Step } from '../../../src/store/statement.ts'
 import { postgresUrl } from '../../postgres.ts'
-import { numberOf, Scene, startAt } from '../scene.ts'
+import { actor, numberOf, Scene, startAt } from '../scene.ts'
 
 const clock = { now: startAt }
 const schema = `at_once_${process.pid}`
@@ -139,3 +140,28 @@ function failingAt(name: string): Database {
 function fullDisk(): never {
   throw new BelfryError('unavailable', 'The disk is full.')
 }
+
+/** Puts a view in the place of the table that a claim reads first, at which whoever comes waits until the lock is free. */
+const door = `alter table ${schema}.namespace rename to all_namespaces;
+  create function ${schema}.pass() returns boolean language plpgsql volatile as
+    'begin perform pg_advisory_xact_lock_shared(4747); return true; end';
+  create view ${schema}.namespace as select * from ${schema}.all_namespaces where ${schema}.pass()`
+const noDoor = `drop view ${schema}.namespace; drop function ${schema}.pass();
+  alter table ${schema}.all_namespaces rename to namespace`
+const atTheDoor = `select 1 from pg_locks where locktype = 'advisory' and not granted and objid = 4747`
+
+test('law 3: a run that gets another priority between the look and the lock is leased or in line, and never both', async () => {
+  await scene.setQueue('default', {})
+  await scene.write(asking)
+  const id = await scene.enqueue(work)
+  await others.query(door)
+  await others.query('select pg_advisory_lock(4747)')
+  const leasing = scene.write(asking)
+  while ((await others.query(atTheDoor)).rows.length === 0) await Promise.resolve()
+  await scene.write((context) => reprioritise(context, id, 5, { actor }))
+  await others.query('select pg_advisory_unlock(4747)')
+  const { leases } = await leasing
+  await others.query(noDoor)
+  const inLine = await scene.sql('select run_id from belfry.ready where run_id = $1', numberOf(id))
+  expect([...leases, ...inLine]).toHaveLength(1)
+})

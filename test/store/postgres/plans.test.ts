@@ -109,3 +109,8 @@ test('nor one that is planned when vacuum has just seen that nothing is under wa
   for (const table of churning) await client.query(`vacuum analyze ${schema}.${table}`)
   expect(await readsOfWhole([...growing, ...churning], [...readsLeases, ...readsLiveRuns])).toEqual([])
 })
+
+test('no statement changes a row in line: it would be leased and stay there (see reprioritise.ts)', () => {
+  const changing = [...statements].filter(({ postgres }) => /update\s+belfry\.ready\b/.test(postgres ?? ''))
+  expect(changing).toEqual([])
+})
