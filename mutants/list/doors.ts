@@ -57,6 +57,21 @@ export const doors: readonly Mutant[] = [
     suites: [conformance('memory: a (run|parked run) (gets|that got) another place'), sched],
   },
   {
+    id: 'other-place-in-the-same-row',
+    hazard:
+      'On PostgreSQL a run that gets another priority beside a claim is leased and stays in line, to be leased again.',
+    edits: [
+      ['src/store/reprioritise.ts', '`delete from belfry.ready', '`update belfry.ready set priority = cast($6 as int)'],
+      [
+        'src/store/reprioritise.ts',
+        'one(leaveLine, queueId, needId, before, enqueuedAt, runId)',
+        'one(leaveLine, queueId, needId, before, enqueuedAt, runId, priority)',
+      ],
+      ['src/store/reprioritise.ts', 'yield* putInLine([{ ...standingOf(inLine), priority }])', ''],
+    ],
+    suites: ['test/store/postgres/lease-at-once.test.ts'],
+  },
+  {
     id: 'other-place-leaves-its-gate',
     hazard: 'A run that was moved before the one of its key that stands in line goes after it all the same.',
     edits: [

@@ -178,8 +178,8 @@ export const fences: readonly Mutant[] = [
     edits: [
       [
         reclaim,
-        'where ns = $3 and worker_id in (select value from json_each($1))',
-        'where $3 = $3 and worker_id in (select value from json_each($1))',
+        "where ns = $3 and worker_id ${inList.numbers('$1').sqlite}",
+        "where $3 = $3 and worker_id ${inList.numbers('$1').sqlite}",
       ],
       [
         reclaim,

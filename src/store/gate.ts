@@ -1,5 +1,5 @@
 import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
-import { all, both, dialects, inList, one, run, type Step } from './statement.ts'
+import { all, both, dialects, inList, one, run, type Step, thereIs } from './statement.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {
@@ -29,9 +29,9 @@ const countInFlight = both(
 const lanesOfKey = both(
   'gate lanes',
   `select n.id as need_id from belfry.need n where n.ns = $1 and (
-    exists (select 1 from belfry.aside a
-      where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id)
-    or exists (select 1 from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id))`,
+    ${thereIs(`from belfry.aside a
+      where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id`)}
+    or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`,
 )
 /** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
 const inLine = dialects('gate in line', {
@@ -46,9 +46,11 @@ const behind = both(
     order by priority, enqueued_at, run_id limit $4`,
 )
 
+/** Found by their runs, which are the last column of the index of all that stand behind gates. */
 const takeGated = dialects('gate take gated', {
-  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and kind = 'key' returning *`,
-  postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and kind = 'key' returning *`,
+  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning *`,
+  postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and coalesce(kind, '') = 'key'
+    returning *`,
 })
 
 const movesMax = 500

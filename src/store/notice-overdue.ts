@@ -5,16 +5,16 @@ import { type Happening, placesOfSchedules, tell } from './notice.ts'
 import { NoticeBook, type NoticeKey } from './notice-row.ts'
 import type { OverdueNoticed } from './notice-steps.ts'
 import { isPaused, lockSchedules, type ScheduleRow } from './schedule-row.ts'
-import { all, both, clockNow, one, type Step } from './statement.ts'
+import { all, both, clockNow, one, type Step, thereIsNo } from './statement.ts'
 
 const findStop = both('notice find stop', 'select stopped_at from belfry.namespace where id = $1')
-const isOpen = `exists (select 1 from belfry.notice n
-  where n.ns = s.ns and n.subject = 'schedule' and n.subject_id = s.id and n.event = 'overdue' and n.is_open = 1)`
+const openNotice = `from belfry.notice n
+  where n.ns = s.ns and n.subject = 'schedule' and n.subject_id = s.id and n.event = 'overdue' and n.is_open = 1`
 /** Those that nobody has fired. Whoever was told of one is not told again. */
 const findLate = both(
   'notice find late',
   `select s.id, s.wake_at from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
-    and s.next_due_at <= $2 and not ${isOpen} and (s.wake_at, s.id) > ($4, $5) order by s.wake_at, s.id limit $3`,
+    and s.next_due_at <= $2 and ${thereIsNo(openNotice)} and (s.wake_at, s.id) > ($4, $5) order by s.wake_at, s.id limit $3`,
 )
 /** Each is asked for by itself, and one row is enough: an `exists` might be answered by reading all that has ended. */
 const unstartedColumns = `s.schedule_id, s.run_id,

@@ -28,9 +28,9 @@ const findNamed = dialects('reclaim find named', {
 })
 const findOfWorkers = dialects('reclaim find of workers', {
   sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where ns = $3 and worker_id in (select value from json_each($1)) order by run_id limit $2`,
+    where ns = $3 and worker_id ${inList.numbers('$1').sqlite} order by run_id limit $2`,
   postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where ns = $3 and worker_id in (select json_array_elements_text($1::json)::bigint) order by run_id limit $2`,
+    where ns = $3 and worker_id ${inList.numbers('$1').postgres} order by run_id limit $2`,
 })
 /** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 export const takeBack = dialects('reclaim take back', {

@@ -8,9 +8,10 @@ import { runIdOf } from './settle.ts'
 import { asideOf } from './standing.ts'
 import { both, clockNow, one, type Step } from './statement.ts'
 
+/** Found by its run, and not among all that are parked; see `takeGated` in `gate.ts`. */
 const takeParked = both(
   'reset take parked',
-  `delete from belfry.aside where run_id = $1 and kind = 'parked' returning *`,
+  `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning *`,
 )
 const claimDedupeKey = both(
   'reset claim dedupe',

@@ -8,10 +8,11 @@ const findParked = both(
   'prune find parked',
   `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 order by at, run_id limit $3`,
 )
-/** A run that was reset since it was found is not taken. */
+/** A run that was reset since it was found is not taken. Found by its run, as `takeGated` in `gate.ts`. */
 const takeParked = dialects('prune take parked', {
-  sqlite: `delete from belfry.aside where run_id = $1 and kind = 'parked' returning run_id`,
-  postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and kind = 'parked' returning run_id`,
+  sqlite: `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning run_id`,
+  postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and coalesce(kind, '') = 'parked'
+    returning run_id`,
 })
 
 const reason = 'retention'

@@ -36,7 +36,8 @@ const isForgotten = [
   'from belfry.ledger l where l.schedule_id = s.id',
   'from belfry.hint h where h.schedule_id = s.id',
   'from belfry.schedule_run r where r.schedule_id = s.id',
-  'from belfry.run d where d.schedule_id = s.id and d.occurrence_at is not null',
+  // By the index that has the schedule in front, and not along all that were ever fired.
+  'from belfry.run d where d.schedule_id = s.id and d.occurrence_at is not null order by d.schedule_id, d.occurrence_at',
 ]
   .map(thereIsNo)
   .join(' and ')

@@ -5,12 +5,13 @@ import { workerIdOf } from '../duty.ts'
 import type { HeldRun } from '../host-steps.ts'
 import type { HeldLease, LeaseName } from '../port.ts'
 import { readPolicy } from '../queue-row.ts'
-import { all, both, dialects, inList, type Row, type Step } from '../statement.ts'
+import { all, both, dialects, inList, type Joins, plainJoins, probes, type Row, type Step } from '../statement.ts'
 
+/** Few are to be cancelled, and they have an index; the sum keeps a database from walking along all that are leased. */
 const findCancelRequests = both(
   'read cancel requests',
   `select run_id, fence from belfry.lease where cancel_requested_at is not null and worker_id = $1 and ns = $2
-    order by run_id`,
+    order by run_id + 0`,
 )
 /** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
 const ofWorkers = (inWorkers: string) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
@@ -20,12 +21,15 @@ const findOfWorkers = dialects('read leases of workers', {
   postgres: ofWorkers(inList.numbers('$2').postgres),
 })
 
-const held = (inRuns: string) => `select l.run_id, l.fence, l.claim_id, l.worker_id, l.schedule_id, l.expires_at,
+const held = (
+  inRuns: string,
+  join: Joins,
+) => `select l.run_id, l.fence, l.claim_id, l.worker_id, l.schedule_id, l.expires_at,
     q.name as queue, q.policy
-  from belfry.lease l join belfry.queue q on q.id = l.queue_id where l.ns = $1 and l.run_id ${inRuns}`
+  from belfry.lease l ${join.inner('queue q', 'q.id = l.queue_id')} where l.ns = $1 and l.run_id ${inRuns}`
 const findHeld = dialects('read held runs', {
-  sqlite: held(inList.numbers('$2').sqlite),
-  postgres: held(inList.numbers('$2').postgres),
+  sqlite: held(inList.numbers('$2').sqlite, plainJoins),
+  postgres: held(inList.numbers('$2').postgres, probes),
 })
 
 const pageMax = 10_000

@@ -25,14 +25,21 @@ const growing = ['run', 'attempt', 'ready', 'ledger', 'result', 'output']
 /** Tables of what is under way: full at one time, and empty when the server's vacuum happens to come by. */
 const churning = ['ready', 'aside', 'lease', 'schedule_run', 'dedupe', 'hint', 'notice']
 /** Indexes of whole queues, and the column without which a look at them is no probe; the first of a queue is one. */
-const ofQueues = { attempt_ends: 'queue_id', ready_pkey: 'need_id', aside_waiting: ' AND ' }
+const ofQueues = {
+  attempt_ends: 'queue_id',
+  ready_pkey: 'need_id',
+  aside_waiting: ' AND ',
+  aside_key: 'queue_id',
+  aside_parked: 'queue_id',
+}
 
 function isWide(plan: readonly string[], at: number, tables: readonly string[]): boolean {
   const [before = '', line = '', condition = ''] = [plan[at - 1], plan[at], plan[at + 1]]
   const table = / Scan .*\bon (\w+)/.exec(line)?.[1]
-  if (table !== undefined && tables.includes(table) && !condition.includes(' Cond: ')) return true
-  const narrowing = Object.entries(ofQueues).find(([index]) => line.includes(` using ${index} `))?.[1]
   const isHashed = plan.some((other) => other.includes(`hashed ${before.trim()})`))
+  const isKept = isHashed || before.endsWith('Materialize')
+  if (table !== undefined && tables.includes(table) && (isKept || !condition.includes(' Cond: '))) return true
+  const narrowing = Object.entries(ofQueues).find(([index]) => line.includes(` using ${index} `))?.[1]
   const isForOne = /->\s+Limit$/.test(before) || (/SubPlan \d+$/.test(before) && !isHashed)
   return narrowing !== undefined && !condition.includes(narrowing) && !isForOne
 }
@@ -47,9 +54,7 @@ const readsLeases = [
   'reclaim find of workers',
   'prune find workers',
   'health leases',
-  'read cancel requests',
   'read leases of workers',
-  'read held runs',
   'read next instants',
 ]
 /** Goes once through the live runs of all schedules, or through the keys with a gate, looking each of them up. */
@@ -109,6 +114,28 @@ test('nor one that is planned when vacuum has just seen that nothing is under wa
   for (const table of churning) await client.query(`vacuum analyze ${schema}.${table}`)
   expect(await readsOfWhole([...growing, ...churning], [...readsLeases, ...readsLiveRuns])).toEqual([])
 })
+
+test('nor one that is planned when a herd is over and vacuum has been there', async () => {
+  for (const table of churning) await herd(table)
+  expect(await readsOfWhole([...growing, ...churning], [...readsLeases, ...readsLiveRuns])).toEqual([])
+})
+
+/** Fills a table and empties it again: what is left of its indexes is larger than all that is in them. */
+async function herd(table: string): Promise<void> {
+  const columns = `select column_name as name, data_type as type from information_schema.columns
+    where table_schema = '${schema}' and table_name = '${table}'`
+  const { rows } = await client.query<{ name: string; type: string }>(columns)
+  const values = rows.map(({ name, type }) => {
+    if (name === 'kind') return `(array['key', 'waiting', 'parked', 'held'])[n % 4 + 1]`
+    return type === 'text' ? `'t' || n` : type === 'smallint' ? '1' : 'n'
+  })
+  const names = rows.map(({ name }) => name).join(', ')
+  await client.query(
+    `insert into ${schema}.${table} (${names}) select ${values.join(', ')} from generate_series(1, 20000) n`,
+  )
+  await client.query(`delete from ${schema}.${table}`)
+  await client.query(`vacuum analyze ${schema}.${table}`)
+}
 
 test('no statement changes a row in line: it would be leased and stay there (see reprioritise.ts)', () => {
   const changing = [...statements].filter(({ postgres }) => /update\s+belfry\.ready\b/.test(postgres ?? ''))
