@@ -1,6 +1,6 @@
 import { type Gate, lockGates, regateLocked, tryLockGate } from './gate.ts'
 import { type Aside, byPlace, putInLine, type Standing, setAside } from './standing.ts'
-import { all, dialects, type Step } from './statement.ts'
+import { all, dialects, type Step, thereIs } from './statement.ts'
 
 /** A live run that is to take its place. */
 export interface Arrival {
@@ -13,14 +13,14 @@ export interface Arrival {
   readonly keyLimit: number | null
 }
 
-const busyIn = (list: string, ready: string, each: '' | 'offset 0') => `select i.value as key from ${list} i
-  where exists (select 1 from belfry.lease where queue_id = $1 and concurrency_key = i.value ${each})
-    or exists (select 1 from ${ready} where queue_id = $1 and concurrency_key = i.value ${each})
-    or exists (select 1 from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key = i.value ${each})`
-/** PostgreSQL is to ask for each key by itself, which the `offset` sees to: else it may read all keys of the queue first. */
+const ofKey = 'queue_id = $1 and concurrency_key = i.value'
+const busyIn = (list: string, ready: string) => `select i.value as key from ${list} i
+  where ${thereIs(`from belfry.lease where ${ofKey}`)}
+    or ${thereIs(`from ${ready} where ${ofKey}`)}
+    or ${thereIs(`from belfry.aside where kind = 'key' and ${ofKey}`)}`
 const findBusyKeys = dialects('admit find busy keys', {
-  sqlite: busyIn('json_each($2)', 'belfry.ready indexed by ready_key', ''),
-  postgres: busyIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready', 'offset 0'),
+  sqlite: busyIn('json_each($2)', 'belfry.ready indexed by ready_key'),
+  postgres: busyIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready'),
 })
 
 /** More gates than this are not locked in one step; PostgreSQL keeps all its locks in one table of fixed size. */

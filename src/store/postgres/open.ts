@@ -29,7 +29,7 @@ const planOnlyIndexProbes = ['bitmapscan', 'seqscan', 'hashjoin', 'mergejoin', '
 /** There is one plan for each of them then, so nobody need look for a better one with every call. */
 const planOnce = '-c plan_cache_mode=force_generic_plan'
 /**
- * Before PostgreSQL 18 a plan that has no choice but to use what is ruled out is taken for enormous, and the server would
+ * Before PostgreSQL 18 a plan that has no choice but to use what is ruled out is taken for enormous, and the server may
  * compile it to machine code for each of its calls, which takes longer than any of them.
  */
 const compileNothing = '-c jit=off'
