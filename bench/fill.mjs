@@ -39,9 +39,9 @@ export function filler(store) {
       await copy('run', { by: 'id', given: { id }, count })
       await copy('ready', { by: 'run_id', given: { run_id: id }, count })
     },
-    /** Runs that have ended, like the one that ended last. */
-    async ended(count) {
-      await copy('run', { by: 'id', given: { id }, count })
+    /** Runs that have ended, like the one that ended last; `given` tells other columns of them, as expressions over n. */
+    async ended(count, given = {}) {
+      await copy('run', { by: 'id', given: { id, ...given }, count })
       await copy('attempt', { by: 'run_id', given: { run_id: id }, count })
     },
     /** Schedules like the one that was put last; `at` tells where their next instants lie, an expression over n. */

@@ -1,12 +1,13 @@
 /**
  * Measures Belfry beside its peers, in one run on one machine.
  *
- *   node bench/main.mjs [--quick] [--only throughput,latency] [--rounds 3] [--json bench/results.json]
+ *   node bench/main.mjs [--quick] [--only throughput,latency] [--rounds 3] [--json bench/results.json] [--merge]
  *
- * Without `--only` the page in docs is made anew from the results.
+ * Without `--only` the page in docs is made anew from the results; with `--merge` it is made anew from those of the last
+ * whole run and these, which then say when they were measured.
  */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { makeBench } from './bench.mjs'
@@ -30,6 +31,8 @@ const measures = [
   'loop-delay',
   'footprint',
   'hosts',
+  'mcp',
+  'lists',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 
@@ -39,6 +42,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string' },
     json: { type: 'string' },
+    merge: { type: 'boolean', default: false },
   },
 })
 const wanted = values.only?.split(',') ?? measures
@@ -64,8 +68,9 @@ try {
   const results = await measureAll()
   show(results)
   // What leaves out measures is for whoever asked, and does not replace the results of a whole run.
-  const file = values.json ?? (values.only === undefined ? resultsFile : null)
-  if (file !== null) writeFileSync(file, `${JSON.stringify(results, sixDigits, 2)}\n`)
+  const file = values.json ?? (values.only === undefined || values.merge ? resultsFile : null)
+  const kept = values.merge ? merged(results) : results
+  if (file !== null) writeFileSync(file, `${JSON.stringify(kept, sixDigits, 2)}\n`)
   if (file === resultsFile) execFileSync(process.execPath, [fileURLToPath(new URL('page.mjs', import.meta.url))])
 } finally {
   await leave()
@@ -95,6 +100,13 @@ async function measureAll() {
   }
   results.tookSeconds = Math.round((performance.now() - startedAt) / 1_000)
   return results
+}
+
+/** The last whole run, with these measures in the place of its own. */
+function merged({ measures: own, conditions: { date, loadBefore } }) {
+  const whole = JSON.parse(readFileSync(resultsFile, 'utf8'))
+  const apart = Object.entries(own).map(([name, measure]) => [name, { ...measure, apart: { date, loadBefore } }])
+  return { ...whole, measures: { ...whole.measures, ...Object.fromEntries(apart) } }
 }
 
 function show(results) {

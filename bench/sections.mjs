@@ -16,6 +16,8 @@ export function sectionsOf(results) {
     'loop-delay': loopDelay,
     footprint,
     hosts,
+    mcp,
+    lists,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -23,9 +25,11 @@ export function sectionsOf(results) {
   return [targets(results), ...sections]
 }
 
-/** How fast the disk was just before, for whoever compares two runs. */
-function disk({ fsync }) {
-  return fsync === undefined ? undefined : `fsync p50 ${shown(fsync.p50)} ms, p99 ${shown(fsync.p99)} ms`
+/** How fast the disk was just before, for a reader who compares two runs; and when, for what was measured by itself. */
+function disk({ fsync, apart }) {
+  if (fsync === undefined) return undefined
+  const speed = `fsync p50 ${shown(fsync.p50)} ms, p99 ${shown(fsync.p99)} ms`
+  return apart === undefined ? speed : `${speed}; measured by itself on ${apart.date}, load before ${apart.loadBefore}`
 }
 
 function targets(results) {
@@ -174,6 +178,42 @@ function hosts({ calls, hosts: count, forMs, rows }) {
       databases[row.database],
       row.name,
       ...['leaseMs', 'leaseP99Ms', 'turnsPerSecond', 'fairness'].map((field) => shown(row[field])),
+    ]),
+  }
+}
+
+function mcp({ rows }) {
+  return {
+    title: 'What a model reads',
+    text: 'The context that the MCP door takes, in tokens of the encoding o200k_base: the list of tools before anything is asked, and answers from a store with 20 schedules that have targets, payloads and descriptions. The fence around what others wrote is counted.',
+    columns: ['', 'scope', 'tokens'],
+    rows: rows.map(({ what, scope, tokens }) => [what, scope, shown(tokens)]),
+  }
+}
+
+function lists({ size, count, pageRuns, pageFar, rows }) {
+  const turns = 'stores with and without the index take batches of 500 by turns'
+  return {
+    title: 'Pages of `run list`',
+    text: `A page of ${pageRuns} runs out of ${size.toLocaleString('en')} that have ended, in ms: the first page, and page ${pageFar.toLocaleString('en')}. *By id* is how the list was read before it went by when runs were made. What the index for it costs: ${turns}, ${count.toLocaleString('en')} runs each.`,
+    columns: [
+      '',
+      'first page ms',
+      'by id',
+      `page ${pageFar.toLocaleString('en')} ms`,
+      'by id',
+      'enqueued/s',
+      'without the index',
+      'leased and settled/s',
+      'without the index',
+      'log bytes a run enqueued',
+      'without the index',
+    ],
+    rows: rows.map((row) => [
+      databases[row.database],
+      ...['madeFirstMs', 'idFirstMs', 'madeFarMs', 'idFarMs'].map((field) => shown(row[field])),
+      ...['enqueuedWith', 'enqueuedWithout', 'workedWith', 'workedWithout'].map((field) => shown(row[field])),
+      ...['walWith', 'walWithout'].map((field) => shown(row[field] ?? null)),
     ]),
   }
 }

@@ -2,7 +2,9 @@ import { shown } from './figures.mjs'
 
 /** What Belfry sets out to reach, each judged by one run of the bench; what was not measured is neither met nor missed. */
 export function targetsOf(results) {
-  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets].flatMap((tell) => tell(results))
+  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets, modelTargets].flatMap((tell) =>
+    tell(results),
+  )
 }
 
 /** The figure of a contestant's best setting, or null when he was not there. */
@@ -120,6 +122,17 @@ function hostTargets({ measures: { hosts } }) {
       ),
     ]
   })
+}
+
+/** Likewise. */
+function modelTargets({ measures: { mcp } }) {
+  if (mcp === undefined) return []
+  const most = (text) => Math.max(...mcp.rows.filter(({ what }) => what.startsWith(text)).map(({ tokens }) => tokens))
+  return [
+    atMost('tools/list for a model, the default set', most('tools/list, default'), 6_000, 'tokens'),
+    atMost('tools/list for a model, all tools', most('tools/list, all'), 20_000, 'tokens'),
+    atMost('schedule_list of 20 schedules for a model', most('schedule_list'), 1_500, 'tokens'),
+  ]
 }
 
 export function cronRatios(cron) {

@@ -2,23 +2,47 @@
 
 /** The page, from the commands as `program` makes them. */
 export function cliPage({ root, operations, commandOf, commandLine, errorCodes }) {
-  const leaves = leavesOf(root, [])
-  const byWords = new Map(operations.map((operation) => [commandOf(operation).join(' '), operation]))
+  const byWords = new Map(
+    operations.flatMap((operation) =>
+      [commandOf(operation), ...(operation.aliases ?? [])].map((words) => [words.join(' '), operation]),
+    ),
+  )
+  const leaves = leavesOf(root, [], byWords)
   const shared = sharedFlags(root)
+  // An alias is shown by its own words.
+  const examplesOf = (words, operation) =>
+    operation.examples.map((example) => {
+      return commandLine(operation, example).replace(
+        `belfry ${commandOf(operation).join(' ')}`,
+        `belfry ${words.join(' ')}`,
+      )
+    })
   const sections = leaves.flatMap(({ words, command }) => {
     const operation = byWords.get(words.join(' '))
-    const examples = operation?.examples.map((example) => commandLine(operation, example)) ?? upExamples
+    const examples = operation === undefined ? otherExamplesOf(words) : examplesOf(words, operation)
     return section(words, command, { shared, examples })
   })
   return `${[...opening, ...exits(errorCodes), ...everywhere(root, shared), ...contents(leaves), ...sections].join('\n\n')}\n`
 }
 
-const upExamples = ['belfry up', 'belfry up --once', 'belfry up --slots 4 --queues default,mail']
+/** The examples of the commands that are no verbs of the table. */
+const otherExamples = {
+  up: ['belfry up', 'belfry up --once', 'belfry up --slots 4 --queues default,mail'],
+  mcp: ['belfry mcp', 'belfry mcp --read-only', 'belfry mcp --scope admin --store sqlite:/srv/jobs/.belfry/belfry.db'],
+  apply: ['belfry apply', 'belfry apply belfry.yaml --dry-run'],
+  trust: ['belfry trust', 'belfry trust belfry.yaml'],
+}
+
+function otherExamplesOf(words) {
+  const found = otherExamples[words.join(' ')]
+  if (found === undefined) throw new Error(`belfry ${words.join(' ')} has no examples: write some into cli-page.mjs.`)
+  return found
+}
 
 const opening = [
   '# The command line',
   'Made from the commands themselves by `npm run reference`; a test fails when this page is older than they are.',
-  'Every command but `up` is a verb of [the table of operations](operations.md), which tells what its answers hold. In ' +
+  'Every command but `up`, `mcp`, `apply` and `trust` is a verb of [the table of operations](operations.md), which tells what its answers hold. In ' +
     'answers as JSON instants are ISO texts in UTC, and durations are ms.',
   '**The store.** A command works on the nearest `.belfry/belfry.db` upwards from its folder, as git finds its own; ' +
     '`--store` goes before `BELFRY_STORE`, and that before what is found. Where there is none `up`, `schedule create`, ' +
@@ -42,7 +66,8 @@ function exits(errorCodes) {
   return [
     '## Exit codes',
     table(['exit', 'means'], rows),
-    '`doctor` ends with 1 when something is wrong, and `run wait` when the run has ended in any other way than well.',
+    '`doctor` ends with 1 when something is wrong, `run wait` when the run has ended in any other way than well, `up --once` when a run ' +
+      'failed or was parked, and `import` when something was left out (unless `--partial`).',
   ]
 }
 
@@ -79,10 +104,10 @@ function sharedFlags(root) {
   return new Set(root.options.map(({ long }) => long).filter((long) => long !== '--version'))
 }
 
-/** The commands that do something, in the order of the help. */
-function leavesOf(command, words) {
-  if (command.commands.length === 0) return [{ words, command }]
-  return command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]))
+/** The commands that do something, in the order of the help: those without others under them, and verbs that have some. */
+function leavesOf(command, words, byWords) {
+  const own = command.commands.length === 0 || byWords.has(words.join(' ')) ? [{ words, command }] : []
+  return [...own, ...command.commands.flatMap((each) => leavesOf(each, [...words, each.name()], byWords))]
 }
 
 function table(head, rows) {

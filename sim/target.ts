@@ -8,11 +8,20 @@ interface Plan {
   readonly ends: 'well' | 'failing' | 'failing for good' | 'failing harmlessly' | 'asking for time' | 'throwing'
   /** How long it takes to stop when it is told to; absent: it does not listen. */
   readonly stopsInMs: number | undefined
+  /** It comes to its end well when it is told to stop, instead of breaking off. */
+  readonly endsWellWhenStopped: boolean
   readonly saysSomething: boolean
 }
 
 function planOf({ random, scenery, isCalm }: World): Plan {
-  if (isCalm) return { takesMs: random.between(0, 5), ends: 'well', stopsInMs: 1, saysSomething: false }
+  if (isCalm)
+    return {
+      takesMs: random.between(0, 5),
+      ends: 'well',
+      stopsInMs: 1,
+      endsWellWhenStopped: false,
+      saysSomething: false,
+    }
   const { leaseMs } = scenery.settings
   const length = random.weighted(scenery.targetLengths)
   const takesMs = {
@@ -32,6 +41,7 @@ function planOf({ random, scenery, isCalm }: World): Plan {
       throwing: 1,
     }),
     stopsInMs: random.chance(0.8) ? random.between(0, 60) : undefined,
+    endsWellWhenStopped: random.chance(0.3),
     saysSomething: random.chance(0.1),
   }
 }
@@ -62,25 +72,28 @@ export function targetOf(world: World, worker: Worker): Execute {
     if (plan.takesMs > world.scenery.settings.leaseMs) world.history.count('fault: target slower than its lease')
     if (plan.saysSomething) attempt.output('something\n')
     return new Promise((resolve, reject) => {
-      const end = (words: string, come: () => Ended) => () => {
+      const end = (words: string, isWell: boolean, come: () => Ended) => () => {
         if (execution.isOver) return
         world.note(worker, `${words} ${attempt.runId}#${attempt.fence}`)
-        world.witness.ended(execution)
+        world.witness.ended(execution, isWell)
         settle(resolve, reject, come)
       }
-      execution.finish = end('target ends', () => endOf(plan))
+      execution.finish = end('target ends', plan.ends === 'well', () => endOf(plan))
       world.timeline.add(plan.takesMs, worker, 'target ends', execution.finish)
       onStop(attempt, () => {
         world.witness.stopped(execution, attempt.signal.reason)
         if (plan.stopsInMs === undefined) world.history.count('fault: target ignores the stop')
-        else world.timeline.add(plan.stopsInMs, worker, 'target stops', end('target stops', stoppedEnd))
+        else {
+          const stops = end('target stops', plan.endsWellWhenStopped, () => stoppedEnd(plan))
+          world.timeline.add(plan.stopsInMs, worker, 'target stops', stops)
+        }
       })
     })
   }
 }
 
-function stoppedEnd(): Ended {
-  return { facts: { kind: 'handler', error: 'it was stopped' } }
+function stoppedEnd({ endsWellWhenStopped }: Plan): Ended {
+  return { facts: endsWellWhenStopped ? { kind: 'handler' } : { kind: 'handler', error: 'it was stopped' } }
 }
 
 function settle(resolve: (ended: Ended) => void, reject: (error: unknown) => void, come: () => Ended): void {

@@ -35,6 +35,8 @@ export class Witness {
   readonly #runs: Runs
   readonly #began: Execution[] = []
   readonly #running = new Set<Execution>()
+  /** What came to its end well, until the end of its attempt is written. */
+  readonly #endedWell = new Set<Execution>()
   readonly #seen = new Map<string, Execution>()
   readonly #trustedUntil = new Map<string, number>()
   readonly #claims = new Map<string, number>()
@@ -121,9 +123,28 @@ export class Witness {
     this.#world.demand(isTroubled, 'nobody loses a lease without a reason', facts)
   }
 
-  ended(execution: Execution): void {
+  ended(execution: Execution, isWell: boolean): void {
     execution.isOver = true
     this.#running.delete(execution)
+    const { timeline, scenery } = this.#world
+    const isLeftBehind = timeline.now >= execution.stoppedAt + (scenery.settings.leaveAfterMs ?? 0)
+    if (isWell && !isLeftBehind && !this.#isWritten(execution)) this.#endedWell.add(execution)
+  }
+
+  /**
+   * A success stands, also where a cancel was requested before: recorded as cancelled, a retry would repeat what was done.
+   * An end that another took, or that no worker is left to write, is recorded as lost.
+   */
+  #demandSuccessStands(execution: Execution): void {
+    if (!this.#isWritten(execution)) return
+    this.#endedWell.delete(execution)
+    const outcome = this.#runs.byText(execution.runId)?.outcomes.get(execution.fence)
+    const facts = () => ({ execution: shown(execution), outcome })
+    this.#world.demand(outcome !== 'cancelled', 'a success stands though a cancel was requested', facts)
+  }
+
+  #isWritten({ runId, fence }: Execution): boolean {
+    return this.#runs.byText(runId)?.outcomes.has(fence) ?? true
   }
 
   /** I10: what must not repeat begins once, and again only after its own worker said that nothing happened, or a person. */
@@ -144,6 +165,7 @@ export class Witness {
   /** Looks at all that runs: whoever is trusted has the lease, and nobody goes on who cannot be trusted any more. */
   judge(): void {
     const { now } = this.#world.timeline
+    for (const execution of this.#endedWell) this.#demandSuccessStands(execution)
     for (const execution of this.#running) {
       const { process, isStopped } = execution
       if (process.isGone) this.#running.delete(execution)
@@ -176,8 +198,7 @@ export class Witness {
     const { leaveAfterMs = 0 } = scenery.settings
     const since = Math.max(execution.stoppedAt, execution.process.frozenUntil, luck.awayUntil)
     if (timeline.now < since + leaveAfterMs + endWrittenMsMax || execution.process.calls.size > 0) return
-    const isWritten = this.#runs.byText(execution.runId)?.outcomes.has(execution.fence) ?? true
-    this.#world.demand(isWritten, 'what does not stop is left behind', () => shown(execution))
+    this.#world.demand(this.#isWritten(execution), 'what does not stop is left behind', () => shown(execution))
   }
 
   #demandLease(execution: Execution): void {

@@ -1,4 +1,5 @@
 /** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
+import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { type Clock, systemClock } from './core/clock.ts'
@@ -6,6 +7,7 @@ import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
 import { settingsOf } from './engine/settings.ts'
+import { refuseUnmarkedStore } from './guarding.ts'
 import { contextOf } from './library/context.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
@@ -32,22 +34,25 @@ import type { Handler } from './targets/handler/run.ts'
 import { type HttpExecutor, httpExecutor } from './targets/http/executor.ts'
 import { endLeftovers } from './targets/leftovers.ts'
 import { type SecretResolver, secretResolver } from './targets/secret.ts'
+import { refuseForeignStore } from './trust/own-store.ts'
+import type { WatchOptions } from './watching.ts'
 
 export { type Clock, systemClock } from './core/clock.ts'
 export { BelfryError, type ErrorCode } from './core/error.ts'
 export type { Expectation } from './core/expect.ts'
 export type { EndedStatus, RunStatus } from './core/run-state.ts'
 export type { EngineEvents, EventName } from './engine/events.ts'
-export type { HandlerInput, HandlerReference } from './library/handlers.ts'
+export type { HandledTarget, HandlerInput, HandlerReference } from './library/handlers.ts'
 export type { Listener } from './library/listeners.ts'
 export type { LogOption } from './library/log.ts'
 export type { OpenOptions } from './library/options.ts'
 export type { Problem } from './operations/problem.ts'
 export type { PolicyInput } from './operations/queue/policy-input.ts'
 export type { QueueWritten } from './operations/queue/queue.ts'
+export type { QueueCreated } from './operations/queue-created.ts'
 export type { RoutineInput } from './operations/routine/input.ts'
 export type { EventTaken, Routine, RoutineEvent } from './operations/routine/view.ts'
-export type { EnqueuedItem, EnqueuedRun, EnqueueInput, QueueCreated } from './operations/run/enqueue.ts'
+export type { EnqueuedItem, EnqueuedRun, EnqueueInput } from './operations/run/enqueue.ts'
 export type { RunInput } from './operations/run/input.ts'
 export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run/view.ts'
 export type { WaitInput } from './operations/run/wait.ts'
@@ -72,17 +77,38 @@ const startInput = z.strictObject({
   queues: z.array(name).min(1).readonly().optional(),
   signal: noted(z.instanceof(AbortSignal), { expected: 'an AbortSignal' }).optional(),
   closeOnSignals: z.boolean().optional(),
-})
+}) satisfies z.ZodType<unknown, StartInput>
 
-/** How many runs at once, of which queues, and what stops it: a signal of its own, or those that end the process. */
-export type StartInput = z.input<typeof startInput>
+/** The options of `start`. */
+export interface StartInput {
+  /** How many runs this worker executes at once. Default: as many as the queues allow. */
+  readonly slots?: number | undefined
+  /** The queues whose runs this worker executes. Default: all of them. */
+  readonly queues?: readonly string[] | undefined
+  /** Stops the worker when it is aborted. */
+  readonly signal?: AbortSignal | undefined
+  /** Whether SIGINT and SIGTERM close this Belfry. Default: false. */
+  readonly closeOnSignals?: boolean | undefined
+}
 
 const stopInput = z.strictObject(
   durationFields('grace', 'How long what is at work may take to come to its end. Default: 25s.'),
+) satisfies z.ZodType<unknown, StopInput>
+
+/** The options of `stop`. */
+export interface StopInput {
+  /** How long runs in progress have to end, such as `25s`, before the worker stops them. Default: 25s. */
+  readonly grace?: string | undefined
+  /** In place of grace, in ms. */
+  readonly graceMs?: number | undefined
+}
+
+const drainInput = z.strictObject(
+  durationFields('for', 'Runs that become due within this time are waited for. Default: none.'),
 )
 
-/** How long what is at work may take to come to its end. */
-export type StopInput = z.input<typeof stopInput>
+/** How far ahead a drain waits for runs that become due. */
+export type DrainInput = z.input<typeof drainInput>
 
 interface Parts {
   readonly store: Store
@@ -102,6 +128,7 @@ export class Belfry {
   readonly store: Verbs<typeof nouns.store.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
+  readonly #found: string | null
   readonly #engine: Engine
   readonly #handlers: Handlers
   readonly #listeners: Listeners
@@ -120,6 +147,8 @@ export class Belfry {
   static async open(options: OpenOptions = {}): Promise<Belfry> {
     const opening = openingOf(options, process.env)
     const { namespace, schema, clock, connectionsMax, allowNonDurable, defaultMaxConcurrent } = opening
+    const { found } = opening
+    if (found !== null) refuseForeignStore(found, { from: dirname(dirname(found)), env: process.env })
     const storeOptions = { namespace, schema, clock, connectionsMax, allowNonDurable, defaultMaxConcurrent }
     const store = await openStore(opening.store, onlyGiven(storeOptions))
     try {
@@ -138,6 +167,7 @@ export class Belfry {
     this.#logger = logger
     this.#store = store
     this.#injected = opening.clock
+    this.#found = opening.found
     this.#waits = new Waits({ store, clock, events })
     this.#events = events
     const context = contextOf({ store, opening, clock, waits: this.#waits, door: 'library', folder: process.cwd() })
@@ -160,11 +190,12 @@ export class Belfry {
     this.#listeners = new Listeners(events, logger)
     const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
     this.#secrets = secrets
-    this.#http = httpExecutor({ network: opening.network ?? {}, secrets })
+    const { publicUrl } = opening
+    this.#http = httpExecutor({ network: opening.network ?? {}, secrets, publicUrl })
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
     const kinds = new Map([
-      ['command', commandExecutor({ secrets, killAfterMs: settings.killAfterMs })],
+      ['command', commandExecutor({ secrets, killAfterMs: settings.killAfterMs, publicUrl })],
       ['http', this.#http.execute],
     ])
     const executors = { handlers: this.#handlers.executors, kinds }
@@ -203,6 +234,7 @@ export class Belfry {
   /** Makes this process a worker: it fires what is due, and executes what it can. */
   async start(input: StartInput = {}): Promise<void> {
     this.#refuseClosed()
+    await this.#refuseUnmarked()
     const { closeOnSignals: closes, ...options } = readWhole(startInput, input, {
       subject: 'The start',
       noun: 'a start',
@@ -228,10 +260,18 @@ export class Belfry {
     await this.#engine.stop(onlyGiven({ graceMs }))
   }
 
-  /** Does all that is due at this instant and answers when it has ended: for tests, with a clock that stands still. */
-  async drain(): Promise<void> {
+  /**
+   * Does all that is due and answers when it has ended; with `for`, also the runs (retries, delayed ones) that become due within
+   * that time. In tests, with a clock that stands still, it does one instant.
+   */
+  async drain(input: DrainInput = {}): Promise<void> {
     this.#refuseClosed()
-    await this.#engine.drain()
+    await this.#refuseUnmarked()
+    const { value, problems: found } = read(drainInput, input, 'a drain')
+    const problems = [...found]
+    const forMs = durationOf(value, 'for', problems)
+    refuse('The drain', problems)
+    await this.#engine.drain(onlyGiven({ forMs }))
   }
 
   /** When time alone will next make something happen here: something becomes due, or a lease expires. */
@@ -264,10 +304,10 @@ export class Belfry {
   }
 
   /** Applies a file that looks after queues and schedules, and again whenever it changes, until this is closed. */
-  async watch(file: string): Promise<void> {
+  async watch(file: string, options: WatchOptions = {}): Promise<void> {
     this.#refuseClosed()
     const { watched } = await import('./watching.ts')
-    this.#doors.push(await watched(file, this.#behind()))
+    this.#doors.push(await watched(file, this.#behind(), options))
   }
 
   #behind(): Behind {
@@ -314,6 +354,11 @@ export class Belfry {
   off<Name extends EventName>(name: Name, listener: Listener<Name>): this {
     this.#listeners.off(name, listener)
     return this
+  }
+
+  /** A program that names its store has chosen it; one that takes what lies in its folder may have got it with a tree. */
+  async #refuseUnmarked(): Promise<void> {
+    if (this.#found !== null) await refuseUnmarkedStore(this.#found)
   }
 
   #refuseClosed(): void {

@@ -16,20 +16,32 @@ const basePath = z
   .optional()
 const hosts = z.array(z.string().min(1)).readonly().optional()
 
-const handlerInput = z.strictObject({ basePath, hosts })
+const handlerInput = z.strictObject({ basePath, hosts }) satisfies z.ZodType<unknown, HandlerOptions>
 const serveInput = z.strictObject({
   listen: z.string().optional(),
   behindProxy: z.boolean().optional(),
   hosts,
   basePath,
   tokenFolder: z.string().min(1).optional(),
-})
+}) satisfies z.ZodType<unknown, ServeOptions>
 
-/** Where the door is mounted, and the hosts that requests may be addressed to; whoever mounts it may look after those. */
-export type HandlerOptions = z.input<typeof handlerInput>
+/** The options of `handler`. */
+export interface HandlerOptions {
+  /** The path under which it is mounted, such as `/belfry`. Default: none. */
+  readonly basePath?: string | undefined
+  /** The hosts that requests may be addressed to. Default: any, because the server around it decides. */
+  readonly hosts?: readonly string[] | undefined
+}
 
-/** Where to listen (`127.0.0.1:4747`), and where the token of whoever works here is kept. */
-export type ServeOptions = z.input<typeof serveInput>
+/** The options of `serve`. */
+export interface ServeOptions extends HandlerOptions {
+  /** The address to listen at. Default: `127.0.0.1:4747`. */
+  readonly listen?: string | undefined
+  /** Whether it may listen beyond this machine, for a proxy with TLS in front of it. Default: false. */
+  readonly behindProxy?: boolean | undefined
+  /** The folder in which the first start writes a token for this machine's user. Default: no token is written. */
+  readonly tokenFolder?: string | undefined
+}
 
 export type { Served }
 

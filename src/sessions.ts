@@ -1,4 +1,5 @@
 /** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
+import { randomBytes } from 'node:crypto'
 import { systemClock } from './core/clock.ts'
 import type { Surroundings } from './doors/cli/place.ts'
 import { storeSession } from './doors/cli/session.ts'
@@ -12,18 +13,20 @@ import type {
   WorkerSession,
 } from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
+import { fileOf, refuseUnmarkedStore } from './guarding.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
 import { openStore } from './store/open.ts'
+import { giveMark } from './store/sqlite/mark.ts'
 
 /** A second connection to PostgreSQL takes longer to make than all that a command reads. */
 const connectionsOfCommand = 1
 
 /** A store that is open for verbs. */
 export async function openSession(
-  { store, schema, namespace, mustExist = false }: StoreOpening,
+  { store, schema, namespace, mustExist = false, isTrusted = false }: StoreOpening,
   { env, folder }: Surroundings,
 ): Promise<StoreSession> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
@@ -34,6 +37,8 @@ export async function openSession(
     mustExist,
     connectionsMax: connectionsOfCommand,
   })
+  const file = fileOf(store)
+  if (isTrusted && file !== null) giveMark(file)
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
   return storeSession(context, async () => {
@@ -58,45 +63,48 @@ export async function reachServer({ url, token }: ServerOpening, { env }: Pick<S
 }
 
 /** Serves a model at this process's pipes. The protocol is loaded only for those who speak it. */
-export async function serveModel({ context }: StoreSession, request: ModelRequest): Promise<void> {
-  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
+export async function serveModel(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void> {
   const { Confirmations } = await import('./doors/mcp/confirm.ts')
+  const { servePipes } = await import('./doors/mcp/pipes.ts')
   const { mcpServer } = await import('./doors/mcp/server.ts')
   const { packageVersion } = await import('./library/version.ts')
-  const { scope, stdin, stdout, onUnforeseen } = request
-  const confirmations = new Confirmations(context.randomHex(32), context.clock)
-  const actor = { ...context.actor, door: 'mcp' }
+  const { stdin, stdout, ...how } = request
   const server = mcpServer({
-    context: { ...context, actor },
+    ...how,
+    async context() {
+      const { context } = await open()
+      return { ...context, actor: { ...context.actor, door: 'mcp' } }
+    },
     version: packageVersion(),
-    scope,
-    confirmations,
-    onUnforeseen,
+    confirmations: new Confirmations(randomBytes(32).toString('hex'), systemClock),
   })
-  const closed = new Promise<void>((resolve) => {
-    server.onclose = resolve
-    stdin.once('end', resolve)
-  })
-  await server.connect(new StdioServerTransport(stdin, stdout))
-  await closed
-  await server.close()
+  await servePipes(server, stdin, stdout)
 }
 
 /** The library is loaded only for those who become a worker: everybody else would wait for it in vain. */
-export async function openWorker({ hear, ...options }: WorkerOpening): Promise<WorkerSession> {
+export async function openWorker({ hear, isFound, ...options }: WorkerOpening): Promise<WorkerSession> {
   const { Belfry } = await import('./index.ts')
   const { lines } = await import('./library/log.ts')
   const belfry = await Belfry.open({ ...options, log: false })
+  const file = isFound ? fileOf(options.store) : null
+  let note: string | null = null
+  try {
+    if (file !== null) note = await refuseUnmarkedStore(file)
+  } catch (error) {
+    await belfry.close()
+    throw error
+  }
   for (const name of Object.keys(lines) as (keyof typeof lines)[]) {
     const { level, say } = lines[name]
     belfry.on(name, (event) => hear({ name, event, level, sentence: say(event as never) }))
   }
   return {
     place: belfry.place,
+    note,
     start: (how) => belfry.start(how),
     serve: (request) => belfry.serve(request),
-    watch: (file) => belfry.watch(file),
-    drain: () => belfry.drain(),
+    watch: (file, how) => belfry.watch(file, how),
+    drain: (how) => belfry.drain(how),
     stop: (how) => belfry.stop(how),
     nextInstant: () => belfry.nextInstant(),
     async isWaiting() {

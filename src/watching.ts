@@ -10,12 +10,23 @@ interface Behind {
   readonly events: Events
 }
 
+/** How a file is watched. */
+export interface WatchOptions {
+  /** Whether the file was not named but lies where one is looked for: then one that another user could have written needs trust. */
+  readonly isFound?: boolean
+}
+
 /** Applies the file, and again whenever it changes, until it is closed. */
-export async function watched(file: string, { context, events }: Behind): Promise<ConfigWatch> {
+export async function watched(
+  file: string,
+  { context, events }: Behind,
+  { isFound = false }: WatchOptions,
+): Promise<ConfigWatch> {
+  const path = resolve(file)
   const watch = new ConfigWatch({
-    path: resolve(file),
+    path,
     context: { ...context, actor: { ...context.actor, door: 'file' } },
-    trust: new Trust(process.env),
+    trust: new Trust(process.env, { found: isFound ? path : null }),
     tell: (news) => tell(news, events),
   })
   await watch.begin()

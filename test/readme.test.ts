@@ -104,3 +104,11 @@ it('every npm command that the documents name exists', () => {
   expect(named.filter((name) => packageJson.scripts[name ?? ''] === undefined)).toEqual([])
   expect(named).toContain('test')
 })
+
+it('no page says that outside hosts are not built, or that refusals tell more than they do', () => {
+  const [words = '', hosts = ''] = ['words', 'hosts'].map((page) =>
+    readFileSync(new URL(`../docs/${page}.md`, import.meta.url), 'utf8'),
+  )
+  expect(words).toMatch(/\*\*outside host\*\* \| .*leases runs over HTTP/)
+  for (const page of [words, hosts, readme]) expect(page).not.toMatch(/not built yet|every field that is wrong/)
+})

@@ -6,7 +6,7 @@ import { namesThatSay, noBarrels, noDeadFiles } from './tidy/names.ts'
 import { oneClock, pureCore } from './tidy/purity.ts'
 import { Repository, readRepository } from './tidy/repository.ts'
 import type { Files, Rule } from './tidy/rule.ts'
-import { fixedStatements, uniqueStatements } from './tidy/statements.ts'
+import { fixedStatements, namedColumns, uniqueStatements } from './tidy/statements.ts'
 import { everyTestRuns, everyVector } from './tidy/told-tests.ts'
 import { finishedComments, lockWithoutHosts, noMachines } from './tidy/words.ts'
 
@@ -26,6 +26,7 @@ const rules: readonly Rule[] = [
   lockWithoutHosts,
   fixedStatements,
   uniqueStatements,
+  namedColumns,
 ]
 
 const repository = readRepository(fileURLToPath(new URL('..', import.meta.url)))

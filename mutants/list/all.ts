@@ -6,12 +6,14 @@ import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
+import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
 import { routines } from './routines.ts'
 import { schedules } from './schedules.ts'
 import { steering } from './steering.ts'
 import { targets } from './targets.ts'
+import { trust } from './trust.ts'
 import { work } from './work.ts'
 
 /** Those that touch the store and the engine come first: what they break is what everything else relies on. */
@@ -26,8 +28,10 @@ export const mutants: readonly Mutant[] = [
   ...calendar,
   ...targets,
   ...doors,
+  ...http,
   ...routines,
   ...notices,
   ...imports,
   ...files,
+  ...trust,
 ]

@@ -56,11 +56,7 @@ export const databases: readonly Mutant[] = [
     id: 'sqlite-vanished-file-used',
     hazard: 'A worker writes on into a file that was deleted or replaced.',
     edits: [
-      [
-        'src/store/sqlite/file-watch.ts',
-        'if (identityOf(this.#place) === this.#identity)',
-        "if (identityOf(this.#place) !== '')",
-      ],
+      ['src/store/sqlite/file-watch.ts', 'if (identityOf(file.path) !== file.identity) throw vanished(file.path)', ''],
     ],
     suites: ['test/store/sqlite/file-watch.test.ts'],
   },
@@ -211,5 +207,37 @@ export const databases: readonly Mutant[] = [
       ['src/store/statement.ts', ' limit 1) is not null`', ')`'],
     ],
     suites: ['test/store/postgres/plans.test.ts'],
+  },
+  {
+    id: 'ready-on-a-damaged-file',
+    hazard: 'A server on a damaged SQLite file says that it is ready.',
+    edits: [['src/doors/http/health.ts', '(await this.#isSound())', 'true']],
+    suites: ['test/store/sqlite/damage.test.ts'],
+  },
+  {
+    id: 'damage-met-is-forgotten',
+    hazard: 'A server that has met damage in a large SQLite file says that it is ready.',
+    edits: [['src/store/sqlite/database.ts', 'if (isDamage(told)) this.#damage ??= told', '']],
+    suites: ['test/store/sqlite/damage.test.ts'],
+  },
+  {
+    id: 'empty-file-is-a-new-store',
+    hazard: 'A store that was truncated to 0 bytes is quietly made anew.',
+    edits: [['src/store/sqlite/boot.ts', '  refuseEmpty(file)\n', '']],
+    suites: ['test/store/sqlite/damage.test.ts'],
+  },
+  {
+    id: 'damage-is-unforeseen',
+    hazard: 'The doctor ends with an error that nobody foresaw when it meets damage.',
+    edits: [['src/store/sqlite/driver.ts', 'return codeOfSentence.get(error.message) ?? null', 'return null']],
+    suites: ['test/store/sqlite/damage.test.ts'],
+  },
+  {
+    id: 'log-deleted-unnoticed',
+    hazard: 'A worker goes on writing to a log that was deleted under it.',
+    edits: [
+      ['src/store/sqlite/file-watch.ts', 'if (lost !== undefined) throw vanishedBeside(file.path, lost.path)', ''],
+    ],
+    suites: ['test/store/sqlite/damage.test.ts'],
   },
 ]

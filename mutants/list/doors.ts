@@ -4,6 +4,8 @@ import { conformance, type Mutant } from '../mutant.ts'
 const sched = 'test/operations/sched/sched.test.ts'
 const gate = 'test/doors/http/gate.test.ts'
 const mcp = 'test/doors/mcp/server.test.ts'
+const confirm = 'test/doors/mcp/confirm.test.ts'
+const fencing = 'test/doors/mcp/fencing.test.ts'
 
 /** Outside hosts, and who is let in at the doors. */
 export const doors: readonly Mutant[] = [
@@ -11,7 +13,9 @@ export const doors: readonly Mutant[] = [
     id: 'anybody-ends-a-lease',
     hazard:
       'Whoever knows the run and the number of a lease can end it, without the claim that only its holder was told.',
-    edits: [['src/operations/sched/held.ts', 'return run.claimId === parts.claimId ?', 'return run.claimId !== "" ?']],
+    edits: [
+      ['src/operations/sched/held.ts', 'if (run.claimId !== parts.claimId) return', 'if (run.claimId === "") return'],
+    ],
     suites: [sched],
   },
   {
@@ -176,8 +180,80 @@ export const doors: readonly Mutant[] = [
   {
     id: 'confirm-is-good-twice',
     hazard: 'What was confirmed once is done again without another word.',
-    edits: [['src/doors/mcp/confirm.ts', '    this.#used.add(word)\n', '']],
-    suites: [mcp],
+    edits: [['src/doors/mcp/confirm.ts', '    this.#used.set(signature, until)\n', '']],
+    suites: [confirm],
+  },
+  {
+    id: 'confirm-is-good-again-with-zeros',
+    hazard: 'A confirmation that was used is accepted again with zeros before it.',
+    edits: [
+      ['src/doors/mcp/confirm.ts', '/^([1-9a-z][0-9a-z]{0,11})-', '/^([0-9a-z]{1,12})-'],
+      ['src/doors/mcp/confirm.ts', 'this.#used.has(signature)', 'this.#used.has(word)'],
+      ['src/doors/mcp/confirm.ts', 'this.#used.set(signature, until)', 'this.#used.set(word, until)'],
+    ],
+    suites: [confirm],
+  },
+  {
+    id: 'confirm-never-expires',
+    hazard: 'A confirmation that a model was given long ago is still good.',
+    edits: [['src/doors/mcp/confirm.ts', '!(until >= now) || ', '']],
+    suites: [confirm],
+  },
+  {
+    id: 'strangers-speak-to-models',
+    hazard: 'A model reads outputs, reasons and descriptions of others as if Belfry had said them.',
+    edits: [
+      ['src/doors/mcp/told.ts', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"],
+    ],
+    suites: [fencing],
+  },
+  {
+    id: 'strangers-are-not-fenced',
+    hazard: 'What others wrote stands behind an answer without a fence, so that it can go on in the voice of a person.',
+    edits: [['src/doors/mcp/told.ts', 'fence(JSON.stringify(this.#texts))', 'JSON.stringify(this.#texts)']],
+    suites: [fencing],
+  },
+  {
+    id: 'names-hide-characters-from-people',
+    hazard: 'A model reads characters in a name that the person beside it cannot see.',
+    edits: [['src/core/fence.ts', 'const body = visible(text)\n  const mark', 'const body = text\n  const mark']],
+    suites: [fencing],
+  },
+  {
+    id: 'orders-stand-as-names',
+    hazard: 'A schedule whose name is an order gives it to every model that lists schedules.',
+    edits: [['src/doors/mcp/label.ts', '(words.test(text) || cronLine.test(text))', '!/[\\n\\r]/.test(text)']],
+    suites: [fencing],
+  },
+  {
+    id: 'refusals-quote-names',
+    hazard: 'A refusal or its hint quotes a name that is an order outside the fence.',
+    edits: [['src/doors/mcp/refusal.ts', '.filter(([found]) => !isPlain(found.slice(1, -1)))', '.slice(0, 0)']],
+    suites: [fencing],
+  },
+  {
+    id: 'selectors-hide-messages-in-a-fence',
+    hazard: 'A message in variation selectors passes the fence unseen.',
+    edits: [['src/core/fence.ts', '\\\\u{E0000}-\\\\u{E0FFF}', '\\\\u{E0000}-\\\\u{E007F}']],
+    suites: ['test/core/fence.test.ts'],
+  },
+  {
+    id: 'refusals-quote-strangers',
+    hazard: 'A refusal quotes what a failed program said outside the fence.',
+    edits: [['src/doors/mcp/refusal.ts', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
+    suites: [fencing],
+  },
+  {
+    id: 'agent-leases-work-of-workers',
+    hazard: 'An agent with operate leases runs that have a handler, and reports them as done.',
+    edits: [['src/doors/mcp/server.ts', 'if (taking.length > 0)', 'if (taking.length < 0)']],
+    suites: ['test/doors/mcp/leases.test.ts'],
+  },
+  {
+    id: 'agent-ends-leases-of-workers',
+    hazard: 'An agent with operate ends the run of a worker by a lease id that it has read somewhere.',
+    edits: [['src/operations/sched/held.ts', 'if (await isForWorkers(context, parts))', 'if (parts.fence < 0)']],
+    suites: ['test/doors/mcp/leases.test.ts'],
   },
   {
     id: 'events-pass-open-transactions',
@@ -214,5 +290,29 @@ export const doors: readonly Mutant[] = [
       ],
     ],
     suites: ['test/operations/audited.test.ts'],
+  },
+  {
+    id: 'operator-fills-a-secret-request',
+    hazard: 'An operate token changes the payload of a stored request that carries a secret.',
+    edits: [
+      [
+        'src/operations/operation.ts',
+        'if (isAdmin(scope) || secrets.length === 0) return',
+        'if (isAdmin(scope) || secrets.length >= 0) return',
+      ],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'operator-edits-a-secret-payload',
+    hazard: 'An operate token that may not run a request with another payload stores another payload instead.',
+    edits: [
+      [
+        'src/operations/schedule/write.ts',
+        'if (before !== null && isOtherPayload(before.spec, spec))',
+        'if (before === null && isOtherPayload(spec, spec))',
+      ],
+    ],
+    suites: [gate],
   },
 ]

@@ -333,8 +333,8 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'src/engine/execute.ts',
-        'if (stopped === null || (cameToItsEnd(came)',
-        "if (stopped === null || stopped === 'cancelled' || (cameToItsEnd(came)",
+        'if (stopped === null || standsAfter(',
+        "if (stopped === null || stopped === 'cancelled' || standsAfter(",
       ],
     ],
     suites: ['test/engine/cancel.test.ts', 'test/engine/execute.test.ts'],

@@ -86,13 +86,25 @@ export const files: readonly Mutant[] = [
   {
     id: 'trust-is-for-any-place',
     hazard: 'A file that was vouched for in one tree starts other programs from another.',
-    edits: [['src/config/trust.ts', 'return `${hash} ${path}`', 'return `${hash} ${path.length * 0}`']],
+    edits: [
+      [
+        'src/config/trust.ts',
+        'return `${programsHash(document)} ${path}`',
+        'return `${programsHash(document)} ${path.length * 0}`',
+      ],
+    ],
     suites: [trust],
   },
   {
     id: 'trust-outlives-an-edit',
     hazard: 'Whoever vouched for a file once has vouched for whatever it says later.',
-    edits: [['src/config/trust.ts', 'return `${hash} ${path}`', 'return `${hash.length * 0} ${path}`']],
+    edits: [
+      [
+        'src/config/trust.ts',
+        'return `${programsHash(document)} ${path}`',
+        'return `${programsHash(document).length * 0} ${path}`',
+      ],
+    ],
     suites: [trust],
   },
   {

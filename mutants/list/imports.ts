@@ -36,7 +36,13 @@ export const imports: readonly Mutant[] = [
   {
     id: 'parked-entry-starts',
     hazard: 'Work that was set aside for a person elsewhere starts as soon as it is imported.',
-    edits: [['src/store/enqueue.ts', 'reason: parked?.[index] ?? null', 'reason: parked?.[-1] ?? null']],
+    edits: [
+      [
+        'src/store/enqueue.ts',
+        'return { parkedReason, attempts:',
+        'return { parkedReason: parkedReason && null, attempts:',
+      ],
+    ],
     suites: [imported],
   },
   {

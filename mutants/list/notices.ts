@@ -137,4 +137,10 @@ export const notices: readonly Mutant[] = [
     edits: [['src/store/backfill.ts', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
     suites: [backfill],
   },
+  {
+    id: 'run-by-hand-told-as-failure',
+    hazard: 'A failed run by hand raises the failure notification of its schedule.',
+    edits: [['src/store/notice.ts', "row.source === 'run-now' && one.event === 'failure'", "row.source === ''"]],
+    suites: ['test/store/schedule-reset.test.ts'],
+  },
 ]

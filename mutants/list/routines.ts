@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 const store = 'test/store/routine.test.ts'
 const hooks = 'test/doors/http/hooks.test.ts'
 const signature = 'test/doors/http/webhook-signature.test.ts'
+const agents = 'test/doors/mcp/routines.test.ts'
 const matcher = 'test/core/matcher.test.ts'
 
 /** Events from outside: who is believed, what is made of them, and that it is made once. */
@@ -70,6 +71,19 @@ export const routines: readonly Mutant[] = [
     hazard: 'Anybody who knows the name of a routine can make it do its work.',
     edits: [['src/doors/http/hooks.ts', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
     suites: [hooks],
+  },
+  {
+    id: 'operator-goes-past-the-signature',
+    hazard: 'A caller with operate hands a routine any event, as if its sender had signed it.',
+    edits: [['src/operations/routine/fire.ts', 'if (spec?.signing !== undefined) throw', 'if (spec === null) throw']],
+    suites: [agents, hooks],
+  },
+  {
+    id: 'agent-feeds-programs-by-routines',
+    hazard:
+      'An agent with operate chooses what a program reads, or what a request with a secret sends, by firing a routine.',
+    edits: [['src/operations/routine/fire.ts', "if (actor.door !== 'mcp' || ", "if (actor.door === 'mcp' || "]],
+    suites: [agents],
   },
   {
     id: 'old-delivery-is-taken',

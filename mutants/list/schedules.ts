@@ -42,6 +42,48 @@ export const schedules: readonly Mutant[] = [
     suites: ['test/store/schedule-fire.test.ts', 'test/store/schedule-race.test.ts', conformance('law 1:')],
   },
   {
+    id: 'expiry-instant-lost',
+    hazard: 'A calendar or grid instant at which an interval hint expires gets neither a run nor an end.',
+    edits: [['src/core/wishes.ts', 'state.hints?.interval?.expiresAt === now ? now : now + 1', 'now + 1']],
+    suites: ['test/core/governor.test.ts', 'test/store/hint-expiry.test.ts'],
+  },
+  {
+    id: 'expiry-asked-too-late',
+    hazard: 'When a run ends after an interval hint expired, the calendar instants since the expiry are passed by.',
+    edits: [
+      [
+        'src/store/plan-schedule.ts',
+        'ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))',
+        'ask(row, now, unmeasured(row, lastRunId))',
+      ],
+    ],
+    suites: ['test/store/hint-expiry.test.ts'],
+  },
+  {
+    id: 'hint-after-unseen-pause',
+    hazard: 'A hint after a pause that ended before any worker looked loses the instants in between.',
+    edits: [['src/store/hint.ts', 'const isPauseOver = row.pausedUntil !== null', 'const isPauseOver = false']],
+    suites: ['test/store/hint-expiry.test.ts'],
+  },
+  {
+    id: 'catch-up-by-schedule-alone',
+    hazard: 'Many schedules of a queue that were missed together start in the same millisecond.',
+    edits: [['src/store/fire.ts', 'yield* spreadCatchUp(now, bounded(taken))', 'bounded(taken)']],
+    suites: ['test/store/catch-up.test.ts'],
+  },
+  {
+    id: 'catch-up-by-step-alone',
+    hazard: 'Workers that each fire a few of the missed schedules of a queue start them together.',
+    edits: [['src/store/catch-up.ts', 'if (few.length === 0) return isSpread', 'if (few.length >= 0) return isSpread']],
+    suites: ['test/store/catch-up.test.ts'],
+  },
+  {
+    id: 'catch-up-pushes-out-punctual',
+    hazard: 'Under overlap queue, catching up pushes out occurrences that are on time.',
+    edits: [['src/core/overlap.ts', "const isBlind = cause === 'punctual-occurrence'", 'const isBlind = false']],
+    suites: ['test/store/catch-up.test.ts'],
+  },
+  {
     id: 'fire-without-lock',
     hazard: 'On PostgreSQL two workers give one schedule its turn at the same moment.',
     edits: [
@@ -59,7 +101,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'next-computed-from-now',
     hazard: 'A cron is asked after now and not after what it planned, so that a clock that went back fires it twice.',
-    edits: [['src/core/wishes.ts', '(state.lastPlannedAt ?? now) + 1, ', '']],
+    edits: [['src/core/wishes.ts', '(state.lastPlannedAt ?? now - 1) + 1, ', '']],
     suites: ['test/core/governor.test.ts', 'test/choices/governor.test.ts'],
   },
   {

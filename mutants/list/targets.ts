@@ -51,7 +51,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'secrets-shown',
     hazard: 'Secrets stand in outputs and results.',
-    edits: [['src/targets/redact.ts', 'if (forms.length === 0) return', 'if (forms.length >= 0) return']],
+    edits: [['src/targets/redact.ts', 'if (readings.length === 0) return', 'if (readings.length >= 0) return']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
@@ -60,10 +60,28 @@ export const targets: readonly Mutant[] = [
     edits: [
       [
         'src/targets/redact.ts',
-        'this.#readTo - this.#trie.openLength(this.#node)',
-        'this.#readTo - 0 * this.#trie.openLength(this.#node)',
+        'Math.min(...this.#readers.map((reader) => reader.openFrom), this.#readTo)',
+        'this.#readTo',
       ],
     ],
+    suites: ['test/targets/redact.test.ts'],
+  },
+  {
+    id: 'beginning-of-a-secret-held-for-ever',
+    hazard: 'The beginning of a secret and endless blanks fill the memory of a worker.',
+    edits: [['src/targets/redact.ts', '      this.#letGo(place)\n', '']],
+    suites: ['test/targets/redact.test.ts'],
+  },
+  {
+    id: 'wrapped-secret-shown',
+    hazard: 'A long secret leaves through base64 with line breaks.',
+    edits: [['src/targets/fold.ts', 'if (isEscape || isBlank(code) || (wasEscape', 'if (isEscape || (wasEscape']],
+    suites: ['test/targets/redact.test.ts'],
+  },
+  {
+    id: 'dumped-secret-shown',
+    hazard: 'A secret stands in the text column of a hex dump.',
+    edits: [['src/targets/redact.ts', 'this.#isToLineEnd ||= reader.toLineEnd', 'this.#isToLineEnd ||= false']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
@@ -106,7 +124,11 @@ export const targets: readonly Mutant[] = [
   const open = new Connections({ guard, lookup: sharedLookup(lookup) })
   const calls = new Map`,
       ],
-      [executor, '{ connections, resolver: secrets, stop }', '{ connections, open, resolver: secrets, stop }'],
+      [
+        executor,
+        '{ connections, resolver: secrets, publicUrl, stop }',
+        '{ connections, open, resolver: secrets, publicUrl, stop }',
+      ],
       [
         executor,
         'readonly connections: Connections\n',

@@ -30,6 +30,18 @@ export const work: readonly Mutant[] = [
     suites: ['test/choices/work.test.ts', conformance('memory: a dedupe key')],
   },
   {
+    id: 'success-after-cancel-lost',
+    hazard: 'A run that succeeds after a cancel request is recorded as cancelled, and a retry repeats it.',
+    edits: [
+      [
+        'src/engine/execute.ts',
+        "if (stopped === 'cancelled') return own.kind === 'success'",
+        "if (stopped === 'cancelled') return false",
+      ],
+    ],
+    suites: ['test/engine/late-cancel.test.ts'],
+  },
+  {
     id: 'budget-plus-one',
     hazard: 'A run is tried once more than its budget allows.',
     edits: [[verdict, 'if (attempts >= policy.maxAttempts)', 'if (attempts > policy.maxAttempts)']],

@@ -38,9 +38,12 @@ export class Occurrences {
   }
 
   /** A timing begins, at creation or by an edit. What was planned before lies behind it. */
-  timed(scheduleId: number, spec: ScheduleSpec, row: Rows['schedule'], now: number): void {
-    const book = this.#book(scheduleId)
-    const afterAt = Math.max(now, row.last_planned_at ?? now)
+  timed(spec: ScheduleSpec, row: Rows['schedule'], now: number): void {
+    this.#begin(row, spec, Math.max(now, row.last_planned_at ?? now))
+  }
+
+  #begin(row: Rows['schedule'], spec: ScheduleSpec, afterAt: number): void {
+    const book = this.#book(row.id)
     const namedAt = namedInstant(spec, row.last_planned_at)
     book.stretches.push({ nominal: nominalOf(spec, row.grid_anchor_at), afterAt, namedAt })
     const isOffGrid = spec.minMs !== undefined || spec.maxMs !== undefined || spec.startNow === true
@@ -52,6 +55,18 @@ export class Occurrences {
     const { stretches } = this.#book(scheduleId)
     const beganAt = stretches.at(-1)?.afterAt ?? Number.NEGATIVE_INFINITY
     stretches.push({ nominal: null, afterAt: Math.max(beganAt, lastPlannedAt ?? beganAt), namedAt: null })
+  }
+
+  /** An interval hint takes the place of its timing, from this instant on. */
+  overridden(scheduleId: number, afterAt: number): void {
+    const book = this.#book(scheduleId)
+    book.stretches.push({ nominal: null, afterAt, namedAt: null })
+    book.isHinted = true
+  }
+
+  /** Its timing counts again after this instant. */
+  freed(row: Rows['schedule'], spec: ScheduleSpec, afterAt: number): void {
+    if (row.deleted_at === null && row.is_done === 0) this.#begin(row, spec, afterAt)
   }
 
   putBetween(scheduleId: number): void {

@@ -71,7 +71,7 @@ export class Schedules {
         isSteered: false,
         isSerial: isSerial(spec),
       })
-      this.#occurrences.timed(id, spec, after, deed.now)
+      this.#occurrences.timed(spec, after, deed.now)
       return
     }
     const told = () => ({ before, after, verb: deed.verb })
@@ -79,10 +79,11 @@ export class Schedules {
     demand((after.last_planned_at ?? 0) >= (before?.last_planned_at ?? 0), 'I11 the chain never goes back', told)
     demand(after.runs_count >= (before?.runs_count ?? 0), 'runs are never uncounted', told)
     known.row = after
-    if (after.spec !== before?.spec) this.#edited(known, after, deed)
     const hints = JSON.parse(after.hints) as Hints
-    this.#demandHintUsed(known, JSON.parse(before?.hints ?? '{}') as Hints, hints, deed)
-    if (hints.interval !== undefined) this.#occurrences.moveOffGrid(id)
+    const hintsBefore = JSON.parse(before?.hints ?? '{}') as Hints
+    this.#overridden(known, hintsBefore.interval, hints.interval, deed)
+    if (after.spec !== before?.spec) this.#edited(known, after, deed)
+    this.#demandHintUsed(known, hintsBefore, hints, deed)
     if (hints.oneshot !== undefined) this.#occurrences.putBetween(id)
     if (hints.interval !== undefined || hints.oneshot !== undefined || after.disabled_at !== null)
       known.isSteered = true
@@ -111,6 +112,13 @@ export class Schedules {
     demand(isGone || !ended.some(isOwn), 'a one-shot hint makes one run', told)
   }
 
+  /** While an interval hint counts nothing nominal occurs; from its expiry on, that instant included, all of it does again. */
+  #overridden({ row, spec }: ScheduleRecord, before: Hints['interval'], after: Hints['interval'], { now }: Deed): void {
+    if (before?.expiresAt === after?.expiresAt) return
+    if (before !== undefined) this.#occurrences.freed(row, spec, Math.min(now, before.expiresAt - 1))
+    if (after !== undefined) this.#occurrences.overridden(row.id, now)
+  }
+
   #edited(known: ScheduleRecord, row: Rows['schedule'], { now }: Deed): void {
     const spec = JSON.parse(row.spec) as ScheduleSpec
     const isSame = (name: keyof ScheduleSpec) => JSON.stringify(spec[name]) === JSON.stringify(known.spec[name])
@@ -119,7 +127,8 @@ export class Schedules {
     known.spec = spec
     const windowChanged = !isSame('endAt') || !isSame('maxRuns')
     if (windowChanged) this.#occurrences.moveOffGrid(row.id)
-    this.#occurrences.timed(row.id, spec, row, now)
+    this.#occurrences.timed(spec, row, now)
+    if ((JSON.parse(row.hints) as Hints).interval !== undefined) this.#occurrences.overridden(row.id, now)
   }
 
   #deleted({ row }: ScheduleRecord, { now }: Deed): void {

@@ -5,7 +5,7 @@ import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
-import { drawBackfill, drawHint, drawSpec, scheduleNames } from './schedules.ts'
+import { drawBackfill, drawHint, drawSpec, scheduleNames, schedulesThere } from './schedules.ts'
 
 const actor = { name: 'somebody', door: 'simulation' }
 
@@ -87,7 +87,7 @@ export class People {
       case 'delete':
         return store.deleteSchedule(schedule, { cancelLeased: random.chance(0.5), actor })
       case 'hint':
-        return store.hint(schedule, drawHint(this.#world))
+        return this.#hint()
       case 'clear hints':
         return store.clearHints(schedule, ['interval', 'oneshot'])
       case 'run now':
@@ -107,6 +107,13 @@ export class People {
       case 'resume queue':
         return this.#insisting((again) => again.setQueue(queue, { paused: false, actor }))
     }
+  }
+
+  async #hint(): Promise<unknown> {
+    const there = schedulesThere(this.#world)
+    if (there.length === 0) return undefined
+    const { name } = this.#world.random.pick(there).spec
+    return this.#world.people.store.hint(name, drawHint(this.#world, name))
   }
 
   /** Some run of the newest, or of those that stand so. */

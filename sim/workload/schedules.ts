@@ -2,6 +2,8 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Timing } from '../../src/core/timing.ts'
 import type { BackfillRequest } from '../../src/store/backfill-steps.ts'
 import type { NewHint } from '../../src/store/port.ts'
+import { nominalAfter, nominalOf } from '../invariants/nominal.ts'
+import type { ScheduleRecord } from '../invariants/schedules.ts'
 import { handlerNames } from '../worker.ts'
 import type { World } from '../world.ts'
 import { queueNames } from './queues.ts'
@@ -71,12 +73,27 @@ export function drawSpec(world: World, name: string): ScheduleSpec {
 
 const overlaps = [undefined, 'skip', 'queue', 'allow', 'cancel'] as const
 
-export function drawHint({ random, clock }: World): NewHint {
+export function drawHint(world: World, name: string): NewHint {
+  const { random, clock } = world
   const now = clock.now()
-  const expiresAt = now + random.between(500, 20_000)
+  const soonest = now + random.between(500, random.pick([3_000, 20_000]))
+  // People and models say "until ten": half of the hints end at the very instant of an occurrence.
+  const expiresAt = random.chance(0.5) ? (nominalFrom(world, name, soonest) ?? soonest) : soonest
   const by = { reason: 'it seems so', author: 'somebody' }
-  if (random.chance(0.3)) return { kind: 'interval', ms: random.between(1_000, 5_000), expiresAt, ...by }
+  if (random.chance(0.5)) return { kind: 'interval', ms: random.between(1_000, 5_000), expiresAt, ...by }
   return { kind: 'oneshot', at: random.between(now - 500, expiresAt - 1), expiresAt, ...by }
+}
+
+/** The schedules that are not deleted. */
+export function schedulesThere({ books }: World): ScheduleRecord[] {
+  return [...books.schedules.records.values()].filter(({ row }) => row.deleted_at === null)
+}
+
+/** The first nominal instant of a schedule at or after another. */
+function nominalFrom(world: World, name: string, instant: number): number | null {
+  const known = schedulesThere(world).find(({ spec }) => spec.name === name)
+  const nominal = known === undefined ? null : nominalOf(known.spec, known.row.grid_anchor_at)
+  return nominal === null ? null : nominalAfter(nominal, instant - 1)
 }
 
 export function drawBackfill({ random, clock }: World): BackfillRequest {

@@ -2,6 +2,7 @@ import { BelfryError, type ErrorCode } from '../core/error.ts'
 import { jsonProblem, plainData } from '../core/json.ts'
 import { fromDoors } from '../operations/at-doors.ts'
 import { bind, type Verbs } from '../operations/bind.ts'
+import { composed } from '../operations/composed.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { errorCodes } from '../operations/error-codes.ts'
 import { read } from '../operations/input.ts'
@@ -10,6 +11,7 @@ import { type AnyOperation, subjectOf } from '../operations/operation.ts'
 import { quoted, refusal, refuse } from '../operations/problem.ts'
 import { type Route, routeOf } from '../operations/route.ts'
 import { nouns } from '../operations/table.ts'
+import { waitMsMax } from '../operations/wait-input.ts'
 
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:4747`, with its base path if it has one. */
@@ -24,6 +26,24 @@ export interface ClientOptions {
 }
 
 const timeoutMsDefault = 30_000
+
+interface Manner {
+  readonly isRehearsal?: boolean | undefined
+  /** Ends this one call. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** How long a server may hold a request, and what ends it before. */
+interface Held {
+  readonly waitMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Asking {
+  readonly url: URL
+  readonly headers: Headers
+  readonly signal: AbortSignal
+}
 
 /**
  * The verbs of a server, with the face of the library: the same names, inputs, answers and errors. What only a caller in
@@ -57,9 +77,12 @@ export class BelfryClient {
   }
 
   /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */
-  async call(operation: AnyOperation, input: unknown, { isRehearsal = false } = {}): Promise<unknown> {
+  async call(operation: AnyOperation, input: unknown, { isRehearsal = false, signal }: Manner = {}): Promise<unknown> {
+    const composition = composed.get(operation)
+    if (composition !== undefined)
+      return composition((verb, given) => this.call(verb, given, { signal }), input, signal)
     if (operation.doors.http !== true) throw new BelfryError('invalid', operation.doors.http)
-    const request = this.#request(operation, (input ?? {}) as Record<string, unknown>, isRehearsal)
+    const request = this.#request(operation, (input ?? {}) as Record<string, unknown>, { isRehearsal, signal })
     const isWrite = operation.effect !== 'read' && !isRehearsal
     return fromDoors(operation.output, await this.#answered(request, { isWrite }))
   }
@@ -86,19 +109,20 @@ export class BelfryClient {
   }
 
   #called(operation: AnyOperation, input: unknown, local: unknown): Promise<unknown> {
-    const [given] = Object.keys((local ?? {}) as object)
-    if (given === undefined) return this.call(operation, input)
+    const { signal, ...rest } = (local ?? {}) as { readonly signal?: AbortSignal }
+    const [given] = Object.keys(rest)
+    if (given === undefined) return this.call(operation, input, { signal: signalIn(operation, signal) })
     throw new BelfryError('invalid', `${given} cannot be given over HTTP.`, { hint: 'Open the store in this process.' })
   }
 
-  #request(operation: AnyOperation, input: Record<string, unknown>, isRehearsal: boolean): Request {
+  #request(operation: AnyOperation, input: Record<string, unknown>, { isRehearsal, signal: own }: Manner): Request {
     const route = routeOf(operation)
     const { method, path, subject } = route
     const { [subject ?? '']: about, ...rest } = input
     refuseUnplaced(route, input)
     const placed = path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))
-    const { url, headers, signal } = this.#asking(placed)
-    if (isRehearsal) headers.set('belfry-dry-run', 'true')
+    const { url, headers, signal } = this.#asking(placed, { waitMs: waitMsIn(operation, input), signal: own })
+    if (isRehearsal === true) headers.set('belfry-dry-run', 'true')
     if (isInAddress(route)) {
       for (const [field, value] of Object.entries(rest)) if (value !== undefined) addTo(url.searchParams, field, value)
       return new Request(url, { method, headers, signal, redirect })
@@ -113,13 +137,14 @@ export class BelfryClient {
   }
 
   /** What every request has. */
-  #asking(path: string): { readonly url: URL; readonly headers: Headers; readonly signal: AbortSignal } {
+  #asking(path: string, { waitMs = 0, signal: own }: Held = {}): Asking {
     const { token, timeoutMs = timeoutMsDefault, signal } = this.#options
-    const timeout = AbortSignal.timeout(timeoutMs)
+    // A server that was asked to wait may take so much longer.
+    const timeout = AbortSignal.timeout(timeoutMs + waitMs)
     return {
       url: new URL(this.#base + path),
       headers: new Headers({ authorization: `Bearer ${token}`, accept: 'application/json' }),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      signal: AbortSignal.any([timeout, signal, own].filter((each) => each !== undefined)),
     }
   }
 
@@ -184,6 +209,21 @@ export class BelfryClient {
       hint: `Look whether it is Belfry that answers at ${this.#base}, and what stands before it.`,
     })
   }
+}
+
+/** How long a call asks the server to wait; what is wrong with it is told by whoever judges the input. */
+function waitMsIn({ input: schema, request }: AnyOperation, input: Record<string, unknown>): number {
+  if (!('wait' in schema.shape)) return 0
+  const { value } = read(schema, input, request)
+  const { wait, waitMs } = value as { readonly wait?: number; readonly waitMs?: number }
+  return Math.max(0, Math.min(wait ?? waitMs ?? 0, waitMsMax))
+}
+
+/** What only some verbs take is refused by the others, as in the library. */
+function signalIn({ local, request }: AnyOperation, signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return undefined
+  refuse(subjectOf(request), read(local, { signal }, `the options of ${request}`).problems)
+  return signal
 }
 
 /** What those answer that stand before a server, or in its place. */

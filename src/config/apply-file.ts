@@ -4,9 +4,12 @@ import { BelfryError } from '../core/error.ts'
 import type { ConfigWritten } from '../operations/config/apply.ts'
 import { configOperations } from '../operations/config/config.ts'
 import type { OperationContext } from '../operations/context.ts'
+import { read } from '../operations/input.ts'
 import { onlyGiven } from '../operations/only-given.ts'
+import { subjectOf } from '../operations/operation.ts'
+import { refuse } from '../operations/problem.ts'
 import { type ConfigFile, readConfigFile } from './file.ts'
-import { refuseUntrusted, type Trust } from './trust.ts'
+import { isTrusted, refuseUntrusted, type Trust } from './trust.ts'
 
 export interface FileRequest {
   readonly path: string
@@ -16,6 +19,13 @@ export interface FileRequest {
   readonly onlyNew?: boolean
 }
 
+/**
+ * A file is judged for what it says first, and then for whether it is trusted; a rehearsal starts nothing and needs no trust.
+ * A person who waits hears of everything that is wrong. A worker looks only at the outline before trust: its other work waits
+ * meanwhile, and the author of an untrusted file decides how long the rest takes.
+ */
+export type Trusting = { readonly trust: Trust; readonly judges: 'all' | 'outline' } | 'rehearsal'
+
 /** Names a file for people and for whoever looks from another machine. */
 export function placeOfFile(path: string): string {
   return `${hostname()}:${path}`
@@ -23,21 +33,33 @@ export function placeOfFile(path: string): string {
 
 /** Reads a file and applies it, all of it or nothing. */
 export async function applyFile(context: OperationContext, request: FileRequest, trust: Trust): Promise<ConfigWritten> {
-  return applyRead(context, await readConfigFile(request.path), request, trust)
+  return applyRead(context, await readConfigFile(request.path), request, { trust, judges: 'all' })
 }
 
 export async function applyRead(
   context: OperationContext,
   file: ConfigFile,
   { yes, adopt, onlyNew }: FileRequest,
-  trust: Trust,
+  trusting: Trusting,
 ): Promise<ConfigWritten> {
-  refuseUntrusted(file, trust)
   const document = file.document ?? (await documentOfNothing(context, file, yes === true))
-  // What a file names relative to itself means the same wherever it is applied from.
-  const own = { ...context, folder: dirname(file.path) }
   const told = onlyGiven({ file: placeOfFile(file.path), yes, adopt, onlyNew })
-  return configOperations.apply.call(own, { ...document, ...told })
+  // What a file names relative to itself means the same wherever it is applied from.
+  const applied = (store: OperationContext['store']) =>
+    configOperations.apply.call({ ...context, store, folder: dirname(file.path) }, { ...document, ...told })
+  if (trusting !== 'rehearsal' && !isTrusted(file, trusting.trust)) {
+    if (trusting.judges === 'outline') refuseOutline({ ...document, ...told })
+    // A user who trusts the file is to know that it can be applied.
+    else await applied(context.store.rehearsal())
+    refuseUntrusted(file, trusting.trust)
+  }
+  return applied(context.store)
+}
+
+/** Refuses a file whose sections are wrong, without a look at what lies inside of them. */
+function refuseOutline(document: object): void {
+  const { input, request } = configOperations.apply
+  refuse(subjectOf(request), read(input, document, request).problems)
 }
 
 /**

@@ -1,7 +1,20 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { isAlias, isPair, isScalar, type ParsedNode, parseDocument, type Scalar, visit } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml'
 import { BelfryError } from '../core/error.ts'
+import { bytesMax, excessOf, levelsMax, tokensMax } from './bounds.ts'
+import { NoRegularFile, openToRead } from './file-handle.ts'
 
 /** A file as it was read: a record of what it says, or nothing at all. */
 export interface ConfigFile {
@@ -13,14 +26,29 @@ export interface ConfigFile {
   readonly isThere: boolean
 }
 
-const bytesMax = 1024 * 1024
-
-/** Reads a file. What is no YAML, or YAML of something else than named parts, is refused with its line and column. */
+/**
+ * Reads a file. Whatever is not YAML with named parts is refused with its line and column. A worker reads the same file
+ * again and again, so that the same text is not parsed twice.
+ */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const text = await textOf(path)
-  const document = text === null ? null : documentOf(path, text)
-  return { path, document, hash: hashOf(text ?? ''), isThere: text !== null }
+  const hash = hashOf(text ?? '')
+  const isThere = text !== null
+  if (last?.path === path && last.hash === hash && last.isThere === isThere) {
+    if ('error' in last) throw last.error
+    return last
+  }
+  try {
+    last = { path, document: text === null ? null : documentOf(path, text), hash, isThere }
+    return last
+  } catch (error) {
+    if (error instanceof BelfryError) last = { path, hash, isThere, error }
+    throw error
+  }
 }
+
+/** What the last text came to: a worker looks at the same file again and again. */
+let last: ConfigFile | (Omit<ConfigFile, 'document'> & { readonly error: BelfryError }) | null = null
 
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
@@ -33,6 +61,7 @@ async function textOf(path: string): Promise<string | null> {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof BelfryError) throw error
+    if (error instanceof NoRegularFile) throw refused(path, error.message, 'a file with YAML in it')
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     if (error instanceof TypeError) throw refused(path, 'is no text in UTF-8', 'YAML in UTF-8')
@@ -43,26 +72,51 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** No more than is needed to see that it is too much: a tree may come with a link to something that never ends. */
+/** No more than is needed to see that it is too much. */
 async function bytesOf(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of createReadStream(path, { end: bytesMax })) chunks.push(chunk)
+  for await (const chunk of createReadStream('', { fd: openToRead(path), end: bytesMax })) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
 function documentOf(path: string, text: string): ConfigFile['document'] {
-  const parsed = parseDocument(text, { version: '1.2', merge: false, uniqueKeys: isSameName, prettyErrors: true })
+  const excess = excessOf(text)
+  if (excess === 'levels') throw tooDeep(path)
+  if (excess === 'parts') {
+    throw refused(
+      path,
+      `has more than ${tokensMax} words and signs`,
+      'less; another file with another source may have the rest',
+    )
+  }
+  try {
+    return recordOf(path, parsedOf(path, text))
+  } catch (error) {
+    // What lies inside each other is read by functions that call each other.
+    if (error instanceof RangeError) throw tooDeep(path)
+    throw error
+  }
+}
+
+function tooDeep(path: string): BelfryError {
+  return refused(path, 'has parts too deep inside each other', `at most ${levelsMax} levels`)
+}
+
+function parsedOf(path: string, text: string): Document {
+  const lines = new LineCounter()
+  // Errors in full would each look for their line from the beginning of the file, and names be compared each with each.
+  const parsed = withoutStacks(() => parseDocument(text, { ...readAs, lineCounter: lines }))
   const [fault] = [...parsed.errors, ...parsed.warnings]
   if (fault !== undefined) {
-    const [place] = fault.linePos ?? []
-    const where = place === undefined ? '' : ` at line ${place.line}, column ${place.col}`
-    throw new BelfryError('invalid', `${path}${where}: ${sentence(fault.message)}`, {
-      hint: hintFor(fault.code, text, place?.line),
-      details: { file: path, ...(place !== undefined && { line: place.line, column: place.col }) },
+    const { line, col: column } = lines.linePos(fault.pos[0])
+    throw new BelfryError('invalid', `${path} at line ${line}, column ${column}: ${sentence(fault.message)}`, {
+      hint: hintFor(fault.code, text, line),
+      details: { file: path, line, column },
     })
   }
   visit(parsed, (_, node) => {
-    // One that stands for another is easily missed by whoever reads the file, and trusts it.
+    if (isMap(node)) refuseSameNames(path, node, lines)
+    // An alias stands for something else in the file, which a person who reads it and trusts it easily misses.
     if (isAlias(node)) throw refused(path, `has the alias *${node.source}`, 'what is meant, written out')
     // A record drops it without a word.
     if (isPair(node) && nameOf(node.key) === '__proto__') throw refused(path, 'has the name __proto__', 'another name')
@@ -70,6 +124,23 @@ function documentOf(path: string, text: string): ConfigFile['document'] {
     if (inexact === null) return
     throw refused(path, `has the number ${inexact}, which would not be kept exactly`, `a text: "${inexact}"`)
   })
+  return parsed
+}
+
+/** The parser makes an error of each thing that is wrong; to write down where it was made costs more than to make it. */
+function withoutStacks<Result>(parse: () => Result): Result {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return parse()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+const readAs = { version: '1.2', merge: false, uniqueKeys: false, prettyErrors: false } as const
+
+function recordOf(path: string, parsed: Document): ConfigFile['document'] {
   const document: unknown = parsed.toJS()
   if (document === null || document === undefined) return null
   if (typeof document === 'object' && !Array.isArray(document)) return document as Readonly<Record<string, unknown>>
@@ -81,9 +152,24 @@ function documentOf(path: string, text: string): ConfigFile['document'] {
 }
 
 /** What is read afterwards has texts for names: 1 and "1" are the same there, and one of the two would be lost. */
-function isSameName(one: ParsedNode, other: ParsedNode): boolean {
-  const name = nameOf(one)
-  return name !== null && name === nameOf(other)
+function refuseSameNames(path: string, { items }: YAMLMap, lines: LineCounter): void {
+  const names = new Set<string>()
+  for (const { key } of items) {
+    const name = nameOf(key)
+    if (name === null) continue
+    if (names.has(name)) {
+      const { line, col: column } = lines.linePos((key as Scalar).range?.[0] ?? 0)
+      throw new BelfryError(
+        'invalid',
+        `${path} at line ${line}, column ${column}: the name ${JSON.stringify(name)} is given twice.`,
+        {
+          hint: hintFor('DUPLICATE_KEY', '', line),
+          details: { file: path, line, column },
+        },
+      )
+    }
+    names.add(name)
+  }
 }
 
 function nameOf(key: unknown): string | null {

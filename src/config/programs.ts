@@ -1,43 +1,106 @@
+import { createHash } from 'node:crypto'
 import { secretsIn } from '../core/secret-name.ts'
+import { sorted } from '../operations/config/apply.ts'
 
 /** What a file would have a machine do that its owner should know of, by where it says so. */
 export interface Program {
   /** `schedules.nightly.target`. */
   readonly where: string
   readonly what: string
+  /** What else trust covers: the rest of the target, such as `cwd` and `env`, and the payload that the program reads. */
+  readonly with: Readonly<Record<string, unknown>>
 }
 
 const programKinds = ['command', 'agent'] as const
 /** What is handed on as it is, and is no target whatever it looks like. */
 const data: ReadonlySet<string> = new Set(['payload', 'expect', 'env'])
 
+/** A program, and all that decides what it does: what must be the same for trust to hold. */
+interface Start extends Program {
+  readonly starts: unknown
+}
+
+/** The programs of a document, as people are shown them. */
+export function programsIn(document: unknown): Program[] {
+  return startsOf(document).programs
+}
+
+/**
+ * What trust is given to: every command with its folder, environment, secrets and what it reads, and what comes to the same.
+ * When it is started, and under which name, is not part of it, so that an edit of a timing needs no new trust.
+ */
+export function programsHash(document: unknown): string {
+  return startsOf(document).hash
+}
+
+interface Starts {
+  readonly programs: Program[]
+  readonly hash: string
+}
+
+/** A worker asks of the same document at every look. */
+const known = new WeakMap<object, Starts>()
+
+function startsOf(document: unknown): Starts {
+  const isObject = typeof document === 'object' && document !== null
+  const before = isObject ? known.get(document) : undefined
+  if (before !== undefined) return before
+  const found = startsIn(document, '', undefined)
+  const texts = found.map(({ starts }) => JSON.stringify(sorted(starts)))
+  const hash = createHash('sha256')
+    .update([...new Set(texts)].sort().join('\n'))
+    .digest('hex')
+  const starts = { programs: found.map(({ starts: _, ...program }) => program), hash }
+  if (isObject) known.set(document, starts)
+  return starts
+}
+
 /**
  * Finds every program that a document would start, at whatever depth a target stands, and what comes to the same: secrets
  * of this machine that it would send somewhere, a token that could start programs then, and a door that it would open wide.
  */
-export function programsIn(value: unknown, where = ''): Program[] {
-  if (where === 'server') return opensDoor(value) ? [{ where, what: 'listens beyond this machine' }] : []
+function startsIn(value: unknown, where: string, payload: unknown): Start[] {
+  if (where === 'server')
+    return opensDoor(value)
+      ? [{ where, what: 'listens beyond this machine', with: without('', value), starts: value }]
+      : []
   if (typeof value !== 'object' || value === null) return []
   if (where === 'tokens') return mightyTokens(value)
+  // A program reads the payload of its schedule, and a shell executes what it reads.
+  const given = 'payload' in value && !isEntry(where) ? value.payload : payload
   return Object.entries(value).flatMap(([key, inner]) => {
     const place = where === '' ? key : `${where}.${key}`
     if (programKinds.some((kind) => kind === key) && !isEntry(where)) {
-      return [{ where, what: typeof inner === 'string' ? inner : JSON.stringify(inner) }]
+      const what = typeof inner === 'string' ? inner : JSON.stringify(inner)
+      const rest = { ...without(key, value), ...(given !== undefined && { payload: given }) }
+      return [{ where, what, with: rest, starts: { target: value, payload: given } }]
     }
     if (key === 'http' && !isEntry(where)) return secretsSent(inner, where)
-    return data.has(key) && !isEntry(where) ? [] : programsIn(inner, place)
+    return data.has(key) && !isEntry(where) ? [] : startsIn(inner, place, given)
   })
 }
 
-function secretsSent(request: unknown, where: string): Program[] {
+function secretsSent(request: unknown, where: string): Start[] {
   const { url } = (request ?? {}) as { readonly url?: unknown }
-  return secretsIn(request).map((name) => ({ where, what: `sends the secret ${name} to ${url}` }))
+  const rest = without('url', request)
+  return secretsIn(request).map((name) => ({
+    where,
+    what: `sends the secret ${name} to ${url}`,
+    with: rest,
+    starts: request,
+  }))
 }
 
-function mightyTokens(tokens: object): Program[] {
+function without(key: string, value: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([other]) => other !== key))
+}
+
+function mightyTokens(tokens: object): Start[] {
   return Object.entries(tokens).flatMap(([name, given]) => {
     const scope = (given as { readonly scope?: unknown } | null)?.scope ?? given
-    return scope === 'admin' ? [{ where: `tokens.${name}`, what: 'may do anything' }] : []
+    return scope === 'admin'
+      ? [{ where: `tokens.${name}`, what: 'may do anything', with: {}, starts: { token: name } }]
+      : []
   })
 }
 

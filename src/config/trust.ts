@@ -1,91 +1,87 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { BelfryError } from '../core/error.ts'
+import { LineFile, refuseLineBreak } from '../trust/line-file.ts'
+import { type Environment, stateFolder } from '../trust/state-folder.ts'
+import { strangersOfFile } from '../trust/strangers.ts'
+import { treeOf } from '../trust/tree.ts'
 import type { ConfigFile } from './file.ts'
-import { programsIn } from './programs.ts'
+import { programsHash, programsIn } from './programs.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** How many contents of a file stay trusted, so that going back to an earlier one needs no new trust. */
+const contentsMax = 20
+
+/** What of a file decides whether it is trusted. */
+type Trusted = Pick<ConfigFile, 'path' | 'document'>
 
 /**
- * What somebody on this machine has vouched for. It is kept with his own things and neither in the store, which others
- * write, nor beside the file, which came with it: a tree that is checked out must not be able to vouch for itself.
+ * What this user trusts on this machine. It is kept with the user's own files and neither in the store, which others write,
+ * nor beside the file, which came with it: a checked-out tree must not be able to vouch for itself.
  */
 export class Trust {
-  readonly #list: string
+  readonly #list: LineFile
+  readonly #found: string | null
 
-  constructor({ XDG_STATE_HOME: state = '', HOME: home = '' }: Environment) {
-    // What is relative would begin in the folder we are in, which may be the tree itself.
-    const own = () => (isAbsolute(home) ? home : userInfo().homedir)
-    const folder = isAbsolute(state) ? state : join(own(), '.local', 'state')
-    this.#list = join(folder, 'belfry', 'trusted')
+  /** `found` is a file that Belfry took because it lies where one is looked for; every other was named by the caller. */
+  constructor(env: Environment, { found = null }: { readonly found?: string | null } = {}) {
+    this.#list = new LineFile(join(stateFolder(env), 'trusted'))
+    this.#found = found
   }
 
   /** Where it is kept. */
   get place(): string {
-    return this.#list
+    return this.#list.path
   }
 
-  /** The content and its place: relative programs of the same text mean others elsewhere. */
-  has({ path, hash }: Pick<ConfigFile, 'path' | 'hash'>): boolean {
-    return this.#lines().includes(lineOf({ path, hash }))
+  /** Whether the programs of the file are trusted at its place: relative programs of the same text are others elsewhere. */
+  has(file: Trusted): boolean {
+    return this.#list.read().includes(lineOf(file))
   }
 
-  /** Vouches for what the file says now, and no longer for what it said before. */
-  give({ path, hash }: Pick<ConfigFile, 'path' | 'hash'>): void {
-    if (path.includes('\n')) {
-      // Its second line would vouch for whatever file it names.
-      throw new BelfryError('invalid', `${JSON.stringify(path)} has a line break in its name.`, {
-        hint: 'Rename it, or what it lies in.',
-      })
-    }
-    const others = this.#lines().filter((line) => !line.endsWith(` ${path}`))
-    mkdirSync(dirname(this.#list), { recursive: true, mode: 0o700 })
-    const fresh = `${this.#list}.${process.pid}`
-    writeFileSync(fresh, `${[...others, lineOf({ path, hash })].join('\n')}\n`, { mode: 0o600 })
-    renameSync(fresh, this.#list)
+  /** Why other people may have written the file, as a clause after its name; `null` where none but this user and root could. */
+  reasonToAsk({ path }: Trusted): string | null {
+    const tree = treeOf(path)
+    if (tree !== null) return `lies in the checked-out tree ${tree}`
+    const [stranger] = path === this.#found ? strangersOfFile(path) : []
+    if (stranger === undefined) return null
+    const by =
+      stranger.user === null ? 'can be written by every user of this machine' : `belongs to user ${stranger.user}`
+    return stranger.path === path ? by : `lies in ${stranger.path}, which ${by},`
   }
 
-  #lines(): string[] {
-    if (!existsSync(this.#list)) return []
-    return readFileSync(this.#list, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-  }
-}
-
-function lineOf({ path, hash }: Pick<ConfigFile, 'path' | 'hash'>): string {
-  return `${hash} ${path}`
-}
-
-const treeMarks = ['.git', '.hg', '.svn', '.jj']
-
-/**
- * The tree that a file was checked out with, if it lies in one: others may have written it. It lies where it is named and
- * where links lead to, and whoever writes to either decides what it says.
- */
-export function treeOf(path: string): string | null {
-  const named = resolve(path)
-  return treeAbove(named) ?? (existsSync(named) ? treeAbove(realpathSync(named)) : null)
-}
-
-function treeAbove(path: string): string | null {
-  for (let here = dirname(path); ; here = dirname(here)) {
-    if (treeMarks.some((mark) => existsSync(join(here, mark)))) return here
-    if (dirname(here) === here) return null
+  /** Trusts the programs that the file names now, beside those that it named before. */
+  give(file: Trusted): void {
+    refuseLineBreak(file.path)
+    const line = lineOf(file)
+    const lines = this.#list.read().filter((each) => each !== line)
+    const before = lines.filter((each) => each.slice(each.indexOf(' ') + 1) === file.path)
+    const forgotten = new Set(before.slice(0, Math.max(0, before.length + 1 - contentsMax)))
+    this.#list.write([...lines.filter((each) => !forgotten.has(each)), line])
   }
 }
 
-/** Refuses to start what came with a checked-out tree, before somebody here has looked at it. */
+function lineOf({ path, document }: Trusted): string {
+  return `${programsHash(document)} ${path}`
+}
+
+/** Whether the file may start what it names: nobody else could have written it, it names nothing that starts, or it is trusted. */
+export function isTrusted(file: ConfigFile, trust: Trust): boolean {
+  return trust.reasonToAsk(file) === null || programsIn(file.document).length === 0 || trust.has(file)
+}
+
+/** Refuses to start what other people may have written, before this user has looked at it. */
 export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
-  const tree = treeOf(file.path)
+  if (isTrusted(file, trust)) return
   const programs = programsIn(file.document)
-  if (tree === null || programs.length === 0 || trust.has(file)) return
   const first = programs[0]?.where
   const more = programs.length === 1 ? '' : ` and ${programs.length - 1} more`
-  const message = `${file.path} lies in the checked-out tree ${tree} and would start programs, use secrets or open doors (${first}${more}).`
-  throw new BelfryError('not-allowed', `${message} Nobody here has vouched for what it says now.`, {
+  const would = `would start programs, use secrets or open doors (${first}${more})`
+  const message = `${file.path} ${trust.reasonToAsk(file)} and ${would}. You have not trusted what it starts now.`
+  throw new BelfryError('not-allowed', message, {
     hint: 'Look at it, then: belfry trust',
-    details: { file: file.path, tree, programs: programs.slice(0, 20) },
+    details: {
+      file: file.path,
+      tree: treeOf(file.path),
+      programs: programs.slice(0, 20).map(({ where, what }) => ({ where, what })),
+    },
   })
 }

@@ -5,8 +5,8 @@ import { BelfryError, isPassing } from '../core/error.ts'
 import type { ConfigWritten } from '../operations/config/apply.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { applyRead, placeOfFile } from './apply-file.ts'
-import { readConfigFile } from './file.ts'
-import type { Trust } from './trust.ts'
+import { type ConfigFile, readConfigFile } from './file.ts'
+import { isTrusted, type Trust } from './trust.ts'
 
 /** What a watch tells: that a file was applied, or why it was not. */
 export type ConfigNews =
@@ -36,6 +36,8 @@ export class ConfigWatch {
   #done: string | null = null
   /** The content that was there at first: a restart is no change of it. */
   #first: string | null = null
+  /** The content that is not trusted, and how it was refused. */
+  #untrusted: { readonly content: string; readonly error: unknown } | null = null
   /** What is wrong, as it was told here. */
   #told: string | null = null
   /** The same, as the store knows it; what an earlier process left there nobody knows. */
@@ -93,10 +95,12 @@ export class ConfigWatch {
   }
 
   async #look(): Promise<void> {
-    const { path, context, trust, tell } = this.#watched
+    const { path, tell } = this.#watched
     const file = placeOfFile(path)
+    let isThere = true
     try {
       const read = await readConfigFile(path)
+      isThere = read.isThere
       const content = `${read.isThere} ${read.hash}`
       // An edit that was undone is no new content; but who was told of the edit is told that it is over.
       const isDone = content === this.#done
@@ -104,13 +108,27 @@ export class ConfigWatch {
       // A file that comes after the start, as from a drive that is mounted late, was there at first all the same.
       if (read.document !== null) this.#first ??= content
       const onlyNew = isDone || (this.#done === null && content === this.#first)
-      const written = await applyRead(context, read, { path, onlyNew }, trust)
+      const written = await this.#apply(read, content, onlyNew)
       this.#done = content
       this.#told = null
       await this.#note(null)
       tell({ what: 'applied', file, written })
     } catch (error) {
-      await this.#refused(file, error)
+      // Where there is no file, only what is said of the file is its fault; that the store fails is told by others.
+      if (isThere || isOfFile(error)) await this.#refused(file, error)
+    }
+  }
+
+  /** Applies the file. Of content that was refused because it is not trusted, a look asks only whether it is trusted by now. */
+  async #apply(read: ConfigFile, content: string, onlyNew: boolean): Promise<ConfigWritten> {
+    const { path, context, trust } = this.#watched
+    if (isTrusted(read, trust)) return applyRead(context, read, { path, onlyNew }, { trust, judges: 'outline' })
+    if (this.#untrusted?.content === content) throw this.#untrusted.error
+    try {
+      return await applyRead(context, read, { path, onlyNew }, { trust, judges: 'outline' })
+    } catch (error) {
+      this.#untrusted = { content, error }
+      throw error
     }
   }
 
@@ -143,6 +161,10 @@ export class ConfigWatch {
       this.#noted = undefined
     }
   }
+}
+
+function isOfFile(error: unknown): boolean {
+  return error instanceof BelfryError && error.details?.file !== undefined
 }
 
 function unforeseen(thrown: unknown): BelfryError {

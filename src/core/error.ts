@@ -43,3 +43,8 @@ export function isPassing(error: unknown): error is BelfryError {
   if (!(error instanceof BelfryError) || error.details?.closed === true) return false
   return error.code === 'unavailable' || error.code === 'commit-unknown'
 }
+
+/** Whether what is stored cannot be read as it was written: to ask again answers the same. */
+export function isDamage(error: unknown): error is BelfryError {
+  return error instanceof BelfryError && error.details?.damaged === true
+}

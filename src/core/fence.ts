@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto'
 
+/** Joiners and the mark of emoji are part of words and pictures; alone, in a row or beside plain ASCII they only hide something. */
+const joining = [
+  '(?<=^|[\\p{ASCII}\\u200C\\u200D])[\\u200C\\u200D]',
+  '[\\u200C\\u200D](?=$|[\\p{ASCII}\\u200C\\u200D\\uFE0F])',
+  '(?<=^|[^\\P{ASCII}0-9#*]|[\\u200C\\u200D\\uFE0F])\\uFE0F',
+]
+
 /**
  * Characters that a reader cannot see or that change how the rest is read: controls except tab and line feed, lone
- * surrogates, direction marks and overrides, invisible spaces and separators, tag characters; and the bracket that
- * begins our own notation, so that the notation can be read back.
+ * surrogates, direction marks and overrides, invisible spaces and separators, fillers, variation selectors, tag
+ * characters; and the bracket that begins our own notation, so that the notation can be read back.
  */
 const unsafe = new RegExp(
   [
     '[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F]',
     '[\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]',
-    '[\\u00AD\\u180E\\u200B\\u2028\\u2029\\u2060-\\u2065\\uFEFF\\uFFF9-\\uFFFB]',
-    '[\\u{E0000}-\\u{E007F}]',
+    '[\\u00AD\\u180E\\u200B\\u2028\\u2029\\u2060-\\u206F\\uFEFF\\uFFF0-\\uFFFB]',
+    '[\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u2800\\u3164\\uFE00-\\uFE0E\\uFFA0]',
+    '[\\u{1BCA0}-\\u{1BCA3}\\u{1D173}-\\u{1D17A}\\u{E0000}-\\u{E0FFF}]',
+    ...joining,
     '\\p{Surrogate}',
     '\\u27E6',
   ].join('|'),
@@ -29,12 +38,17 @@ const written = /\u27E6U\+([0-9A-F]{4,6})\u27E7/g
  * `⟦U+202E⟧`; nothing is lost, and `unfence` gives the text back.
  */
 export function fence(text: string): string {
-  const body = text.replace(unsafe, (character) => {
+  const body = visible(text)
+  const mark = unusedMark(body)
+  return [`<untrusted-${mark}>`, notice, body, `</untrusted-${mark}>`].join('\n')
+}
+
+/** The text with everything written out that a reader could not see, or that would change how the rest is read. */
+export function visible(text: string): string {
+  return text.replace(unsafe, (character) => {
     const code = character.codePointAt(0) ?? 0
     return `\u27E6U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27E7`
   })
-  const mark = unusedMark(body)
-  return [`<untrusted-${mark}>`, notice, body, `</untrusted-${mark}>`].join('\n')
 }
 
 /** The text inside a fence, exactly as it was; null if this is not a whole fence. */

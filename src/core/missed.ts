@@ -1,6 +1,6 @@
 import type { GovernedSchedule } from './governor.ts'
 import { type CountedRange, occurrences, type PlannedState } from './occurrences.ts'
-import { catchUpShareMs, dueAt, type SpreadConfig } from './spread.ts'
+import { catchUpShareMs, dueAt, type SpreadConfig, stampedeMin } from './spread.ts'
 import { gridFor } from './wishes.ts'
 
 export type MissedMode = 'skip' | 'once' | 'all'
@@ -44,10 +44,10 @@ export interface Missed {
   readonly before: (CountedRange & { readonly reason: 'missed' | 'lateness' | 'paused' }) | null
 }
 
-const listMax = 100
+/** How many missed occurrences are made up for; older ones are counted in the ledger. */
+export const missedListMax = 100
 const graceMs = 60_000
 const latenessMsMax = 86_400_000
-const stampedeMin = 4
 
 /**
  * Says what becomes of each occurrence that is due by now.
@@ -57,7 +57,7 @@ const stampedeMin = 4
  * would only do the same work twice.
  */
 export function missed({ now, schedule, state }: MissedInput): Missed {
-  const { listed, before } = occurrences({ now: latestNominal(now, schedule), schedule, state, listMax })
+  const { listed, before } = occurrences({ now: latestNominal(now, schedule), schedule, state, listMax: missedListMax })
   const due = listed.map((plannedAt) => timed(plannedAt, { now, schedule, state })).filter((one) => one.dueAt <= now)
   const newest = due.at(-1)
   const judged = due.map((one) => judge(one, one === newest, { now, schedule, state }))

@@ -42,6 +42,9 @@ export const overdueAgainMs = 30_000
 const sightingKeptMs = 3_600_000
 
 const reasonLengthMax = 500
+/** Of an output a notice has this many lines at most, and no more characters than all of its receivers can show. */
+const outputLinesMax = 20
+export const noticeOutputLengthMax = 4_000
 
 /** What a notice says: the payload of its run. All of it is data, and the reason may be anybody's text. */
 export interface Notice {
@@ -58,6 +61,16 @@ export interface Notice {
   readonly failuresInARow: number | null
   /** Notices about the same that were held back since the last one. */
   readonly suppressed: number
+  /** The last lines that the attempt put out, its secrets redacted; `null` where there are none. */
+  readonly output: string | null
+  /** Somebody asked for it to see whether it arrives; nothing has happened. */
+  readonly test: boolean
+}
+
+/** A notice as it is sent. */
+export interface SentNotice extends Notice {
+  /** Where more is told of it; `null` where the worker that sends it knows no public address. */
+  readonly link: string | null
 }
 
 /** The notice with a reason of bounded length, cut where no character is. */
@@ -65,6 +78,25 @@ export function noticeOf(notice: Notice): Notice {
   const { reason } = notice
   if (reason.length <= reasonLengthMax) return notice
   return { ...notice, reason: `${reason.slice(0, reasonLengthMax).replace(/[\ud800-\udbff]$/, '')}…` }
+}
+
+/** The last lines of an output, where there are any. */
+export function lastLines(output: string): string | null {
+  const lines = output.trimEnd().split('\n').slice(-outputLinesMax)
+  const text = lines
+    .join('\n')
+    .slice(-noticeOutputLengthMax)
+    .replace(/^[\udc00-\udfff]/, '')
+  return text === '' ? null : text
+}
+
+/** What a worker sends of a notice: it knows the address at which people reach a server of this store. */
+export function sentNotice(notice: Notice, publicUrl: string | undefined): SentNotice {
+  const { run, schedule } = notice
+  const path = run !== null ? `runs/${run}` : schedule !== null ? `schedules/${encodeURIComponent(schedule)}` : null
+  const link = publicUrl === undefined || path === null ? null : `${publicUrl.replace(/\/+$/, '')}/api/${path}`
+  // What was stored by an earlier version has neither of the two.
+  return { ...notice, output: notice.output ?? null, test: notice.test ?? false, link }
 }
 
 /** Where an event is told: the first of these that says it, the nearest first, and nobody else. */

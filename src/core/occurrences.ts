@@ -46,12 +46,14 @@ export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrence
   const { now, schedule, state } = input
   const plannedAt = state.nextRunAt ?? soleInstant(input)
   const untilAt = Math.min(now, schedule.endAt ?? now)
-  const grid = state.waitsForEnd === true ? null : gridFor(input)
-  if (grid === null) return { listed: plannedAt === null || plannedAt > now ? [] : [plannedAt], before: null }
+  const freedAt = gridFreedAt(state, now)
+  const grid = freedAt === null ? null : gridFor(input)
+  if (grid === null || freedAt === null)
+    return { listed: plannedAt === null || plannedAt > now ? [] : [plannedAt], before: null }
 
   const spacingMs = Math.max(1, schedule.minMs ?? 1)
   const afterAt = plannedAt ?? state.lastPlannedAt ?? state.anchorAt ?? now
-  const oldestAt = Math.max(afterAt + spacingMs, schedule.startAt ?? afterAt)
+  const oldestAt = Math.max(afterAt + spacingMs, schedule.startAt ?? afterAt, freedAt)
   const newestFirst: number[] = []
   let at = grid.atOrBefore(untilAt)
   for (; at !== null && at >= oldestAt && newestFirst.length < listMax; at = grid.atOrBefore(at - spacingMs)) {
@@ -64,6 +66,16 @@ export function occurrences({ listMax, ...input }: OccurrencesInput): Occurrence
   if (newestFirst.length < listMax) return { listed: [...newestFirst, plannedAt].reverse(), before: null }
   const alone: CountedRange = { from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }
   return { listed: newestFirst.reverse(), before: alone }
+}
+
+/**
+ * From when on the instants of the grid count. Nothing nominal follows a fixed delay, except when it was the plan of an
+ * interval hint: from the expiry of the hint on, the grid is the baseline's again.
+ */
+function gridFreedAt({ waitsForEnd, hints }: PlannedState, now: number): number | null {
+  if (waitsForEnd !== true) return Number.NEGATIVE_INFINITY
+  const expiresAt = hints?.interval?.expiresAt ?? Number.POSITIVE_INFINITY
+  return expiresAt <= now ? expiresAt : null
 }
 
 /** The one nominal instant of a schedule without a grid, when no plan is remembered. */

@@ -7,6 +7,8 @@ export type OverlapMode = 'skip' | 'queue' | 'allow' | 'cancel'
 export interface LiveRun {
   readonly id: string
   readonly status: LiveStatus
+  /** It was made for an occurrence that had been missed. */
+  readonly isCatchUp?: boolean | undefined
 }
 
 export interface OverlapInput {
@@ -15,8 +17,8 @@ export interface OverlapInput {
   readonly queueMax?: number | undefined
   /** The live runs of the schedule, oldest first. */
   readonly live: readonly LiveRun[]
-  /** What asks for the new run: the schedule itself, or a person who can be answered. */
-  readonly cause: 'occurrence' | 'run-now'
+  /** What asks for the new run: a missed occurrence, one that is on time, or a person who can be answered. */
+  readonly cause: 'occurrence' | 'punctual-occurrence' | 'run-now'
   readonly forced?: boolean | undefined
 }
 
@@ -47,7 +49,9 @@ export function overlapDecision(input: OverlapInput): OverlapDecision {
         reason: 'the new run replaces the live ones',
       }
     case 'queue': {
-      const waiting = live.filter(({ status }) => status !== 'leased')
+      // Catching up may take as long as it likes; what is on time is not pushed out by it.
+      const isBlind = cause === 'punctual-occurrence'
+      const waiting = live.filter(({ status, isCatchUp }) => status !== 'leased' && !(isBlind && isCatchUp === true))
       if (waiting.length < queueMaxOf(input)) return { action: 'make', reason: 'the queue of the schedule has room' }
       return instead(waiting.at(-1) ?? newest, 'as many runs of the schedule wait as may', cause, forced)
     }
@@ -58,7 +62,7 @@ export function overlapDecision(input: OverlapInput): OverlapDecision {
 
 /** A person is refused and told why, and may insist; an occurrence is skipped, and the skip is recorded. */
 function instead(run: LiveRun, reason: string, cause: OverlapInput['cause'], forced: boolean): OverlapDecision {
-  if (cause === 'occurrence') return { action: 'skip', because: run.id, reason }
+  if (cause !== 'run-now') return { action: 'skip', because: run.id, reason }
   return forced ? { action: 'make', reason: 'forced' } : { action: 'refuse', because: run.id, reason }
 }
 
@@ -99,7 +103,7 @@ export function overlapProblems({
     problems.push({
       field: 'queueMax',
       problem: 'means nothing unless `overlap` is queue',
-      expected: '`overlap` queue too',
+      expected: '`overlap` queue or `missed` all too',
     })
   }
   return problems

@@ -25,6 +25,8 @@ export interface PlannedRun {
   readonly priority: number
   readonly enqueuedAt: number
   readonly status: RunStatus
+  /** How many attempts it has used. A plan does not depend on it; those who show one want to see it. */
+  readonly attempts?: number | undefined
   readonly leaseExpiresAt?: number | null | undefined
   /** When its backoff ends. */
   readonly nextEligibleAt?: number | null | undefined

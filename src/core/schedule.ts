@@ -184,22 +184,46 @@ const spreadRules: Record<keyof SpreadConfig, Rule> = {
 /**
  * Says everything that is wrong with a schedule, so that a door can refuse it whole. An empty list means it is sound.
  *
- * Rules between fields are looked at only once each field is sound by itself: a second complaint that follows from the
- * first helps nobody.
+ * Rules between fields are judged over the fields that are sound by themselves; what only follows from a field that is
+ * told as wrong already is not told beside it.
  */
 export function scheduleProblems(spec: unknown, check: ScheduleCheck): ScheduleProblem[] {
   if (!isRecord(spec)) return [{ field: 'schedule', problem: isShown(spec), expected: record.expected }]
-  const problems = [
+  const ofFields = [
     ...fieldProblems('', spec, specRules, 'a schedule'),
     ...(isRecord(spec.timing) ? fieldProblems('timing.', spec.timing, timingRules, 'a timing') : []),
     ...(isRecord(spec.spread) ? fieldProblems('spread.', spec.spread, spreadRules, 'a spread') : []),
     ...(isRecord(spec.notify) ? notifyProblems(spec.notify).map(ofNotify) : []),
   ]
-  if (problems.length > 0) return problems
-  const sound = spec as unknown as ScheduleSpec
-  const timing = timingProblems(sound, check)
-  if (timing.length > 0) return timing
-  return [...boundProblems(sound, check), ...windowProblems(sound, check), ...overlapProblems(sound)]
+  const sound = soundPart(spec, ofFields)
+  const told = [...ofFields, ...notFollowing(timingProblems(sound, check), ofFields)]
+  const timed = soundPart(sound as unknown as Record<string, unknown>, told)
+  const between = [...boundProblems(timed, check), ...windowProblems(timed, check), ...overlapProblems(timed)]
+  return [...told, ...notFollowing(between, told)]
+}
+
+/** The schedule without the fields that something is wrong with. A cron needs its zone, and neither is asked without the other. */
+function soundPart(spec: Readonly<Record<string, unknown>>, problems: readonly ScheduleProblem[]): ScheduleSpec {
+  const wrong = new Set(problems.map(({ field }) => field))
+  const isSound = (prefix: string) => (entry: [string, unknown]) => !wrong.has(prefix + entry[0])
+  const isUntimed = ['timing', 'timing.cron', 'timing.zone'].some((field) => wrong.has(field))
+  const timing = isUntimed || !isRecord(spec.timing) ? {} : spec.timing
+  const fields = Object.entries(spec).filter(isSound(''))
+  const sound = {
+    ...Object.fromEntries(fields),
+    timing: Object.fromEntries(Object.entries(timing).filter(isSound('timing.'))),
+  }
+  return sound as unknown as ScheduleSpec
+}
+
+/** Those that do not speak of a field that is told already: what is wrong there may be all that is wrong here. */
+function notFollowing(found: readonly ScheduleProblem[], told: readonly ScheduleProblem[]): ScheduleProblem[] {
+  const names = new Set(told.map(({ field }) => field.replace(/^timing\./, '')))
+  const isTold = (name: string | undefined) => name !== undefined && names.has(name)
+  return found.filter(({ field, problem, expected }) => {
+    if (isTold(field.replace(/^timing\./, ''))) return false
+    return ![...`${problem} ${expected}`.matchAll(/`(\w+)`/g)].some(([, name]) => isTold(name))
+  })
 }
 
 function ofNotify(problem: ScheduleProblem): ScheduleProblem {
@@ -233,12 +257,11 @@ function fieldProblems(
 function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, check: ScheduleCheck): ScheduleProblem[] {
   const given = timing as Readonly<Record<string, unknown>>
   const kinds = (['cron', 'everyMs', 'at'] as const).filter((kind) => given[kind] !== undefined)
+  const problems: ScheduleProblem[] = []
   if (kinds.length > 1) {
     const expected = 'exactly one of `cron`, `everyMs` and `at`, or none of them'
-    return [{ field: 'timing', problem: `has ${kinds.join(' and ')}`, expected }]
+    problems.push({ field: 'timing', problem: `has ${kinds.join(' and ')}`, expected })
   }
-  const [kind] = kinds
-  const problems: ScheduleProblem[] = []
   const strayed = (field: string, owner: string) => {
     problems.push({
       field,
@@ -246,10 +269,10 @@ function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, chec
       expected: `\`${owner}\` too, or leave it out`,
     })
   }
-  if (given.zone !== undefined && kind !== 'cron') strayed('timing.zone', 'cron')
-  if (given.from !== undefined && kind !== 'everyMs') strayed('timing.from', 'everyMs')
-  if (startNow === true && kind !== 'everyMs') strayed('startNow', 'everyMs')
-  if (asksWhenMissed === true && kind !== 'at') strayed('asksWhenMissed', 'at')
+  if (given.zone !== undefined && !kinds.includes('cron')) strayed('timing.zone', 'cron')
+  if (given.from !== undefined && !kinds.includes('everyMs')) strayed('timing.from', 'everyMs')
+  if (startNow === true && !kinds.includes('everyMs')) strayed('startNow', 'everyMs')
+  if (asksWhenMissed === true && !kinds.includes('at')) strayed('asksWhenMissed', 'at')
   if (timing.cron !== undefined) problems.push(...cronProblems(given))
   if (timing.at !== undefined && timing.at < check.now && check.before?.timing.at !== timing.at) {
     problems.push({
@@ -261,24 +284,38 @@ function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, chec
   return problems
 }
 
+/** The expression and the zone are judged each by itself, so that both are told. */
 function cronProblems({ cron: expression, zone }: Readonly<Record<string, unknown>>): ScheduleProblem[] {
+  const ofZone = zoneProblems(zone)
   if (typeof expression !== 'string') {
-    return [{ field: 'timing.cron', problem: isShown(expression), expected: 'a cron expression' }]
-  }
-  if (typeof zone !== 'string') {
-    const problem = zone === undefined ? 'is missing' : isShown(zone)
-    return [{ field: 'timing.zone', problem, expected: 'the name of an IANA zone, such as Europe/Paris' }]
+    return [{ field: 'timing.cron', problem: isShown(expression), expected: 'a cron expression' }, ...ofZone]
   }
   try {
-    if (!cron(expression, zone).isNever) return []
+    if (!cron(expression, ofZone.length === 0 ? (zone as string) : 'UTC').isNever) return ofZone
     const expected = 'a day and a month that meet in some year'
-    return [{ field: 'timing.cron', problem: `is ${JSON.stringify(expression)}, which never comes`, expected }]
+    const problem = `is ${JSON.stringify(expression)}, which never comes`
+    return [{ field: 'timing.cron', problem, expected }, ...ofZone]
   } catch (error) {
     if (!(error instanceof CronError)) throw error
     const { field, position, reason, expected } = error
-    if (field === 'zone') return [{ field: 'timing.zone', problem: `${isShown(zone)}: ${reason}`, expected }]
     const where = field === 'expression' ? '' : ` in its ${field} field`
-    return [{ field: 'timing.cron', problem: `is wrong${where}, at character ${position + 1}: ${reason}`, expected }]
+    const problem = `is wrong${where}, at character ${position + 1}: ${reason}`
+    return [{ field: 'timing.cron', problem, expected }, ...ofZone]
+  }
+}
+
+function zoneProblems(zone: unknown): ScheduleProblem[] {
+  const field = 'timing.zone'
+  if (typeof zone !== 'string') {
+    const problem = zone === undefined ? 'is missing' : isShown(zone)
+    return [{ field, problem, expected: 'the name of an IANA zone, such as Europe/Paris' }]
+  }
+  try {
+    cron('* * * * *', zone)
+    return []
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    return [{ field, problem: `${isShown(zone)}: ${error.reason}`, expected: error.expected }]
   }
 }
 

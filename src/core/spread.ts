@@ -27,7 +27,10 @@ export interface SpreadInput {
 }
 
 const minuteMs = 60_000
-const catchUpMs = 30_000
+/** Over how long catching up is spread. */
+export const catchUpMs = 30_000
+/** From this many missed occurrences in one queue on, catching up is spread. */
+export const stampedeMin = 4
 
 /**
  * Says how many ms an occurrence moves from its nominal instant, always the same for the same id.
@@ -67,6 +70,22 @@ export function dueAt({ config, createdAt, ...occurrence }: DueInput): number {
 /** The share of 30 s by which one of many missed occurrences is moved, so that catching up is not a stampede. */
 export function catchUpShareMs({ id, plannedAt }: { readonly id: string; readonly plannedAt: number }): number {
   return Math.floor(hashFraction(`${id}@${plannedAt}`) * catchUpMs)
+}
+
+export interface CatchUpInput {
+  readonly now: number
+  readonly shareMs: number
+  /** After this instant the occurrence may not start any more. */
+  readonly lateAfter: number
+}
+
+/**
+ * When a missed occurrence may start. Where little time is left to it, the shares lie in the first half of that: a share
+ * that makes an occurrence too late to start would lose what it is to spread.
+ */
+export function caughtUpAt({ now, shareMs, lateAfter }: CatchUpInput): number {
+  const roomMs = Math.max(0, lateAfter - now) / 2
+  return now + Math.floor(shareMs * Math.min(1, roomMs / catchUpMs))
 }
 
 /** A number in [0, 1) that looks random and depends on the whole text alone. */

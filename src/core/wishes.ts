@@ -117,7 +117,11 @@ export function gridFor({ now, schedule: { timing, startAt }, state }: GovernorI
   return gridOf({ timing, startAt, gridAnchorAt })
 }
 
-/** The first instant a grid may name: a calendar is never asked about what is over or has been planned. */
+/**
+ * The first instant a grid may name: a calendar is never asked about what is over or has been planned. The instant at which
+ * an interval hint expires belongs to the baseline, which nothing has asked about it while the hint counted.
+ */
 function firstAllowed({ now, schedule, state }: GovernorInput): number {
-  return Math.max(now + 1, (state.lastPlannedAt ?? now) + 1, schedule.startAt ?? now)
+  const fromAt = state.hints?.interval?.expiresAt === now ? now : now + 1
+  return Math.max(fromAt, (state.lastPlannedAt ?? now - 1) + 1, schedule.startAt ?? now)
 }

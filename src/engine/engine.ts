@@ -90,12 +90,15 @@ export class Engine {
     this.#worker?.executorsChanged()
   }
 
-  /** Does all that is due at this instant and answers when all of it has ended: for tests, with a clock that stands. */
-  async drain(): Promise<void> {
+  /**
+   * Does all that is due, and waits for runs (retries, delayed ones) that become due within `forMs`; answers when all of it has
+   * ended.
+   */
+  async drain({ forMs = 0 }: { forMs?: number } = {}): Promise<void> {
     const isOwn = !this.isRunning
     if (isOwn) await this.start()
     try {
-      await this.#worker?.quiet()
+      await this.#worker?.workOff(forMs)
     } finally {
       if (isOwn) await this.stop({ graceMs: 0 })
     }

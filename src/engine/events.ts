@@ -81,7 +81,7 @@ export interface EngineEvents {
     readonly updated: number
     readonly deleted: number
   }
-  /** A file cannot be applied; what it said before is still at work. */
+  /** A file cannot be applied; nothing was changed. */
   'config.refused': { readonly file: string; readonly error: Error }
   /** A request could not be answered, or a webhook not be judged, for a reason that only the operator may know. */
   'door.failed': { readonly error: Error }

@@ -120,15 +120,13 @@ interface After {
 }
 
 /**
- * What is told of an attempt. One that was stopped counts as stopped, whatever it still says, with one exception: a
- * handler that came to its end although the worker or the lease was ending has done its work, and knows it.
+ * What is recorded of an attempt. One that was stopped counts as stopped, with two exceptions. A success stands although a
+ * cancel was requested: recorded as cancelled, a retry would repeat what was done. And a handler that came to its end
+ * although the worker or the lease was ending has done its work, and knows it.
  */
 function outcomeAfter({ came, stopped, expect, timeoutMs }: After): Outcome {
-  if (stopped === null || (cameToItsEnd(came) && (stopped === 'shutdown' || stopped === 'lease-lost'))) {
-    if (came === 'nothing') return { kind: 'unknown', reason: 'its executor did not answer' }
-    if ('threw' in came) return { kind: 'failed', reason: messageOf(came.threw) }
-    return outcomeOf({ facts: came.ended.facts, expect })
-  }
+  const own = ownOutcome(came, expect)
+  if (stopped === null || standsAfter(stopped, own, came)) return own
   const stayed = came === 'nothing' ? ', and it did not stop' : ''
   switch (stopped) {
     case 'cancelled':
@@ -141,6 +139,18 @@ function outcomeAfter({ came, stopped, expect, timeoutMs }: After): Outcome {
     case 'shutdown':
       return { kind: 'forced-stop' }
   }
+}
+
+/** What came of the target itself, whether or not it was told to stop. */
+function ownOutcome(came: Came, expect: Expectation | undefined): Outcome {
+  if (came === 'nothing') return { kind: 'unknown', reason: 'its executor did not answer' }
+  if ('threw' in came) return { kind: 'failed', reason: messageOf(came.threw) }
+  return outcomeOf({ facts: came.ended.facts, expect })
+}
+
+function standsAfter(stopped: StopReason, own: Outcome, came: Came): boolean {
+  if (stopped === 'cancelled') return own.kind === 'success'
+  return stopped !== 'timeout' && cameToItsEnd(came)
 }
 
 function cameToItsEnd(came: Came): boolean {

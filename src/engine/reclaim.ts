@@ -73,7 +73,7 @@ async function buryDead({ context, coroner, workerId, met }: ReclaimOptions): Pr
   // Those that still hold something are seen again; the others need not be looked at any more.
   const left = new Set((await store.read.leasesOfWorkers(ids, batchMax)).map((lease) => lease.workerId))
   const buried = ids.filter((id) => !left.has(id))
-  if (buried.length > 0) await store.beat(buried, { stopped: true })
+  if (buried.length > 0) await store.beat(buried, { died: true })
 }
 
 async function takeBack(context: EngineContext, request: ReclaimRequest): Promise<number> {

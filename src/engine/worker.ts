@@ -149,6 +149,33 @@ export class Worker {
     } while (this.#context.holdings.size > 0 || !this.#settler.isIdle || loops.some((loop) => !loop.isAsleep))
   }
 
+  /**
+   * Resolves when all that is due has ended, and no run of the queues becomes due within `forMs` of the call. It sleeps towards
+   * the next such run; a schedule whose instant comes meanwhile fires, but is not waited for.
+   */
+  async workOff(forMs: number): Promise<void> {
+    const { store, clock } = this.#context
+    const endsAt = clock.monotonic() + forMs
+    await this.quiet()
+    while (this.#isLeasing) {
+      const { now, nextAt } = await store.read.workAhead(this.#can())
+      if (nextAt === null || clock.monotonic() + nextAt - now > endsAt) return
+      await this.#sleep(nextAt - now)
+      await this.quiet()
+    }
+  }
+
+  /** A timer that outlived the worker would keep its process alive. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#context.clock.after(ms, resolve)
+      void this.stopped.then(() => {
+        cancel()
+        resolve()
+      })
+    })
+  }
+
   #makeLoops(): Readonly<Record<LoopName, Loop>> {
     const context = this.#context
     const workerId = () => this.id

@@ -9,10 +9,20 @@ import type { Execute } from '../targets/executor.ts'
 import { handlerExecutor } from '../targets/handler/executor.ts'
 import type { Handler } from '../targets/handler/run.ts'
 
+/** No value has it: it carries the type of a handler's payload to where a schedule or a run names the handler. */
+export declare const handledPayload: unique symbol
+
+/** The target of a handler that was registered. A schedule or a run that has it takes only its payload. */
+export interface HandledTarget<Payload> extends HandlerTarget {
+  readonly [handledPayload]?: Payload
+}
+
 /** A handler that was registered: what runs and schedules name as their target, with the types of its function. */
 export interface HandlerReference<Payload = unknown, Result = unknown> {
+  /** The name that it was registered by. */
   readonly name: string
-  readonly target: HandlerTarget
+  /** What a schedule or a run names as its target. */
+  readonly target: HandledTarget<Payload>
   /** Enqueues work for this handler. */
   enqueue(payload: Payload, input?: HandlerInput, options?: EnqueueInput): Promise<EnqueuedRun>
   /** Answers with the run once it has ended or is parked. */
@@ -53,7 +63,7 @@ export class Handlers {
     return this.#reference(name, target)
   }
 
-  #reference<Payload, Result>(name: string, target: HandlerTarget): HandlerReference<Payload, Result> {
+  #reference<Payload, Result>(name: string, target: HandledTarget<Payload>): HandlerReference<Payload, Result> {
     const runs = this.#runs
     return Object.freeze({
       name,

@@ -109,7 +109,7 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'config.refused': {
     level: 'error',
     say: ({ file, error }) =>
-      `The file ${file} was not applied, and what it said before is still at work: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
+      `The file ${file} was not applied, and nothing was changed: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
   },
   'door.failed': {
     level: 'error',

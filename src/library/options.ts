@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { cron } from '../core/cron/cron.ts'
 import { CronError } from '../core/cron/cron-error.ts'
-import { readWhole } from '../operations/input.ts'
+import { storeUrlProblem } from '../core/store-url.ts'
+import { read } from '../operations/input.ts'
 import { noted } from '../operations/note.ts'
 import { type Problem, refuse } from '../operations/problem.ts'
 import type { NetworkPolicy } from '../targets/http/network.ts'
@@ -20,62 +21,106 @@ const network = z.strictObject({
   allowHosts: z.array(z.string()).readonly().optional(),
 }) satisfies z.ZodType<NetworkPolicy>
 
+const webAddress = noted(z.string().refine(isWebAddress), {
+  expected: 'an http or https address without a query, such as https://belfry.example.org',
+})
+
 export const openInput = z.strictObject({
-  /** `sqlite:PATH`, `memory:`, or `postgres://…`. */
   store: z.string().min(1).optional(),
   namespace: z.string().optional(),
-  /** The PostgreSQL schema that holds Belfry's tables. */
   schema: z.string().optional(),
   connectionsMax: z.int().min(1).optional(),
-  /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
   allowNonDurable: z.boolean().optional(),
-  /** In place of the machine's clock, for tests; refused beside other live workers. */
   clock: clock.optional(),
-  /** Names this process for people: as a worker, and as who did what. */
   name: z.string().min(1).max(200).optional(),
-  /** Without it, warnings and errors go to stderr. */
   log: log.optional(),
-  /** Which addresses HTTP targets may call. */
   network: network.optional(),
-  /** The folder with one file a secret. */
   secretsFolder: z.string().min(1).optional(),
+  publicUrl: webAddress.optional(),
   leaseMs: ms.optional(),
   renewMs: ms.optional(),
   beatMs: ms.optional(),
   pollMs: ms.optional(),
-})
+}) satisfies z.ZodType<unknown, OpenOptions>
 
-/** What Belfry is opened with. */
-export type OpenOptions = z.input<typeof openInput>
+/** The options of `Belfry.open`. Written out, because a type that is computed from a schema has no comments. */
+export interface OpenOptions {
+  /** The store: `sqlite:PATH`, `postgres://…` or `memory:`. Default: `sqlite:./.belfry/belfry.db`. */
+  readonly store?: string | undefined
+  /** The tenant whose schedules, runs and queues these are. Default: `default`. */
+  readonly namespace?: string | undefined
+  /** The PostgreSQL schema that holds the tables of Belfry. Default: `belfry`. */
+  readonly schema?: string | undefined
+  /** The most connections to PostgreSQL that this process opens. */
+  readonly connectionsMax?: number | undefined
+  /** Whether PostgreSQL settings that may lose acknowledged work are accepted. Default: false. */
+  readonly allowNonDurable?: boolean | undefined
+  /** A clock in place of the machine's, for tests. Belfry refuses it beside other live workers. */
+  readonly clock?: Clock | undefined
+  /** The name of this process: as a worker, and in the audit. Default: host name and process id of a worker, else the user. */
+  readonly name?: string | undefined
+  /** A pino logger, options for one, or false for no log. Default: warnings and errors go to stderr. */
+  readonly log?: LogOption | undefined
+  /** The addresses that HTTP targets may call. Default: all but private networks and cloud metadata services. */
+  readonly network?: NetworkPolicy | undefined
+  /** The folder with one file for each secret. Default: `./.belfry/secrets`. */
+  readonly secretsFolder?: string | undefined
+  /** The address at which people reach a server of this store. Links in notifications begin with it. Default: `BELFRY_PUBLIC_URL`, else no links. */
+  readonly publicUrl?: string | undefined
+  /** How long a lease of this worker lasts unless the worker renews it, in ms. Default: 30000. */
+  readonly leaseMs?: number | undefined
+  /** How often the worker renews its leases, in ms. Default: a third of `leaseMs`. */
+  readonly renewMs?: number | undefined
+  /** How often the worker reports that it is alive, in ms. Default: 60000. */
+  readonly beatMs?: number | undefined
+  /** How often the worker looks for work when nothing wakes it, in ms. Default: 30000. */
+  readonly pollMs?: number | undefined
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What Belfry is opened with once nothing is left to default. */
 export interface Opening extends Omit<z.output<typeof openInput>, 'store' | 'secretsFolder'> {
   readonly store: string
+  /** The file of the store where the program has named none. */
+  readonly found: string | null
   readonly secretsFolder: string
   /** Of a cron that names none. */
   readonly zone: string
   readonly defaultMaxConcurrent: number
 }
 
-const storeDefault = 'sqlite:./.belfry/belfry.db'
+const storeFileDefault = './.belfry/belfry.db'
 const secretsFolderDefault = './.belfry/secrets'
 const maxConcurrentDefault = 5
 
 /** Reads the options, and what the environment says besides. */
 export function openingOf(options: unknown, environment: Environment): Opening {
-  const value = readWhole(openInput, options, { subject: 'Belfry.open', noun: 'the options of Belfry.open' })
+  const value = givenOptions(options)
   const problems: Problem[] = []
   const opening = {
     ...value,
-    store: value.store ?? storeDefault,
+    store: value.store ?? `sqlite:${storeFileDefault}`,
+    found: value.store === undefined ? resolve(storeFileDefault) : null,
     secretsFolder: resolve(value.secretsFolder ?? secretsFolderDefault),
+    publicUrl: value.publicUrl ?? publicUrlOf(environment.BELFRY_PUBLIC_URL, problems),
     zone: zoneOf(environment.BELFRY_ZONE, problems),
     defaultMaxConcurrent: ceilingOf(environment.BELFRY_MAX_CONCURRENT, problems),
   }
   refuse('The environment', problems)
   return opening
+}
+
+/** A store that no URL names is refused when it is opened; beside other problems it is told with them. */
+function givenOptions(options: unknown): z.output<typeof openInput> {
+  const { value, problems } = read(openInput, options, 'the options of Belfry.open')
+  const ofStore = value.store === undefined ? null : storeUrlProblem(value.store)
+  if (problems.length > 0 && ofStore !== null) {
+    const expected = 'sqlite:PATH, memory: or postgres://user:password@host:5432/database'
+    refuse('Belfry.open', [{ field: 'store', problem: ofStore, expected }, ...problems])
+  }
+  refuse('Belfry.open', problems)
+  return value as z.output<typeof openInput>
 }
 
 function zoneOf(given: string | undefined, problems: Problem[]): string {
@@ -87,6 +132,22 @@ function zoneOf(given: string | undefined, problems: Problem[]): string {
     problems.push({ field: 'BELFRY_ZONE', problem: `is wrong: ${error.reason}`, expected: error.expected })
   }
   return given
+}
+
+function publicUrlOf(given: string | undefined, problems: Problem[]): string | undefined {
+  if (given === undefined || given === '') return undefined
+  if (isWebAddress(given)) return given
+  const expected = 'an http or https address without a query, such as https://belfry.example.org'
+  problems.push({ field: 'BELFRY_PUBLIC_URL', problem: 'is no such address', expected })
+  return undefined
+}
+
+function isWebAddress(given: string): boolean {
+  if (!URL.canParse(given) || given.length > 2_000) return false
+  const { protocol, search, hash, username, password } = new URL(given)
+  return (
+    /^https?:$/.test(protocol) && [search, hash, username, password].every((part) => part === '') && !/\s/.test(given)
+  )
 }
 
 function ceilingOf(given: string | undefined, problems: Problem[]): number {

@@ -18,7 +18,7 @@ export async function throwAbsentSchedule({ store }: OperationContext, name: str
   const otherwise =
     known.length === 0
       ? 'This store has no schedules at all; look whether it is the one you mean.'
-      : 'The list of schedules tells those that exist.'
+      : 'List those that exist with `belfry schedule list`.'
   throw absent('schedule', name, known, otherwise)
 }
 
@@ -34,7 +34,7 @@ export async function presentRoutine(context: OperationContext, name: string): P
 
 export async function throwAbsentRoutine({ store }: OperationContext, name: string): Promise<never> {
   const known = (await store.read.routines({ limit: namesMax })).map((routine) => routine.name)
-  throw absent('routine', name, known, 'The list of routines tells those that exist.')
+  throw absent('routine', name, known, 'List those that exist with `belfry routine list`.')
 }
 
 /** The run that has this id; one that is not, or not any more, is refused. */

@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import { instantOf, isoText } from './instant.ts'
 import { noteOf } from './note.ts'
 
-type Def = {
+/** What a walk over the schema of an answer meets: its type, and what lies inside it. */
+export type Def = {
   readonly type: string
   readonly innerType?: z.ZodType
   readonly shape?: Readonly<Record<string, z.ZodType>>
   readonly element?: z.ZodType
   readonly options?: readonly z.ZodType[]
+  readonly entries?: Readonly<Record<string, unknown>>
 }
 
 /** How an instant is told, and how what may have several forms is. */

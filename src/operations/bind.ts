@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OperationContext } from './context.ts'
-import { nearest } from './nearest.ts'
+import { NameSearch } from './nearest.ts'
 import { type AnyOperation, subjectOf } from './operation.ts'
 import { isShown, refusal, refuse } from './problem.ts'
 
@@ -71,16 +71,21 @@ function placed(operation: AnyOperation, args: readonly unknown[]): [input: unkn
   const problems = twice.map((field) => ({ field, problem: 'is given twice', expected: 'it as an argument alone' }))
   refuse(subjectOf(request), problems)
   const leading = takes.map((field, index) => [field, args[index]])
-  const fields = Object.entries(options)
-  const besides = fields.filter(([field]) => isLocal(operation, field))
-  const rest = fields.filter(([field]) => !isLocal(operation, field))
+  const search = new NameSearch()
+  const besides: [string, unknown][] = []
+  const rest: [string, unknown][] = []
+  for (const [field, value] of Object.entries(options)) {
+    const place = isLocal(operation, field, search) ? besides : rest
+    place.push([field, value])
+  }
   return [Object.fromEntries([...leading, ...rest]), Object.fromEntries(besides)]
 }
 
 /** Whether an option is given beside the input. A misspelt one belongs where its right name does, to be told that name. */
-function isLocal({ input, local }: AnyOperation, field: string): boolean {
+function isLocal({ input, local }: AnyOperation, field: string, search: NameSearch): boolean {
   if (Object.hasOwn(input.shape, field)) return false
-  const meant = nearest(field, [...Object.keys(input.shape), ...Object.keys(local.shape)])
+  if (Object.hasOwn(local.shape, field)) return true
+  const meant = search.nearest(field, [...Object.keys(input.shape), ...Object.keys(local.shape)])
   return meant !== undefined && Object.hasOwn(local.shape, meant)
 }
 

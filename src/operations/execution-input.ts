@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { durationMsMax } from '../core/duration.ts'
 import { type Expectation, expectationProblems } from '../core/expect.ts'
+import type { OwnRetries } from '../core/retries.ts'
 import type { TargetKind } from '../core/target.ts'
 import { durationFields, durationOf } from './duration-input.ts'
 import { noted } from './note.ts'
 import type { Problem } from './problem.ts'
+import { type BackoffFields, retriesFields, retriesOf } from './retries-input.ts'
 
 const tagLengthMax = 100
 const tagsMax = 50
@@ -50,6 +52,7 @@ export const executionFields = {
       'What the target must have answered to count as done; every rule that is given must hold.',
     ) as unknown as z.ZodType<unknown, Expectation>
   ).optional(),
+  ...retriesFields,
   tags: z
     .array(z.string().min(1).max(tagLengthMax))
     .max(tagsMax)
@@ -59,7 +62,7 @@ export const executionFields = {
 }
 
 /** What is stored for the executor and for people, beside what the store itself understands. */
-export interface ExecutionOptions {
+export interface ExecutionOptions extends OwnRetries {
   readonly timeoutMs?: number
   /** What the target must have answered to count as done. */
   readonly expect?: Expectation
@@ -69,6 +72,8 @@ export interface ExecutionOptions {
 }
 
 interface ExecutionFields {
+  readonly attempts?: number | undefined
+  readonly backoff?: BackoffFields | undefined
   readonly expect?: unknown
   readonly tags?: readonly string[] | undefined
 }
@@ -84,7 +89,9 @@ export function executionOptions(
   if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > durationMsMax)) {
     problems.push({ field: 'timeoutMs', problem: `is ${timeoutMs}`, expected: `an integer from 1 to ${durationMsMax}` })
   }
-  if (expect !== undefined) problems.push(...expectationProblems(expect, kind))
+  // One by one: as arguments of one call a hundred thousand would not fit on the stack.
+  if (expect !== undefined) for (const problem of expectationProblems(expect, kind)) problems.push(problem)
+  const retries = retriesOf(fields, problems)
   const twice = tags?.find((tag, index) => tags.indexOf(tag) !== index)
   if (twice !== undefined) {
     problems.push({ field: 'tags', problem: `has ${JSON.stringify(twice)} twice`, expected: 'each of them once' })
@@ -92,6 +99,7 @@ export function executionOptions(
   return {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(expect !== undefined && { expect: expect as Expectation }),
+    ...retries,
     ...(tags !== undefined && { tags }),
   }
 }

@@ -11,13 +11,18 @@ const reasonLengthMax = 2_000
 const priorityMax = 1_000_000
 const pageMax = 1_000
 
+/** Text that both databases keep as it is: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+function isKeepable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
 /** Fields that inputs have in common. What begins with a dash could not be named at a command line. */
 export const name = noted(
   z
     .string()
     .min(1)
     .max(nameLengthMax)
-    .refine((text) => !text.startsWith('-')),
+    .refine((text) => !text.startsWith('-') && isKeepable(text)),
   { expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash` },
 )
 /**
@@ -29,7 +34,7 @@ export const newName = noted(
     .string()
     .min(1)
     .max(nameLengthMax)
-    .refine((text) => !text.startsWith('-') && text !== '.' && text !== '..'),
+    .refine((text) => !text.startsWith('-') && text !== '.' && text !== '..' && isKeepable(text)),
   {
     expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash, and is neither . nor .., which no address can hold`,
   },
@@ -47,7 +52,9 @@ export const runId = noted(
 export const zone = noted(z.string().refine(isKnownZone), {
   expected: 'the name of an IANA zone, such as Europe/Paris',
 })
-export const key = z.string().min(1).max(keyLengthMax)
+export const key = noted(z.string().min(1).max(keyLengthMax).refine(isKeepable), {
+  expected: `a text of 1 to ${keyLengthMax} characters without NUL and half surrogates`,
+})
 export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
 export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')
 /** How many a page has unless somebody says otherwise. */

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
-import { nearest } from './nearest.ts'
+import { innerSchema } from './inner-schema.ts'
+import { parsed } from './long-list.ts'
+import { NameSearch } from './nearest.ts'
 import { noteOf } from './note.ts'
 import { isShown, type Problem, refuse } from './problem.ts'
 
@@ -17,12 +19,14 @@ export function read<Schema extends z.ZodObject>(
   schema: Schema,
   input: unknown,
   noun: string,
+  search = new NameSearch(),
 ): Reading<z.output<Schema>> {
   const given = isObject(input) ? input : {}
-  const parsed = schema.safeParse(input, { reportInput: true })
-  if (parsed.success) return { given, value: parsed.data as Partial<z.output<Schema>>, problems: [] }
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, schema, noun))
-  return { given, value: soundPart(schema, given), problems }
+  const found = parsed(schema, input)
+  if ('data' in found) return { given, value: found.data as Partial<z.output<Schema>>, problems: [] }
+  const { issues, unread } = found
+  const problems = issues.flatMap((issue) => problemsOf(issue, schema, { noun, search }))
+  return { given, value: soundPart(schema, given, issues), problems: [...unread, ...problems] }
 }
 
 /** Reads an input that needs no further look, and refuses it when anything is wrong. */
@@ -43,27 +47,53 @@ function isObject(input: unknown): input is Record<string, unknown> {
 function soundPart<Schema extends z.ZodObject>(
   schema: Schema,
   given: Readonly<Record<string, unknown>>,
+  issues: readonly z.core.$ZodIssue[],
 ): Partial<z.output<Schema>> {
+  const unsound = new Set(issues.map(({ path: [name] }) => name))
   const sound = Object.entries(schema.shape).flatMap(([name, field]) => {
+    if (unsound.has(name)) return soundInside(field as z.ZodType, given, { name, issues })
     const parsed = (field as z.ZodType).safeParse(given[name])
     return parsed.success && parsed.data !== undefined ? [[name, parsed.data] as const] : []
   })
   return Object.fromEntries(sound) as Partial<z.output<Schema>>
 }
 
-function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, noun: string): Problem[] {
+/** What is sound of an object inside: the rules about its other parts hold all the same. */
+function soundInside(
+  field: z.ZodType,
+  given: Readonly<Record<string, unknown>>,
+  { name, issues }: { readonly name: string; readonly issues: readonly z.core.$ZodIssue[] },
+): (readonly [string, object])[] {
+  const [inner, value] = [innerSchema(field), given[name]]
+  if (inner?.def.type !== 'object' || !isObject(value) || Array.isArray(value)) return []
+  const own = issues
+    .filter(({ path }) => path[0] === name)
+    .map(({ path, ...issue }) => ({ ...issue, path: path.slice(1) }))
+  const sound = soundPart(inner as z.ZodObject, value, own as z.core.$ZodIssue[])
+  return Object.keys(sound).length === 0 ? [] : [[name, sound]]
+}
+
+interface Telling {
+  readonly noun: string
+  readonly search: NameSearch
+}
+
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: Telling): Problem[] {
+  const { noun } = telling
   const field = fieldOf(issue.path)
   const at = schemaAt(schema, issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys((at as z.ZodObject).shape)
-    return issue.keys.map((key) => unknownField(fieldOf([...issue.path, key]), key, known, noun))
+    return issue.keys.map((key) => unknownField(fieldOf([...issue.path, key]), key, known, telling))
   }
   if (issue.code === 'custom' && issue.params?.problem !== undefined) {
     const { problem, expected } = issue.params as Omit<Problem, 'field'>
     return [{ field, problem, expected }]
   }
   const problem = issue.input === undefined ? 'is missing' : isSaid(issue)
-  return [{ field: field === '' ? noun.replace(/^an? /, '') : field, problem, expected: expectedOf(issue, at) }]
+  return [
+    { field: field === '' ? noun.replace(/^an? /, '') : field, problem, expected: expectedOf(issue, at, telling) },
+  ]
 }
 
 /** Of a text that is too long its length says more than its beginning. */
@@ -72,10 +102,12 @@ function isSaid({ code, input }: z.core.$ZodIssue): string {
   return code === 'too_big' && typeof input === 'string' ? `has ${input.length} characters` : isShown(input)
 }
 
-function unknownField(field: string, key: string, known: readonly string[], noun: string): Problem {
+function unknownField(field: string, key: string, known: readonly string[], { noun, search }: Telling): Problem {
   const problem = `is not a field of ${noun}`
   if (known.length === 0) return { field, problem, expected: 'nothing' }
-  const meant = nearest(key, known)
+  // The list of all fields stands beside the first ones that are not known; a hundred times it would hide them.
+  if (search.isOver) return { field, problem, expected: `a field of ${noun}` }
+  const meant = search.nearest(key, known)
   return {
     field,
     problem,
@@ -100,12 +132,12 @@ const forms: Readonly<Record<string, string>> = {
 }
 
 /** A schema with a note of its own says best what would be right. */
-function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): string {
+function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined, { search }: Telling): string {
   const expected = schema === undefined ? undefined : noteOf(schema).expected
   if (expected !== undefined) return expected
   switch (issue.code) {
     case 'invalid_value':
-      return choice(issue)
+      return choice(issue, search)
     case 'too_small':
       return boundsOf(schema) ?? limit('at least', issue.minimum, issue.origin)
     case 'too_big':
@@ -117,9 +149,9 @@ function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): str
   }
 }
 
-function choice({ values, input }: z.core.$ZodIssueInvalidValue): string {
+function choice({ values, input }: z.core.$ZodIssueInvalidValue, search: NameSearch): string {
   const known = values.map(String)
-  const meant = typeof input === 'string' ? nearest(input, known) : undefined
+  const meant = typeof input === 'string' ? search.nearest(input, known) : undefined
   return `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${known.join(', ')}`
 }
 
@@ -149,22 +181,11 @@ function limit(bound: string, amount: number | bigint, origin: string): string {
 
 /** The schema that judged what lies at a path, without the wrappings of its field. */
 function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
-  let inner: z.ZodType | undefined = unwrapped(schema)
+  let inner: z.ZodType | undefined = innerSchema(schema)
   for (const step of path) {
     if (inner === undefined) return undefined
     const { shape, element } = inner as unknown as { shape?: Record<PropertyKey, z.ZodType>; element?: z.ZodType }
-    inner = unwrapped(shape?.[step] ?? (typeof step === 'number' ? element : undefined))
+    inner = innerSchema(shape?.[step] ?? (typeof step === 'number' ? element : undefined))
   }
   return inner
-}
-
-function unwrapped(schema: z.ZodType | undefined): z.ZodType | undefined {
-  const {
-    innerType,
-    in: first,
-    out,
-  } = (schema?.def ?? {}) as { innerType?: z.ZodType; in?: z.ZodType; out?: z.ZodType }
-  if (innerType !== undefined) return unwrapped(innerType)
-  if (first === undefined) return schema
-  return unwrapped(first.def.type === 'transform' ? out : first)
 }

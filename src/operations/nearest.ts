@@ -17,6 +17,24 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best.distance <= Math.min(wrongLettersMax, Math.floor(lower.length / 3)) ? best.name : undefined
 }
 
+/** A search compares a name with every known one, which is too much work for each of a million unknown names. */
+const searchesMax = 20
+
+/** The searches for one request: the first names that are not known are searched for, and the others are not. */
+export class NameSearch {
+  #left = searchesMax
+
+  get isOver(): boolean {
+    return this.#left === 0
+  }
+
+  nearest(name: string, known: Iterable<string>): string | undefined {
+    if (this.isOver) return undefined
+    this.#left -= 1
+    return nearest(name, known)
+  }
+}
+
 /** The least number of letters to write, drop, replace or swap with their neighbour to make one text the other. */
 function distanceOf(a: string, b: string): number {
   if (a === b) return 0

@@ -69,8 +69,8 @@ function noticeTargetOf(field: string, given: unknown, folder: string, problems:
     problems.push({ field, problem, expected: `an object with one of ${noticeKinds.join(', ')}` })
     return undefined
   }
-  const { target, problems: found } = targetOf(given, { folder, field, allowed: noticeKinds })
-  problems.push(...found)
+  const { target, problems: found } = targetOf(given, { folder, field, allowed: noticeKinds, isNotice: true })
+  for (const problem of found) problems.push(problem)
   return target === undefined || target === null ? undefined : withMethod(target)
 }
 

@@ -187,15 +187,36 @@ export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknow
 }
 
 /**
- * Refuses to let somebody change what a program that he may not start is handed. The door has looked at the targets in the input; this
- * is for those that are stored.
+ * Refuses a change of what a program is handed to a caller that may not start programs. The door has looked at the targets in the
+ * input; this looks at those that are stored.
  */
 export function refuseStoredProgram({ scope }: OperationContext, ...targets: readonly unknown[]): void {
-  if (scope === undefined || scope === 'admin' || !targets.some(startsProgram)) return
+  if (isAdmin(scope) || !targets.some(startsProgram)) return
   throw new BelfryError('not-allowed', `It starts a program, which is for admins to change, and this may ${scope}.`, {
     hint: 'What starts programs on the workers is for those who may do anything.',
     details: { has: scope, needs: 'admin' },
   })
+}
+
+/**
+ * Refuses another payload for a stored target that starts a program or sends a secret. A request without a body of its own sends the
+ * payload, so a caller that chooses the payload acts with a credential that an admin stored for another purpose.
+ */
+export function refuseOtherPayload(context: OperationContext, target: unknown): void {
+  refuseStoredProgram(context, target)
+  const { scope } = context
+  const secrets = secretsIn(target)
+  if (isAdmin(scope) || secrets.length === 0) return
+  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; this token may ${scope}.`
+  throw new BelfryError('not-allowed', message, {
+    hint: 'Use a token with the scope admin, or run it with its own payload.',
+    details: { has: scope, needs: 'admin' },
+  })
+}
+
+/** A caller without a scope has the store itself. */
+function isAdmin(scope: Scope | undefined): scope is 'admin' | undefined {
+  return scope === undefined || scope === 'admin'
 }
 
 /** What runs do, and what tells somebody of them: both are executed by the same workers. */

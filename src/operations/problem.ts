@@ -17,7 +17,8 @@ export function refuse(subject: string, problems: readonly Problem[]): void {
 /** Whoever sends a megabyte of what is wrong is not sent a megabyte, or more, of it back. */
 const fieldLengthMax = 200
 const clauseLengthMax = 1_000
-const problemsMax = 100
+/** How many problems a refusal tells; the others are counted. */
+export const problemsMax = 100
 
 function told(problems: readonly Problem[]): Problem[] {
   const first = problems.slice(0, problemsMax).map(({ field, problem, expected }) => ({
@@ -30,8 +31,18 @@ function told(problems: readonly Problem[]): Problem[] {
   return [...first, { field: '…', problem: `and ${more} more`, expected: 'these mended first' }]
 }
 
+/** What could not be read is told, and not as missing besides. */
+function distinct(problems: readonly Problem[]): readonly Problem[] {
+  const wrong = new Set(problems.filter(({ problem }) => problem !== 'is missing').map(({ field }) => twinless(field)))
+  return problems.filter(({ field, problem }) => problem !== 'is missing' || !wrong.has(twinless(field)))
+}
+
+function twinless(field: string): string {
+  return field.replace(/Ms$/, '')
+}
+
 export function refusal(subject: string, found: readonly Problem[], cause?: unknown): BelfryError {
-  const problems = told(found)
+  const problems = told(distinct(found))
   const said = problems.map(({ field, problem, expected }) => `${field} ${problem} (expected: ${expected})`).join('; ')
   return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { problems }, cause })
 }

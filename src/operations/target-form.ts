@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { noticeFormats } from '../core/notice-message.ts'
 import { noted } from './note.ts'
 
 export const secretForm = noted(
@@ -19,15 +20,26 @@ const commandForm = z.strictObject({
   env: z.record(z.string(), value).describe('What its environment has besides.').optional(),
 })
 
-const httpForm = z.strictObject({
-  http: z
-    .strictObject({
-      url: z.string().describe('Where the request goes: an absolute URL.'),
-      method: z.string().describe('The method, in capitals. Default: POST with a body, else GET.').optional(),
-      headers: z.record(z.string(), value).describe('The headers of the request.').optional(),
-      body: z
-        .unknown()
-        .describe('A text is sent as it is, everything else as its JSON. Default: the payload, where a body is due.')
+const requestForm = z
+  .strictObject({
+    url: z.string().describe('Where the request goes: an absolute URL.'),
+    method: z.string().describe('The method, in capitals. Default: POST with a body, else GET.').optional(),
+    headers: z.record(z.string(), value).describe('The headers of the request.').optional(),
+    body: z
+      .unknown()
+      .describe('A text is sent as it is, everything else as its JSON. Default: the payload, where a body is due.')
+      .optional(),
+  })
+  .describe('The request that is sent.')
+
+const httpForm = z.strictObject({ http: requestForm })
+
+const noticeHttpForm = z.strictObject({
+  http: requestForm
+    .extend({
+      format: z
+        .enum(noticeFormats)
+        .describe('The form in which the receiver takes the notification, in place of a body. Default: json.')
         .optional(),
     })
     .describe('The request that is sent.'),
@@ -43,7 +55,7 @@ export const targetForm = noted(z.union([handlerForm, commandForm, httpForm]).de
 
 /** The forms of what tells somebody something; a handler is code of one program, which may be what is broken. */
 export const noticeTargetForm = noted(
-  z.union([commandForm, httpForm]).describe('What tells somebody: it is handed the notice as its payload.'),
+  z.union([commandForm, noticeHttpForm]).describe('What tells somebody: it is handed the notice as its payload.'),
   { id: 'NoticeTarget' },
 )
 

@@ -20,13 +20,13 @@ export interface ReadTarget {
 }
 
 /** The kinds of targets that runs can have, each with what it knows of its own fields. */
-const kinds: Readonly<Record<string, (target: Target, folder: string) => Omit<ReadTarget, 'kind'>>> = {
+const kinds: Readonly<Record<string, (target: Target, place: TargetPlace) => Omit<ReadTarget, 'kind'>>> = {
   handler: (target) => ({ target, problems: handlerProblems(target) }),
-  command(target, folder) {
+  command(target, { folder }) {
     const resolved = resolveCommandTarget(target, { cwd: folder })
     return { target: resolved, problems: commandTargetProblems(resolved) }
   },
-  http: (target) => ({ target, problems: httpTargetProblems(target) }),
+  http: (target, { isNotice = false }) => ({ target, problems: httpTargetProblems(target, { isNotice }) }),
 }
 
 const known = Object.keys(kinds)
@@ -38,11 +38,13 @@ export interface TargetPlace {
   readonly field?: string
   /** The kinds that it may have. */
   readonly allowed?: readonly string[]
+  /** Whether it sends notifications, which have forms of their own. */
+  readonly isNotice?: boolean
 }
 
 /** Reads a target and says everything that is wrong with it, by the kind that it names. */
 export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
-  const { folder, field = 'target', allowed = known } = place
+  const { field = 'target', allowed = known } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
   if (typeof given !== 'object' || Array.isArray(given)) {
     return refused(field, isShown(given), `an object with one of ${allowed.join(', ')}`)
@@ -56,7 +58,7 @@ export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   if (readKind === undefined) {
     return refused(`${field}.${kind}`, 'is a kind that this version cannot execute yet', `one of ${allowed.join(', ')}`)
   }
-  const { target: resolved, problems } = readKind(target, folder)
+  const { target: resolved, problems } = readKind(target, place)
   const placed = problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
   return { target: problems.length === 0 ? resolved : undefined, kind: kind as TargetKind, problems: placed }
 }

@@ -7,11 +7,12 @@ import { noted } from './note.ts'
 import { onlyGiven } from './only-given.ts'
 import { everyDoor, operation } from './operation.ts'
 import { count, flag, instantSaid, outputOf, text } from './output.ts'
+import { runStatuses } from './run/status.ts'
 
 /** A worker, and whether it is taken for alive. */
 export interface Worker extends WorkerView {
   readonly isLive: boolean
-  /** Its process is certainly gone, and it has not said goodbye. */
+  /** Its process is certainly gone, or was found so, and it has not said goodbye. */
   readonly isDead: boolean
 }
 
@@ -68,6 +69,19 @@ const processSaid = z.strictObject({
   pidNamespace: text('The namespace that the id counts in.'),
 })
 
+const lostSaid = z.strictObject({
+  count: count('How many runs were taken back.'),
+  runs: z
+    .array(
+      z.strictObject({
+        id: text('The run.'),
+        status: z.enum(runStatuses).describe('What it was from then on.'),
+        reason: text('Why.'),
+      }),
+    )
+    .describe('The last of them, at most 20.'),
+})
+
 const workerSaid = noted(
   outputOf<Worker>()(
     z
@@ -80,22 +94,38 @@ const workerSaid = noted(
         startedAt: instantSaid('When it started.'),
         beatAt: instantSaid('When it was last heard of.'),
         beatMs: count('How often it is to be heard of, in ms.'),
-        stoppedAt: instantSaid('When it stopped.').nullable(),
+        stoppedAt: instantSaid('When it stopped as it should; null where it runs or died.').nullable(),
+        diedAt: instantSaid('When another process found it dead; it was last heard of at beatAt.').nullable(),
+        lost: lostSaid
+          .nullable()
+          .describe('What became of the runs that were taken back from it; null where none was.'),
         process: processSaid.nullable().describe('The process, where its system tells of it.'),
         isLive: flag(
           'Whether it is taken for alive: it has not stopped, has not missed two beats, and is not known to be dead.',
         ),
-        isDead: flag('Whether its process is certainly gone, though it has not said goodbye.'),
+        isDead: flag('Whether its process is certainly gone, or was found so, though it has not said goodbye.'),
       })
       .describe('A process that executes runs.'),
   ),
   { id: 'Worker' },
 )
 
+/** One that died has not stopped, though it is counted among those that are gone. */
+function workerOf(worker: WorkerView, now: number): Worker {
+  const { stoppedAt, diedAt } = worker
+  const isLive = isLiveAt(worker, now)
+  return { ...worker, stoppedAt: diedAt === null ? stoppedAt : null, isLive, isDead: diedAt !== null || isDead(worker) }
+}
+
+/** Whether it is known to be gone, so that it is listed behind all that are not. */
+export function isGone({ stoppedAt, diedAt }: Worker): boolean {
+  return stoppedAt !== null || diedAt !== null
+}
+
 const list = operation({
   noun: 'worker',
   verb: 'list',
-  says: 'Lists workers, a page at a time: those that have not stopped, oldest first, then on the first page those that stopped last.',
+  says: 'Lists workers, a page at a time: those that are not known to be gone, oldest first, then on the first page those that stopped or died last.',
   request: 'a list of workers',
   effect: 'read',
   scope: 'read',
@@ -104,7 +134,7 @@ const list = operation({
     limit: limit.optional(),
     stopped: z
       .boolean()
-      .describe('Whether those that have stopped are listed, newest first, and no others. Default: false.')
+      .describe('Whether those that have stopped or died are listed, newest first, and no others. Default: false.')
       .optional(),
   }),
   takes: [],
@@ -112,18 +142,18 @@ const list = operation({
   errors: ['invalid'],
   doors: everyDoor,
   examples: [{}, { after: 'w-11', limit: 20 }, { stopped: true }],
-  nextPage: behindLast<Worker>(({ id, stoppedAt }) =>
-    stoppedAt === null ? { after: id } : { after: id, stopped: true },
+  nextPage: behindLast<Worker>((worker) =>
+    isGone(worker) ? { after: worker.id, stopped: true } : { after: worker.id },
   ),
   async run({ store }, page) {
     const asked = { limit: limitDefault, ...onlyGiven(page) }
     const [workers, now] = await Promise.all([store.read.workers(asked), store.read.now()])
-    return workers.map((worker) => ({ ...worker, isLive: isLiveAt(worker, now), isDead: isDead(worker) }))
+    return workers.map((worker) => workerOf(worker, now))
   },
 })
 
 /** The verbs of a worker. An editor shows these comments at `belfry.workers`; a test holds them to what the verb says. */
 export const workerOperations = {
-  /** Lists workers, a page at a time: those that have not stopped, oldest first, then on the first page those that stopped last. */
+  /** Lists workers, a page at a time: those that are not known to be gone, oldest first, then on the first page those that stopped or died last. */
   list,
 }

@@ -4,6 +4,7 @@ import { checkActor } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { deleteSchedule } from './delete-schedule.ts'
 import { enqueueImported } from './enqueue.ts'
+import { pauseSchedule } from './pause-schedule.ts'
 import type { Actor } from './port.ts'
 import { putSchedule } from './put-schedule.ts'
 import { setQueue } from './set-queue.ts'
@@ -56,8 +57,12 @@ function* changeOne(context: StoreContext, change: Change, actor: Actor): Step<C
       return { kind, name, answer: yield* setQueue(context, name, { ...change.change, actor }) }
     }
     case 'schedule': {
-      const { kind, spec, options } = change
-      return { kind, name: spec.name, answer: yield* putSchedule(context, spec, { ...options, actor }) }
+      const { kind, spec, options, pausedReason } = change
+      const answer = yield* putSchedule(context, spec, { ...options, actor })
+      if (pausedReason !== undefined && answer.answer === 'created') {
+        yield* pauseSchedule(context, spec.name, { reason: pausedReason, actor })
+      }
+      return { kind, name: spec.name, answer }
     }
     case 'delete': {
       const { kind, name } = change

@@ -14,6 +14,7 @@ import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { settle } from './settle.ts'
 import { clockNow, type Step } from './statement.ts'
+import { testNotices } from './test-notice.ts'
 import { queuesOf } from './wake.ts'
 
 type Verb<Args extends unknown[], Result> = (context: StoreContext, ...args: Args) => Step<Result>
@@ -49,6 +50,11 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
       'id' in answer && answer.answer !== 'dedupe-key' ? ofRun(id, { answer }) : null,
     ),
     runNow: noted(runNow, (answer) => (answer.answer === 'created' ? { detail: { run: answer.id } } : null)),
+    testNotices: noted(testNotices, (answer) => {
+      return answer.answer === 'sent' && answer.sent.length > 0
+        ? { detail: runsNamed(answer.sent.map(({ run }) => run)) }
+        : null
+    }),
     // What it made nothing of stands among its events.
     fireRoutine: noted(fireRoutine, (answer) => {
       return answer.answer === 'fired' ? { detail: { run: answer.runId, delivery: answer.deliveryId } } : null

@@ -7,7 +7,13 @@ import type { QueueView } from './view.ts'
 /** One of several changes that happen together or not at all. */
 export type Change =
   | { readonly kind: 'queue'; readonly name: string; readonly change: Omit<QueueChange, 'actor'> }
-  | { readonly kind: 'schedule'; readonly spec: ScheduleSpec; readonly options: Omit<PutOptions, 'actor'> }
+  | {
+      readonly kind: 'schedule'
+      readonly spec: ScheduleSpec
+      readonly options: Omit<PutOptions, 'actor'>
+      /** Why it is paused from the first; one that is there already stays as it is. */
+      readonly pausedReason?: string
+    }
   | { readonly kind: 'delete'; readonly name: string }
   | { readonly kind: 'runs'; readonly runs: readonly ImportedRun[] }
 
@@ -15,6 +21,8 @@ export type Change =
 export interface ImportedRun extends NewRun {
   /** Why it was parked there, and is here. */
   readonly parkedReason?: string
+  /** How many attempts it had used there. */
+  readonly attempts?: number
 }
 
 /** What came of one of them. */

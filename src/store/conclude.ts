@@ -110,8 +110,13 @@ function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
   )
 }
 
+/** The reason of an end as it is recorded and answered: a success after a cancel request is marked. */
+export function reasonTold({ lateCancel, reason }: Verdict): string {
+  return lateCancel === true ? 'late-cancel' : reason
+}
+
 function attemptTuple(now: number, { runId, fence, ns, queueId, workerId, startedAt, outcome, verdict }: Ending) {
-  const said = verdict.lateCancel === true ? 'late-cancel' : verdict.reason
+  const said = reasonTold(verdict)
   const reason = said === 'success' ? null : keepableText(said)
   const ends = verdict.status === 'ready' || verdict.status === 'parked' ? null : verdict.status
   return [runId, fence, ns, queueId, workerId, startedAt, now, outcome, reason, ends]

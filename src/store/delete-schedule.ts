@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts'
 import { endHints, hintKinds } from './hint-row.ts'
 import { writeLedger } from './ledger.ts'
 import { refuseManaged } from './managed.ts'
-import { passedBy, unplanned } from './plan-schedule.ts'
+import { passedBy, unplanned, withExpirySeen } from './plan-schedule.ts'
 import { isPaused, lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 import type { DeleteOptions } from './schedule-steps.ts'
 import { clockNow, type Step } from './statement.ts'
@@ -23,7 +23,7 @@ export function* deleteSchedule(
   refuseManaged({ noun: 'schedule', name, managedBy: found.managedBy }, source)
   const now = yield* clockNow()
   const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
-  const { row, entries } = passedBy(found, { by: now, now, outcome })
+  const { row, entries } = passedBy(withExpirySeen(found, { now, lastRunId: null }), { by: now, now, outcome })
   yield* writeLedger(now, entries)
   yield* endHints(hintKinds.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'cleared' })))
   const deleted = { ...unplanned(row), hints: {}, wakeAt: null, deletedAt: now }

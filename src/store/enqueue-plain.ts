@@ -14,7 +14,7 @@ export const enqueuePlainly = dialects('enqueue plainly', {
   postgres: `with lane as materialized (
       select q.ns, q.id as queue_id, q.policy_version, n.id as need_id, ${clockOr('$5')} as now
       from belfry.queue q join belfry.need n on n.ns = q.ns and n.kind = $3 and n.name = $4
-      where q.ns = $1 and q.name = $2),
+      where q.ns = $1 and q.name = $2 and q.deleted_at is null),
     made as (
       insert into belfry.run (id, ns, queue_id, need_id, priority, enqueued_at, due_at, source, deadline, repeatable,
         on_exhausted, policy_version, target, payload, options)

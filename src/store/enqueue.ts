@@ -33,7 +33,7 @@ import {
   clockNow,
   dialects,
   each,
-  freshIds,
+  freshRunIds,
   inList,
   metOthers,
   one,
@@ -68,7 +68,7 @@ interface Candidate {
 export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
   const checked = inputs.map(checkRun)
   if (!arePlain(checked)) return yield* enqueueFully(context, checked)
-  const ids = yield* freshIds(checked.length)
+  const ids = yield* freshRunIds(checked.length)
   const areTaken = yield* enqueueAtOnce(context, checked, ids, laneOf(checked))
   return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, { drawn: ids })
 }
@@ -85,10 +85,12 @@ export function* enqueueByRoutine(context: StoreContext, input: NewRun): Step<En
  * key stands for the rest of it.
  */
 export function* enqueueImported(context: StoreContext, inputs: readonly ImportedRun[]): Step<Enqueued[]> {
-  const checked = inputs.map(({ parkedReason: _, ...input }, index) => checkRun(input, index))
-  const parked = inputs.map(({ parkedReason = null }) => parkedReason)
+  const checked = inputs.map(({ parkedReason: _, attempts: __, ...input }, index) => checkRun(input, index))
+  const imported = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
+    return { parkedReason, attempts: checkInteger(attempts, `runs[${index}].attempts`, 0, attemptsMax) }
+  })
   // The way of a caller's own transaction, which neither ends it nor locks gates in it.
-  return yield* enqueueFully({ ...context, isLent: true }, checked, { parked })
+  return yield* enqueueFully({ ...context, isLent: true }, checked, { imported })
 }
 
 /**
@@ -97,7 +99,7 @@ export function* enqueueImported(context: StoreContext, inputs: readonly Importe
  */
 export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[] | null>> {
   const checked = inputs.map(checkRun)
-  const ids = yield* freshIds(checked.length)
+  const ids = yield* freshRunIds(checked.length)
   const sent = yield* enqueueAhead(context, checked, ids, laneOf(checked))
   return function* () {
     const areTaken = (yield* rowsOf(sent)).length > 0
@@ -117,39 +119,42 @@ interface Taking {
   /** Their ids, where they have them already. */
   readonly drawn?: readonly number[]
   readonly source?: RunRow['source']
-  /** Of imported ones: why each is parked, or `null`. */
-  readonly parked?: readonly (string | null)[]
+  /** Of imported ones: why each is parked, or `null`, and how many attempts it has used. */
+  readonly imported?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
 }
+
+const attemptsMax = 1_000_000
 
 function* enqueueFully(
   context: StoreContext,
   checked: readonly CheckedRun[],
-  { drawn, source = 'enqueued', parked }: Taking = {},
+  { drawn, source = 'enqueued', imported }: Taking = {},
 ): Step<Enqueued[]> {
   const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
   const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
   const needIds = yield* ensureNeeds(context, needs)
   const now = yield* clockNow()
-  const ids = drawn ?? (yield* freshIds(inputs.length))
+  const ids = drawn ?? (yield* freshRunIds(inputs.length))
   const candidates = inputs.map((input, index) => ({ id: ids[index] as number, input }))
 
   const answers = new Map<number, Enqueued>()
-  yield* refuseKnownKeys(context, candidates, { now, isImported: parked !== undefined }, answers)
+  yield* refuseKnownKeys(context, candidates, { now, isImported: imported !== undefined }, answers)
   yield* refuseLiveDuplicates(
     context,
     candidates.filter(({ id }) => !answers.has(id)),
     answers,
   )
 
-  const accepted: { row: RunRow; queue: QueueRow; reason: string | null }[] = []
+  const accepted: { row: RunRow; queue: QueueRow; reason: string | null; attempts: number }[] = []
   for (const [index, { id, input }] of candidates.entries()) {
     if (answers.has(id)) continue
     const queue = queues.get(queueName(input)) as QueueRow
     const needId = needIds.get(needName(needs[index] ?? null)) as number
     const { texts } = checked[index] as CheckedRun
     const row = rowOf(context, { id, input, texts, queue, needId, now, source })
-    accepted.push({ queue, row, reason: parked?.[index] ?? null })
+    const { parkedReason: reason = null, attempts = 0 } = imported?.[index] ?? {}
+    accepted.push({ queue, row, reason, attempts })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
   yield* writeRuns(accepted.map(({ row }) => row))
@@ -157,12 +162,14 @@ function* enqueueFully(
     now,
     accepted
       .filter(({ reason }) => reason === null)
-      .map(({ row, queue }) => ({ ...arrivalOf(row), keyLimit: keyLimitOf(context, queue) })),
+      .map(({ row, queue, attempts }) => ({ ...arrivalOf(row, attempts), keyLimit: keyLimitOf(context, queue) })),
   )
   yield* setAside(
-    accepted.flatMap(({ row, reason }) => {
+    accepted.flatMap(({ row, reason, attempts }) => {
       if (reason === null) return []
-      return [{ standing: arrivalOf(row).standing, kind: 'parked', at: now, reason: keepableText(reason) }] as const
+      return [
+        { standing: arrivalOf(row, attempts).standing, kind: 'parked', at: now, reason: keepableText(reason) },
+      ] as const
     }),
   )
   return ids.map((id) => answers.get(id) as Enqueued)
@@ -173,8 +180,8 @@ function keyLimitOf(context: StoreContext, queue: QueueRow): number | null {
   return context.isLent === true ? null : (queue.policy?.maxConcurrentPerKey ?? null)
 }
 
-/** A fresh run as it comes to its place: nothing counted yet. */
-export function arrivalOf(row: RunRow) {
+/** A fresh run as it comes to its place: nothing counted yet, but for the attempts that an imported one had used. */
+export function arrivalOf(row: RunRow, attempts = 0) {
   const standing = {
     runId: row.id,
     ns: row.ns,
@@ -184,7 +191,7 @@ export function arrivalOf(row: RunRow) {
     enqueuedAt: row.enqueuedAt,
     key: row.concurrencyKey,
     fence: 0,
-    attempts: 0,
+    attempts,
     releases: 0,
     deaths: 0,
   }

@@ -3,6 +3,7 @@ import { formatId, parseId } from '../core/id.ts'
 import { matchEvent } from '../core/matcher.ts'
 import { payloadBytesMax } from '../core/payload.ts'
 import { checkActor, checkFields, checkText, jsonText, keyLengthMax, nameLengthMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { enqueueByRoutine } from './enqueue.ts'
 import { routineViewOf } from './reads/routine.ts'
@@ -17,7 +18,8 @@ import { both, clockNow, freshIds, one, type Row, run, type Step } from './state
 /** One statement finds the first delivery and counts this one, so that nobody comes between. */
 const noteRepeat = both(
   'routine event note repeat',
-  'update belfry.routine_event set repeats = repeats + 1 where routine_id = $1 and delivery_id = $2 returning *',
+  `update belfry.routine_event set repeats = repeats + 1 where routine_id = $1 and delivery_id = $2
+    returning ${columnsOf('routine_event')}`,
 )
 const insertEvent = both(
   'routine event insert',

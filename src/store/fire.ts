@@ -1,7 +1,9 @@
 import { formatId } from '../core/id.ts'
 import { admit } from './admit.ts'
 import { cancelRuns } from './cancel-runs.ts'
+import { spreadCatchUp } from './catch-up.ts'
 import { checkInteger } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { arrivalOf } from './enqueue.ts'
 import { endHints, without } from './hint-row.ts'
@@ -20,7 +22,7 @@ import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn
  * The namespace is asked of each row, and not joined, because PostgreSQL would rather begin with the namespaces and sort
  * all that is due. Each row tells the clock by which it is due, which saves PostgreSQL a round trip.
  */
-const dueRows = (now: string) => `select s.*, (select ${now}) as now from belfry.schedule s
+const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
   and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
@@ -112,7 +114,7 @@ export interface FiredSchedules {
 export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
   const asked = yield* askForWork(rows)
   const { taken, broken } = yield* turnsOf(context, now, rows)
-  const turns = bounded(taken)
+  const turns = yield* spreadCatchUp(now, bounded(taken))
   for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
   const firing = turns.filter(({ fires }) => fires.length > 0)
   const work = yield* workOf(

@@ -95,7 +95,8 @@ function heldRuns({ id: scheduleId, pausedUntil }: ScheduleRow, now: number, liv
   const held = live.filter(({ status, occurrenceAt }) => status === 'held' && occurrenceAt !== null)
   return held.map(({ occurrenceAt, notBefore }, index) => {
     const endsAt = Math.max(now, pausedUntil ?? now, notBefore ?? now)
-    return { runId: index + 1, scheduleId, occurrenceAt, isLeased: false, endsAt, starts: true }
+    const made = { dueAt: occurrenceAt, enqueuedAt: occurrenceAt ?? now }
+    return { runId: index + 1, scheduleId, occurrenceAt, ...made, isLeased: false, endsAt, starts: true }
   })
 }
 
@@ -136,7 +137,8 @@ function runOf({ id: scheduleId, spec }: ScheduleRow, fire: Fire, { now, runId, 
   const before = standsBehind(spec) ? all.at(-1) : undefined
   const endsAt = Math.max(now, fire.notBefore ?? now, before?.endsAt ?? now)
   const starts = endsAt <= fire.lateAfter
-  return { runId, scheduleId, occurrenceAt: fire.plannedAt, isLeased: false, endsAt, starts }
+  const made = { occurrenceAt: fire.plannedAt, dueAt: fire.dueAt, enqueuedAt: now }
+  return { runId, scheduleId, ...made, isLeased: false, endsAt, starts }
 }
 
 interface RunPlace {
@@ -171,6 +173,8 @@ function rowOf({ id, spec, disabled, paused, waitsFor, nextDecision, ...view }: 
     pausedUntil: paused?.until ?? null,
     pausedReason: paused?.reason ?? null,
     gridAnchorAt: nextDecision?.state?.gridAnchorAt ?? spec.startAt ?? view.createdAt,
+    lastEndAt: null,
+    lastSuccessAt: null,
     nextDecision,
     waitsFor: parseId('run', waitsFor),
     knownWakeAt: view.wakeAt,

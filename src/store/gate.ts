@@ -1,3 +1,4 @@
+import { columnsOf } from './columns.ts'
 import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
 import { all, both, dialects, inList, one, run, type Step, thereIs } from './statement.ts'
 
@@ -35,22 +36,22 @@ const lanesOfKey = both(
 )
 /** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
 const inLine = dialects('gate in line', {
-  sqlite: `select * from belfry.ready indexed by ready_key
+  sqlite: `select ${columnsOf('ready')} from belfry.ready indexed by ready_key
     where queue_id = $1 and concurrency_key = $2 and need_id = $3 order by priority, enqueued_at, run_id limit $4`,
-  postgres: `select * from belfry.ready where queue_id = $1 and concurrency_key = $2 and need_id = $3
+  postgres: `select ${columnsOf('ready')} from belfry.ready where queue_id = $1 and concurrency_key = $2 and need_id = $3
     order by priority, enqueued_at, run_id limit $4`,
 })
 const behind = both(
   'gate behind',
-  `select * from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key = $2 and need_id = $3
+  `select ${columnsOf('aside')} from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key = $2 and need_id = $3
     order by priority, enqueued_at, run_id limit $4`,
 )
 
 /** Found by their runs, which are the last column of the index of all that stand behind gates. */
 const takeGated = dialects('gate take gated', {
-  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning *`,
+  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning ${columnsOf('aside')}`,
   postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and coalesce(kind, '') = 'key'
-    returning *`,
+    returning ${columnsOf('aside')}`,
 })
 
 const movesMax = 500

@@ -1,16 +1,17 @@
+import { columnsOf } from './columns.ts'
 import { contentsOf, definitionColumns } from './lease-row.ts'
 import { byPlace, type Standing, standingOf } from './standing.ts'
 import { dialects, each, type Row, type Step } from './statement.ts'
 
 /** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */
 const headOfLanes = dialects('lease head of lanes', {
-  sqlite: `select r.*, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
+  sqlite: `select ${columnsOf('ready', 'r')}, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
     where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
   // Without `offset 0` the planner may turn the probes for definitions into a walk over all of them.
-  postgres: `select r.*, d.*
+  postgres: `select ${columnsOf('ready', 'r')}, ${definitionColumns}
     from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
     cross join lateral (
-      select * from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
+      select ${columnsOf('ready')} from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
       order by priority, enqueued_at, run_id limit lane.most for update skip locked) r
     cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d`,
 })

@@ -12,7 +12,7 @@ export interface HealthReads {
   parked(limit: number): Promise<ParkedRuns[]>
   /** What `repair` would mend. */
   broken(limit: number): Promise<BrokenPart[]>
-  /** Where runs are in line that nobody with these capabilities can execute. */
+  /** Where runs are ready, in line or after an instant that is over, that nobody with these capabilities can execute. */
   lanesBeyond(can: Capabilities, limit: number): Promise<LaneBeyond[]>
   /** The schedules after a name, by name, also those that cannot be read. */
   schedules(page: { after?: string; limit: number }): Promise<ScheduleHealth[]>
@@ -102,4 +102,8 @@ export interface ScheduleHealth {
   readonly disabled: { readonly at: number; readonly reason: string } | null
   /** The governor has said that nothing follows. */
   readonly isDone: boolean
+  readonly lastEndAt: number | null
+  readonly lastSuccessAt: number | null
+  /** When its next occurrence is due; `null` where that is not known yet, or nothing follows. */
+  readonly nextDueAt: number | null
 }

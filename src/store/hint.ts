@@ -5,11 +5,12 @@ import { everyMsMin } from '../core/schedule.ts'
 import { reasonLengthMax } from './cancel.ts'
 import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { endHints, hintKinds, without } from './hint-row.ts'
+import { fireSchedules } from './fire.ts'
+import { endHints, expiredKinds, hintKinds, without } from './hint-row.ts'
 import { liveRunsOf } from './live-run.ts'
 import { beforeOneshot, planned } from './plan-schedule.ts'
 import type { HintAnswer, HintKind, NewHint } from './port.ts'
-import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { both, clockNow, freshIds, one, type Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
@@ -22,10 +23,11 @@ const insertHint = both(
 /** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
 export function* hint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
   const value = checkedValue(given)
-  const found = yield* lockNamedSchedule(context, name)
-  if (found === null) return { answer: 'not-found' }
+  const locked = yield* lockNamedSchedule(context, name)
+  if (locked === null) return { answer: 'not-found' }
   const now = yield* clockNow()
-  refuseUseless(found, given, now)
+  refuseUseless(locked, given, now)
+  const found = yield* withPastSettled(context, now, locked, [given.kind])
   const { kind, expiresAt, reason, author } = given
   yield* endHints([{ scheduleId: found.id, kind, at: now, by: 'replaced' }])
   const [id] = (yield* freshIds(1)) as [number]
@@ -43,12 +45,32 @@ export function* clearHints(
   kinds: readonly HintKind[],
 ): Step<'cleared' | 'not-found'> {
   for (const kind of kinds) checkKind(kind)
-  const found = yield* lockNamedSchedule(context, name)
-  if (found === null) return 'not-found'
+  const locked = yield* lockNamedSchedule(context, name)
+  if (locked === null) return 'not-found'
   const now = yield* clockNow()
+  const found = yield* withPastSettled(context, now, locked, kinds)
   yield* endHints(kinds.map((kind) => ({ scheduleId: found.id, kind, at: now, by: 'cleared' })))
   yield* askAgain(found, without(found.hints, kinds), now)
   return 'cleared'
+}
+
+/**
+ * A pause or an interval hint that ended before any worker looked has its turn first: what the calendar named since then
+ * has an end, and the hint that takes its place does not reach back. A one-shot that is taken away, as one of `kinds`, does
+ * not fire on the way.
+ */
+function* withPastSettled(
+  context: StoreContext,
+  now: number,
+  row: ScheduleRow,
+  kinds: readonly HintKind[],
+): Step<ScheduleRow> {
+  if (isPaused(row, now)) return row
+  const isPauseOver = row.pausedUntil !== null
+  if (!isPauseOver && !expiredKinds(row.hints, now).includes('interval')) return row
+  const taken = isPauseOver ? kinds.filter((kind) => kind === 'oneshot') : []
+  const asked = { ...row, hints: without(row.hints, taken) }
+  return (yield* fireSchedules(context, now, [asked])).after.get(row.id) ?? row
 }
 
 function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<ScheduleRow> {

@@ -1,4 +1,5 @@
 import { admit, gateName, regateAll } from './admit.ts'
+import { columnsOf } from './columns.ts'
 import type { Gate } from './gate.ts'
 import { schedulesAtWork } from './live-run.ts'
 import { readPolicy } from './queue-row.ts'
@@ -21,7 +22,7 @@ const inItsPlace = `r.queue_id = d.queue_id and r.need_id = d.need_id and r.prio
   and r.enqueued_at = d.enqueued_at and r.run_id = d.id`
 const findInLine = probing(
   'hold find in line',
-  (join) => `select r.* from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+  (join) => `select ${columnsOf('ready', 'r')} from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
     ${join.inner('ready r', inItsPlace)} where s.schedule_id = $1`,
 )
 const findHeld = probing(

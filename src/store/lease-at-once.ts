@@ -1,4 +1,5 @@
 import type { Policy } from '../core/policy.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
 import type { Unread } from './lease-unfit.ts'
@@ -29,10 +30,10 @@ const leaseHead = dialects('lease at once', {
           and current_setting('belfry_step.locked_queue', true) = q.id::text
           and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
     head as materialized (
-      select r.*, d.* from (
-        select r.* from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
+      select r.place, ${columnsOf('ready', 'r')}, ${definitionColumns} from (
+        select r.place, ${columnsOf('ready', 'r')} from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
         cross join lateral (
-          select ctid as place, * from belfry.ready where queue_id = line.id and need_id = n.id
+          select ctid as place, ${columnsOf('ready')} from belfry.ready where queue_id = line.id and need_id = n.id
           order by priority, enqueued_at, run_id limit line.room for update skip locked) r
         order by r.priority, r.enqueued_at, r.run_id limit (select room from line)) r
       cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d),

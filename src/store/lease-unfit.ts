@@ -1,4 +1,5 @@
 import { formatId } from '../core/id.ts'
+import { columnsOf } from './columns.ts'
 import { conclude, type Ending } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
@@ -21,7 +22,7 @@ interface UnfitLane {
 const takeUnread = dialects('lease take unread', {
   sqlite: null,
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
-    returning *, ${clockOr('$4')} as now`,
+    returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
 
 /** A run that was leased before anybody read it, and what of it cannot be read. */

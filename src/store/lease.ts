@@ -3,6 +3,7 @@ import { parseId } from '../core/id.ts'
 import type { Policy } from '../core/policy.ts'
 import { admit } from './admit.ts'
 import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
@@ -83,10 +84,10 @@ const moveToLease = dialects('lease move', {
   sqlite: `${leaseChosen}
     select run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, fence + 1,
       attempts, releases, deaths
-    from (select * from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}) r
+    from (select ${columnsOf('ready')} from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}) r
     cross join belfry.run d on d.id = run_id`,
   postgres: `with gone as (
-      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning *)
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning ${columnsOf('ready')})
     ${leaseChosen}
     select r.run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, r.fence + 1,
       r.attempts, r.releases, r.deaths
@@ -98,7 +99,7 @@ const plainLease = `select run_id, ns, queue_id, null, concurrency_key, null, $1
 const movePlainly = dialects('lease move plainly', {
   sqlite: `${leaseChosen} ${plainLease} belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
   postgres: `with gone as (
-      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning *)
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning ${columnsOf('ready')})
     ${leaseChosen} ${plainLease} gone`,
 })
 const leaveLine = dialects('lease leave line', {
@@ -121,7 +122,7 @@ const recordStarts = both(
 )
 const leasesOfClaim = probing(
   'lease of claim',
-  (join) => `select l.*, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
+  (join) => `select ${columnsOf('lease', 'l')}, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
     ${join.inner('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
     where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
 )

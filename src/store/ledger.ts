@@ -1,3 +1,4 @@
+import { columnsOf } from './columns.ts'
 import {
   dialects,
   each,
@@ -28,9 +29,9 @@ export interface LedgerEntry {
 }
 
 const findNewest = dialects('ledger find newest', {
-  sqlite: 'select * from belfry.ledger where schedule_id = $1 order by from_at desc limit 1',
-  postgres: `select l.* from unnest($1::bigint[]) as i (id) cross join lateral (
-    select * from belfry.ledger where schedule_id = i.id order by from_at desc limit 1) l`,
+  sqlite: `select ${columnsOf('ledger')} from belfry.ledger where schedule_id = $1 order by from_at desc limit 1`,
+  postgres: `select ${columnsOf('ledger', 'l')} from unnest($1::bigint[]) as i (id) cross join lateral (
+    select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.id order by from_at desc limit 1) l`,
 })
 const insertEntries = dialects('ledger insert', {
   sqlite: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
@@ -65,7 +66,7 @@ export const finishEntries = dialects('ledger finish', {
     select f.ns, f.schedule_id, f.from_at, f.to_at, f.count, i.outcome, f.run_id, f.recorded_at, i.ended_at
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) as i (schedule_id, run_id, outcome, ended_at)
     cross join lateral (select occurrence_at from belfry.run where id = i.run_id offset 0) d
-    cross join lateral (select * from belfry.ledger where schedule_id = i.schedule_id and from_at = d.occurrence_at
+    cross join lateral (select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.schedule_id and from_at = d.occurrence_at
       and run_id = i.run_id offset 0) f
     on conflict (schedule_id, from_at) do update set outcome = excluded.outcome, ended_at = excluded.ended_at
       where l.ended_at is null

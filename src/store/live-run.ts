@@ -1,4 +1,5 @@
 import { admit } from './admit.ts'
+import { columnsOf } from './columns.ts'
 import { readPolicy } from './queue-row.ts'
 import { takeFromAside } from './standing.ts'
 import { all, dialects, each, type Joins, plainJoins, probes, runEach, type Step, thereIs } from './statement.ts'
@@ -8,6 +9,8 @@ export interface LiveRunRow {
   readonly runId: number
   readonly scheduleId: number
   readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly enqueuedAt: number
   readonly isLeased: boolean
 }
 
@@ -33,14 +36,14 @@ const findBusy = dialects('live find busy', {
  * all of them from then on.
  */
 const findLive = dialects('live find', {
-  sqlite: `select s.schedule_id, s.run_id, d.occurrence_at, l.run_id as leased
+  sqlite: `select s.schedule_id, s.run_id, d.occurrence_at, d.due_at, d.enqueued_at, l.run_id as leased
     from belfry.schedule_run s join belfry.run d on d.id = s.run_id left join belfry.lease l on l.run_id = s.run_id
     where s.schedule_id = $1 order by s.run_id desc limit $2`,
-  postgres: `select s.schedule_id, s.run_id, d.occurrence_at, l.run_id as leased
+  postgres: `select s.schedule_id, s.run_id, d.occurrence_at, d.due_at, d.enqueued_at, l.run_id as leased
     from unnest($1::bigint[], $2::int[]) as i (schedule_id, most)
-    cross join lateral (select * from belfry.schedule_run r where r.schedule_id = i.schedule_id
+    cross join lateral (select ${columnsOf('schedule_run')} from belfry.schedule_run r where r.schedule_id = i.schedule_id
       order by r.run_id desc limit i.most) s
-    cross join lateral (select occurrence_at from belfry.run where id = s.run_id offset 0) d
+    cross join lateral (select occurrence_at, due_at, enqueued_at from belfry.run where id = s.run_id offset 0) d
     left join lateral (select run_id from belfry.lease where run_id = s.run_id offset 0) l on true`,
 })
 const atWork = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
@@ -94,6 +97,8 @@ export function* liveRunsOf(scheduleIds: readonly number[]): Step<Map<number, Li
       runId: row.run_id as number,
       scheduleId: row.schedule_id as number,
       occurrenceAt: row.occurrence_at as number | null,
+      dueAt: row.due_at as number | null,
+      enqueuedAt: row.enqueued_at as number,
       isLeased: row.leased !== null,
     }
     found.get(run.scheduleId)?.push(run)

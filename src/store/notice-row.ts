@@ -1,4 +1,5 @@
 import type { NoticeEvent, NoticeMemory } from '../core/notice.ts'
+import { columnsOf } from './columns.ts'
 import { dialects, each, type Row, runEach, type Step } from './statement.ts'
 
 /** What notices are about: a schedule, or a queue where the work has none. */
@@ -14,7 +15,8 @@ export interface NoticeKey extends NoticeSubject {
 
 export interface NoticeRow extends NoticeKey, NoticeMemory {}
 
-const conflict = 'on conflict (ns, subject, subject_id, event) do update set suppressed = n.suppressed returning *'
+const conflict = `on conflict (ns, subject, subject_id, event) do update set suppressed = n.suppressed
+  returning ${columnsOf('notice')}`
 const columns = '(ns, subject, subject_id, event, quiet_until, suppressed, is_open)'
 /**
  * Makes the rows that are not there, locks all of them and answers what they say. They are locked in one order by everybody,

@@ -5,12 +5,25 @@ import type { Actor } from './actor.ts'
 export interface NoticeSteps {
   /** Says where notices about the whole namespace go, unless a schedule or a queue says it nearer by. */
   setNotify(patch: NotifyPatch, options: { actor: Actor }): Promise<NotifyAnswer>
+  /** Sends a notice of each event to where it would be told, to see whether it arrives. */
+  testNotices(test: NoticeTest): Promise<TestedNotices>
   /**
    * Tells of schedules that are overdue, once each time, and of those that have recovered unseen. One bounded step; its
    * answer says where the next goes on.
    */
   noticeOverdue(request: { limit: number; from?: string }): Promise<OverdueNoticed>
 }
+
+/** Which notices are sent as a test: of what a schedule, a queue or the namespace would tell. */
+export interface NoticeTest {
+  readonly event?: NoticeEvent
+  readonly schedule?: string
+  readonly queue?: string
+}
+
+export type TestedNotices =
+  | { readonly answer: 'sent'; readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[] }
+  | { readonly answer: 'not-found' }
 
 export interface NoticeReads {
   /** Where notices about the whole namespace go. */

@@ -1,5 +1,6 @@
 import { formatId } from '../core/id.ts'
 import {
+  lastLines,
   type NoticeEvent,
   type Notify,
   noticeDecision,
@@ -53,6 +54,8 @@ export interface Happening extends NoticeKey, NoticePlace {
   readonly attempt: number | null
   readonly reason: string
   readonly failuresInARow: number | null
+  /** Somebody asked for it to see whether it arrives. */
+  readonly isTest?: true
   /** Whether it counts as held back where it is not told; what is found again and again is counted by nobody. */
   readonly isCounted: boolean
 }
@@ -93,6 +96,8 @@ export function* tellEnds(
       const row = places.get(one.end.runId)
       // Whatever becomes of a notice, nobody is told of it: a receiver that is down would be told of that for ever.
       if (row === undefined || row.source === 'notice') return []
+      // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
+      if (row.source === 'run-now' && one.event === 'failure') return []
       return [happeningOf(one, row, schedules.get(one.end.scheduleId ?? 0))]
     }),
   )
@@ -162,7 +167,7 @@ function placeOf(row: Row, ofSchedule: Notify | undefined): NoticePlace {
 }
 
 /** What is told, and to whom. */
-interface Told {
+export interface Told {
   readonly of: Happening
   readonly target: Target
   readonly suppressed: number
@@ -219,9 +224,34 @@ function recovery(now: number, book: NoticeBook, one: Happening): Told[] {
   return target === null ? [] : [{ of: one, target, suppressed: decision.suppressed }]
 }
 
+const newestRows = 'order by o.seq desc limit 2'
+/** The newest rows of an output. A row has room for more than a notice shows, and the newest may just have been begun. */
+const findOutputs = dialects('notice find outputs', {
+  sqlite: `select o.run_id, o.seq, o.body from belfry.output o where o.run_id = $1 and o.fence = $2 ${newestRows}`,
+  postgres: `select i.run_id, o.seq, o.body from unnest($1::bigint[], $2::int[]) as i (run_id, fence)
+    cross join lateral (
+      select o.seq, o.body from belfry.output o where o.run_id = i.run_id and o.fence = i.fence ${newestRows}
+    ) o`,
+})
+
+/** The last lines of what the attempts put out that trouble is told of, by their runs. */
+function* outputsOf(told: readonly Told[]): Step<Map<number, string | null>> {
+  const attempts = told.flatMap(({ of: { event, runId, attempt } }) =>
+    event === 'recover' || runId === null || attempt === null ? [] : [[runId, attempt] as const],
+  )
+  if (attempts.length === 0) return new Map()
+  const rows = yield* each<{ run_id: number; seq: number; body: string }>(findOutputs, attempts)
+  const texts = new Map<number, string>()
+  for (const { run_id: runId, body } of rows.toSorted((a, b) => a.seq - b.seq)) {
+    texts.set(runId, `${texts.get(runId) ?? ''}${body}`)
+  }
+  return new Map([...texts].map(([runId, text]) => [runId, lastLines(text)]))
+}
+
 /** No gate and no queue's row is locked for them: their runs have no key, and stand in line like any other work. */
-function* enqueueNotices(now: number, told: readonly Told[]): Step<string[]> {
+export function* enqueueNotices(now: number, told: readonly Told[]): Step<string[]> {
   const ids = yield* freshIds(told.length)
+  const outputs = yield* outputsOf(told)
   const rows: RunRow[] = []
   for (const ns of new Set(told.map(({ of }) => of.ns))) {
     const own = told.filter(({ of }) => of.ns === ns)
@@ -229,18 +259,27 @@ function* enqueueNotices(now: number, told: readonly Told[]): Step<string[]> {
       ns,
       own.map(({ target }) => target),
     )
-    for (const one of own) rows.push(runOf(now, ids[rows.length] as number, one, lanes))
+    for (const one of own) {
+      const output = outputs.get(one.of.runId ?? 0) ?? null
+      rows.push(runOf(now, ids[rows.length] as number, { ...one, output }, lanes))
+    }
   }
   yield* writeRuns(rows)
   yield* putInLine(rows.map((row) => arrivalOf(row).standing))
   return rows.map(({ id }) => formatId('run', id))
 }
 
-function runOf(now: number, id: number, { of, target, suppressed }: Told, lanes: NoticeLanes): RunRow {
-  const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow } = of
+function runOf(
+  now: number,
+  id: number,
+  { of, target, suppressed, output }: Told & { readonly output: string | null },
+  lanes: NoticeLanes,
+): RunRow {
+  const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow, isTest = false } = of
   const run = runId === null ? null : formatId('run', runId)
   const at = new Date(now).toISOString()
-  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, failuresInARow, suppressed }
+  const counted = { failuresInARow, suppressed, output, test: isTest }
+  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, ...counted }
   return {
     id,
     ns: of.ns,

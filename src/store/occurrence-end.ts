@@ -4,7 +4,7 @@ import { finishedBy, finishLedger } from './ledger.ts'
 import { forgetLiveRuns, type LiveRunRow, liveRunsOf, openOverlapGates } from './live-run.ts'
 import type { MovedSchedule } from './notice.ts'
 import { isOfCalendarAlone, isWorkable, planned } from './plan-schedule.ts'
-import { lockSchedules, type ScheduleRow, saveAnchors, saveSchedules } from './schedule-row.ts'
+import { lockSchedules, type ScheduleRow, saveCompleted, saveSchedules } from './schedule-row.ts'
 import type { Step } from './statement.ts'
 import { lastRunId } from './turn.ts'
 
@@ -34,19 +34,19 @@ export function* occurrencesEnded(
   const live = yield* liveRunsOf(active.map(({ id }) => id))
   const counted = yield* finishedBy(finishing)
   const endsOf = bySchedule(ends)
-  const anchored: number[] = []
+  const completed: number[] = []
   const failures = new Map<number, number>()
   const moved = active.flatMap((row) => {
     const own = endsOf.get(row.id) ?? []
     if (!isMoved(row, own, counted)) return []
     if (isPlannedAnyhow(row, own)) {
-      anchored.push(row.id)
+      completed.push(row.id)
       return []
     }
     for (const [runId, count] of failuresAfterEach(row.failureCount, own, counted)) failures.set(runId, count)
     return [rowAfter(row, now, { ends: own, counted, live: live.get(row.id) ?? [] })]
   })
-  yield* saveAnchors(anchored, now)
+  yield* saveCompleted(completed, now)
   yield* saveSchedules(moved)
   for (const row of moved) if (rows.get(row.id)?.disabledAt !== row.disabledAt) yield* holdRuns(row)
   yield* openOverlapGates(
@@ -114,7 +114,9 @@ interface Ended {
 export function rowAfter(row: ScheduleRow, now: number, { ends, counted, live }: Ended): ScheduleRow {
   const counts = failuresAfterEach(row.failureCount, ends, counted)
   const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
-  const after = { ...row, failureCount, anchorAt: counts.length > 0 ? now : row.anchorAt }
+  const hasCompleted = ends.some(({ runId, status }) => status === 'completed' && counted.has(runId))
+  const ended = counts.length > 0 ? { anchorAt: now, lastEndAt: now } : {}
+  const after = { ...row, ...ended, failureCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
   // The end of a run must not fail for want of its schedule's time zone; whoever fires will say what is wrong.
   if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
   return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })

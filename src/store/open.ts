@@ -1,5 +1,6 @@
 import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
+import { shownStoreUrl } from '../core/store-url.ts'
 import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import { hasTables, migrate } from './migrate.ts'
@@ -65,14 +66,9 @@ async function openDatabase(url: string, options: DatabaseOptions): Promise<Data
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
   // Two slashes would begin a host, and taking them for the root of the disk is what nobody means by it.
   if (path !== undefined && !/^\/\/[^/]/.test(path)) return openSqliteFile(path, options.clock)
-  throw new BelfryError('invalid', `${JSON.stringify(shown(url))} does not name a store.`, {
+  throw new BelfryError('invalid', `${JSON.stringify(shownStoreUrl(url))} does not name a store.`, {
     hint: 'Write sqlite:./.belfry/belfry.db, memory:, or postgres://user:password@host:5432/database.',
   })
-}
-
-/** What may be shown of a URL whose parts nobody can tell: of one that may hold a password, only what it begins with. */
-function shown(url: string): string {
-  return url.startsWith('sqlite:') ? url : url.replace(/^([\w+.-]*:).+$/s, '$1…')
 }
 
 const findNamespace = both('namespace find', 'select id from belfry.namespace where name = $1')

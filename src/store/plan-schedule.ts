@@ -1,6 +1,6 @@
 import { cron } from '../core/cron/cron.ts'
 import { CronError } from '../core/cron/cron-error.ts'
-import { type NextRun, nextRun, type Winner } from '../core/governor.ts'
+import { type Hints, type NextRun, nextRun, type Winner } from '../core/governor.ts'
 import { formatId } from '../core/id.ts'
 import { type CountedRange, occurrences } from '../core/occurrences.ts'
 import { answerTo, governed, type Unmeasured } from '../core/question.ts'
@@ -32,7 +32,7 @@ export function planned(row: ScheduleRow, asked: Asked): ScheduleRow {
 
   const pending = notYetDue(row, asked)
   if (pending !== null) return pending
-  const answer = ask(row, now, unmeasured(row, lastRunId))
+  const answer = ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))
   if (!answer.waitsForEnd || lastRunId === null) return withAnswer(row, answer)
   if (row.hints.oneshot !== undefined) {
     // A one-shot hint does not wait for the end that a fixed delay waits for, and hides no other expiry.
@@ -41,6 +41,12 @@ export function planned(row: ScheduleRow, asked: Asked): ScheduleRow {
   }
   const nextDecision = decisionOf(answer)
   return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
+}
+
+/** The row with what its calendar named since an interval hint expired, where `fire` has not looked since. */
+export function withExpirySeen(row: ScheduleRow, asked: Asked): ScheduleRow {
+  const isOver = (row.hints.interval?.expiresAt ?? Number.POSITIVE_INFINITY) <= asked.now
+  return isOver && isWorkable(row.spec) ? planned(row, asked) : row
 }
 
 /** A row whose plan has become something, or is no longer wanted. */
@@ -86,13 +92,29 @@ function withAnswer(row: ScheduleRow, answer: Answer): ScheduleRow {
   return { ...row, nextRunAt, nextDueAt, nextDecision, waitsFor: null, wakeAt: earliest(nextDueAt, askAgainAt) }
 }
 
+/**
+ * The instant to ask as of. While an interval hint counted, the calendar was not asked; what it names from the expiry of the
+ * hint on needs an end, and the calendar asked now would pass it by.
+ */
+function asOfExpiry(row: ScheduleRow, now: number): number {
+  const { timing } = row.spec
+  const isOnGrid = timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
+  return row.hints.interval !== undefined && isOnGrid ? Math.min(now, freedAt(row, row.hints.interval)) : now
+}
+
+/** From when on the baseline counts again: the expiry of the interval hint, unless the timing was written after it. */
+function freedAt({ timedAt }: ScheduleRow, { expiresAt }: NonNullable<Hints['interval']>): number {
+  return Math.max(expiresAt, timedAt)
+}
+
+/** Whether the planned instant is here. A hint plans nothing from its expiry on. */
 function hasCome({ nextRunAt, nextDecision, hints }: ScheduleRow, now: number): boolean {
   if (nextRunAt === null || nextRunAt > now) return false
   switch (nextDecision?.winner) {
     case 'interval-hint':
-      return hints.interval !== undefined
+      return nextRunAt < (hints.interval?.expiresAt ?? nextRunAt)
     case 'oneshot-hint':
-      return hints.oneshot !== undefined
+      return nextRunAt < (hints.oneshot?.expiresAt ?? nextRunAt)
     default:
       return nextDecision?.winner === 'baseline'
   }
@@ -119,10 +141,12 @@ function withPause(row: ScheduleRow, now: number): ScheduleRow {
 /** The first nominal instant that a pause lets pass. A fixed delay has none: what is not planned does not occur. */
 function passingAt(row: ScheduleRow, now: number): number | undefined {
   const { nextRunAt, nextDecision, hints } = row
-  if (nextDecision?.source === 'paused' || nextDecision?.source === 'disabled') return nextDecision.passingAt
+  const { passingAt: knownAt } = nextDecision ?? {}
+  if (knownAt !== undefined && knownAt <= now) return knownAt
   if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) return nextRunAt
   const state = { ...governorState(row), pausedUntil: undefined, hints: { interval: hints.interval } }
-  const asked = { now: beforeOneshot(row, now), schedule: governed(row.spec), state }
+  const passesFrom = hints.interval === undefined ? beforeOneshot(row, now) : freedAt(row, hints.interval)
+  const asked = { now: passesFrom, schedule: governed(row.spec), state }
   const { at, winner, waitsForEnd } = nextRun(asked)
   return winner === 'baseline' && !waitsForEnd ? (at ?? undefined) : undefined
 }

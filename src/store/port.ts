@@ -7,6 +7,7 @@ import type { Outcome } from '../core/verdict.ts'
 import type { Actor, AuditEntry } from './actor.ts'
 import type { BackfillSteps } from './backfill-steps.ts'
 import type { ChangeReads, ChangeSteps } from './change.ts'
+import type { DeleteQueueAnswer } from './delete-queue.ts'
 import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
@@ -44,6 +45,7 @@ import type {
 } from './view.ts'
 
 export type { Actor, AuditEntry } from './actor.ts'
+export type { DeleteQueueAnswer, QueueUse } from './delete-queue.ts'
 export type { Wake } from './listeners.ts'
 export type { Pruned, PruneRequest } from './pruning.ts'
 export type {
@@ -56,6 +58,14 @@ export type {
   Repaired,
   RunNowAnswer,
 } from './schedule-steps.ts'
+
+export interface BeatOptions {
+  /** They have ended as they should. */
+  readonly stopped?: boolean
+  /** Their processes are gone, and they have not said goodbye: they count as gone like those that stopped. */
+  readonly died?: boolean
+  readonly can?: Capabilities
+}
 
 /**
  * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
@@ -93,6 +103,11 @@ export interface Store extends HostSteps, NoticeSteps, TokenSteps, ChangeSteps, 
   /** Without `until` the schedule is disabled until it is resumed. */
   pauseSchedule(name: string, pause: { until?: number; reason: string; actor?: Actor }): Promise<'paused' | 'not-found'>
   resumeSchedule(name: string, options?: { actor?: Actor }): Promise<'resumed' | 'was-not-paused' | 'not-found'>
+  /** Sets the failures in a row to 0 and asks the governor; answers how many they were. */
+  resetSchedule(
+    name: string,
+    options?: { actor?: Actor },
+  ): Promise<{ answer: 'reset'; failureCount: number } | { answer: 'not-found' }>
   deleteSchedule(name: string, options?: DeleteOptions): Promise<'deleted' | 'not-found'>
   hint(name: string, hint: NewHint): Promise<HintAnswer>
   clearHints(name: string, kinds: readonly HintKind[]): Promise<'cleared' | 'not-found'>
@@ -103,12 +118,11 @@ export interface Store extends HostSteps, NoticeSteps, TokenSteps, ChangeSteps, 
   repair(request: { limit: number }): Promise<Repaired[]>
 
   setQueue(name: string, change: QueueChange): Promise<QueueAnswer>
+  /** Deletes a queue that nothing is in and nothing names; otherwise it says what is. */
+  deleteQueue(name: string, options: { actor: Actor }): Promise<DeleteQueueAnswer>
   registerWorker(worker: NewWorker): Promise<string>
   /** Says that workers are alive, or have stopped, or what they can do by now. Answers those the store does not know. */
-  beat(
-    workerIds: readonly string[],
-    options?: { stopped?: boolean; can?: Capabilities },
-  ): Promise<{ unknown: string[] }>
+  beat(workerIds: readonly string[], options?: BeatOptions): Promise<{ unknown: string[] }>
   /** The right to do a singleton duty until it expires; whoever has it may take it again. */
   takeDuty(duty: { name: string; workerId: string; forMs: number }): Promise<boolean>
   /** Removes what retention no longer keeps, in one small step. Its answer says where the next step goes on. */

@@ -115,9 +115,11 @@ function* create(put: Put): Step<PutAnswer | null> {
   const { ifVersion, ifId } = options
   if (ifVersion !== undefined || ifId !== undefined) {
     const what = ifVersion === undefined ? `the id ${ifId}` : `version ${ifVersion}`
-    throw new BelfryError('not-found', `There is no schedule ${spec.name} that could have ${what}.`)
+    throw new BelfryError('not-found', `There is no schedule ${spec.name} that could have ${what}.`, {
+      details: { schedule: spec.name },
+    })
   }
-  const queue = yield* queueOf(put)
+  const { queue, isNew } = yield* queueOf(put)
   const [id] = (yield* freshIds(1)) as [number]
   const gridAnchorAt = spec.startAt ?? now
   const text = JSON.stringify(spec)
@@ -126,7 +128,8 @@ function* create(put: Put): Step<PutAnswer | null> {
   const row = planned(freshRow(put, id, queue.id), { now, lastRunId: null })
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.create', undefined)
-  return { answer: 'created', schedule: scheduleViewOf(row), changed: Object.keys(spec) }
+  const created = isNew ? ({ queueCreated: true } as const) : {}
+  return { answer: 'created', schedule: scheduleViewOf(row), changed: Object.keys(spec), ...created }
 }
 
 function freshRow({ context, spec, now }: Put, id: number, queueId: number): ScheduleRow {
@@ -147,6 +150,8 @@ function freshRow({ context, spec, now }: Put, id: number, queueId: number): Sch
     lastPlannedAt: null,
     anchorAt: now,
     gridAnchorAt: spec.startAt ?? now,
+    lastEndAt: null,
+    lastSuccessAt: null,
     nextRunAt: null,
     nextDueAt: null,
     nextDecision: null,
@@ -176,7 +181,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
 
   const isRetimed = changed.includes('timing') || changed.includes('startAt')
   const settled = isRetimed ? yield* settleOldTiming(context, now, found) : found
-  const queue = yield* queueOf(put)
+  const { queue, isNew } = yield* queueOf(put)
   const version = found.version + 1
   const edited = { ...reanchored(settled, spec, changed, now), spec, version, queueId: queue.id, updatedAt: now }
   yield* one(updateSpec, found.id, JSON.stringify(spec), version, queue.id, edited.timedAt, now)
@@ -184,7 +189,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   const row = planned(edited, { now, lastRunId: lastRunId(edited, live) })
   yield* saveSchedules([row])
   yield* record(put, row, 'schedule.update', changed)
-  return { answer: 'updated', schedule: scheduleViewOf(row), changed }
+  return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
 }
 
 /** What somebody made by hand is not overwritten by a file that happens to use its name. */
@@ -222,10 +227,10 @@ function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly stri
   return { ...unplanned(row), timedAt: now, anchorAt: now, gridAnchorAt }
 }
 
-function* queueOf({ context, spec: { queue = defaultQueue, notify } }: Put): Step<QueueRow> {
-  const { queues } = yield* ensureQueues(context, [queue])
+function* queueOf({ context, spec: { queue = defaultQueue, notify } }: Put): Step<{ queue: QueueRow; isNew: boolean }> {
+  const { queues, created } = yield* ensureQueues(context, [queue])
   yield* ensureLanesOf(context.ns, notify)
-  return queues.get(queue) as QueueRow
+  return { queue: queues.get(queue) as QueueRow, isNew: created.has(queue) }
 }
 
 function* record({ context, spec, options, now }: Put, row: ScheduleRow, verb: string, changed?: string[]): Step<void> {

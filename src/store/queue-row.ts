@@ -1,8 +1,8 @@
-import { noticesPolicy, noticesQueue } from '../core/notice.ts'
-import { defaultPolicy, defaultQueue, type Policy, policyProblems } from '../core/policy.ts'
+import { firstPolicy } from '../core/first-policy.ts'
+import { type Policy, policyProblems } from '../core/policy.ts'
 import { checkText, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
-import { clockNow, dialects, each, freshIds, type Row, type Step } from './statement.ts'
+import { both, clockNow, dialects, each, freshIds, type Row, run, type Step } from './statement.ts'
 
 /** A queue as the verbs need it. `policy` is `null` when what is stored cannot be read, and then nothing is leased. */
 export interface QueueRow {
@@ -13,27 +13,42 @@ export interface QueueRow {
 }
 
 const findQueues = dialects('queue find', {
-  sqlite: 'select id, name, policy, policy_version from belfry.queue where ns = $1 and name = $2',
+  sqlite:
+    'select id, name, policy, policy_version from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
   postgres: `select q.id, q.name, q.policy, q.policy_version from belfry.queue q
-    join unnest($1::bigint[], $2::text[]) as i (ns, name) on q.ns = i.ns and q.name = i.name`,
+    join unnest($1::bigint[], $2::text[]) as i (ns, name) on q.ns = i.ns and q.name = i.name where q.deleted_at is null`,
 })
+/** A queue that was deleted is made anew in its old row, which ended runs may still name; its versions go on. */
+export const madeAnew = `on conflict (ns, name) do update set policy = excluded.policy, policy_version = q.policy_version + 1,
+    paused_at = excluded.paused_at, paused_reason = excluded.paused_reason, notify = excluded.notify,
+    created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
 const insertQueues = dialects('queue insert', {
-  sqlite: `insert into belfry.queue (id, ns, name, policy, policy_version, created_at) values ($1, $2, $3, $4, 1, $5)
-    on conflict (ns, name) do nothing`,
-  postgres: `insert into belfry.queue (id, ns, name, policy, policy_version, created_at)
+  sqlite: `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at) values ($1, $2, $3, $4, 1, $5)
+    ${madeAnew}`,
+  postgres: `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at)
     select id, ns, name, policy, 1, at
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) as i (id, ns, name, policy, at)
-    order by name on conflict (ns, name) do nothing`,
+    order by name ${madeAnew}`,
 })
 const insertFirstVersions = dialects('queue first versions', {
   sqlite: `insert into belfry.queue_version (ns, queue_id, version, policy, at, actor)
-    select ns, id, 1, policy, created_at, $2 from belfry.queue where id = $1
+    select ns, id, policy_version, policy, created_at, $3 from belfry.queue where ns = $1 and name = $2
     on conflict (queue_id, version) do nothing`,
   postgres: `insert into belfry.queue_version (ns, queue_id, version, policy, at, actor)
-    select q.ns, q.id, 1, q.policy, q.created_at, i.actor
-    from unnest($1::bigint[], $2::text[]) as i (id, actor) join belfry.queue q on q.id = i.id
+    select q.ns, q.id, q.policy_version, q.policy, q.created_at, i.actor
+    from unnest($1::bigint[], $2::text[], $3::text[]) as i (ns, name, actor)
+    join belfry.queue q on q.ns = i.ns and q.name = i.name
     on conflict (queue_id, version) do nothing`,
 })
+const bringBack = both(
+  'queue bring back',
+  'update belfry.queue set deleted_at = null where id = $1 and deleted_at is not null',
+)
+
+/** For work that comes to a queue by its row and not by its name, such as the retry of an ended run. */
+export function* bringQueueBack(id: number): Step<void> {
+  yield* run(bringBack, id)
+}
 
 export interface FoundQueues {
   readonly queues: ReadonlyMap<string, QueueRow>
@@ -57,15 +72,9 @@ export function* ensureQueues(context: Ground, names: readonly string[]): Step<F
   )
   yield* each(
     insertFirstVersions,
-    ids.map((id) => [id, 'belfry']),
+    missing.map((name) => [context.ns, name, 'belfry']),
   )
   return { queues: yield* find(context, wanted), created: new Set(missing) }
-}
-
-/** A queue that work names by chance gets the smallest ceiling: a typo must not open a second fleet. */
-export function firstPolicy(context: Ground, name: string): Policy {
-  if (name === noticesQueue) return noticesPolicy
-  return { ...defaultPolicy, maxConcurrent: name === defaultQueue ? context.defaultMaxConcurrent : 1 }
 }
 
 function* find(context: Ground, names: readonly string[]): Step<Map<string, QueueRow>> {

@@ -1,9 +1,11 @@
 import { formatId, parseId } from '../core/id.ts'
 import type { Verdict } from '../core/verdict.ts'
 import { canBeName, checkInteger } from './check.ts'
+import { columnsOf } from './columns.ts'
 import { conclude } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import { tryLockGate } from './gate.ts'
+import { noteLost } from './lost-runs.ts'
 import type { Reclaimed, ReclaimRequest } from './port.ts'
 import { lockSchedules } from './schedule-row.ts'
 import { endingOf, judge } from './settle.ts'
@@ -35,11 +37,11 @@ const findOfWorkers = dialects('reclaim find of workers', {
 /** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
-    and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning *`,
+    and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning ${columnsOf('lease')}`,
   postgres: `delete from belfry.lease where run_id = any (array(
       select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres}
         and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})
-      order by run_id for update skip locked)) returning *`,
+      order by run_id for update skip locked)) returning ${columnsOf('lease')}`,
 })
 
 /**
@@ -74,13 +76,15 @@ export function* reclaim(
     taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease))),
     schedules,
   )
-  return taken.map((lease) => ({
+  const reclaimed = taken.map((lease) => ({
     runId: formatId('run', lease.run_id as number),
     fence: lease.fence as number,
     status: verdictOf(lease).status,
     reason: verdictOf(lease).reason,
-    because: isDead(lease) ? 'holder-dead' : 'expired',
+    because: isDead(lease) ? ('holder-dead' as const) : ('expired' as const),
   }))
+  yield* noteLost(reclaimed.map((one, index) => ({ ...one, workerId: taken[index]?.worker_id as number })))
+  return reclaimed
 }
 
 interface Late {

@@ -4,6 +4,7 @@ import { applyConfig } from './apply-config.ts'
 import { backfill } from './backfill.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
+import { deleteQueue } from './delete-queue.ts'
 import { deleteSchedule } from './delete-schedule.ts'
 import { enqueue } from './enqueue.ts'
 import { fireRoutine } from './fire-routine.ts'
@@ -33,11 +34,13 @@ const refused = {
   retry: 'A retry',
   pauseSchedule: 'A pause of a schedule',
   resumeSchedule: 'A resumption of a schedule',
+  resetSchedule: 'A reset of a schedule',
   hint: 'A hint',
   clearHints: 'A clearing of hints',
   runNow: 'A run-now',
   fireDue: 'A fire',
   repair: 'A repair',
+  testNotices: 'A test of notifications',
   noticeOverdue: 'A notice',
   registerWorker: 'A registration of a worker',
   beat: 'A heartbeat',
@@ -77,6 +80,7 @@ export function rehearsalOf(store: Store, database: Database, context: StoreCont
     deleteSchedule: rehearsed(deleteSchedule),
     backfill: rehearsed(backfill),
     setQueue: rehearsed(setQueue),
+    deleteQueue: rehearsed(deleteQueue),
     apply: rehearsed(apply),
     applyConfig: rehearsed(applyConfig),
     createRoutine: rehearsed(createRoutine),

@@ -5,7 +5,8 @@ import { tryRegate } from './gate.ts'
 import { liveRunsOf, openOverlapGates } from './live-run.ts'
 import { planned } from './plan-schedule.ts'
 import type { Repaired } from './port.ts'
-import { readPolicy } from './queue-row.ts'
+import { namingQueue } from './prune/queues.ts'
+import { bringQueueBack, readPolicy } from './queue-row.ts'
 import { isPaused, lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 import { all, both, clockNow, type Joins, one, probing, type Row, type Step, thereIs, thereIsNo } from './statement.ts'
 import { lastRunId } from './turn.ts'
@@ -30,7 +31,7 @@ const inLineOfLane = `from belfry.ready r
 export const findGates = probing(
   'repair find gates',
   (join) => `with recursive lane (queue_id, concurrency_key, need_id) as (
-    select * from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
+    select queue_id, concurrency_key, need_id from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
       order by queue_id, concurrency_key, need_id limit 1) first
     union all
     select a.queue_id, a.concurrency_key, a.need_id from lane l ${join.inner('aside a', `a.run_id = ${firstOfNextLane}`)}
@@ -38,7 +39,7 @@ export const findGates = probing(
   select l.queue_id, l.concurrency_key, q.ns, q.name, q.policy,
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
       as in_flight
-  from (select * from lane limit $1) l join belfry.queue q on q.id = l.queue_id
+  from (select queue_id, concurrency_key, need_id from lane limit $1) l join belfry.queue q on q.id = l.queue_id
   where ${thereIsNo(inLineOfLane)}`,
 )
 const findInLine = both(
@@ -56,6 +57,13 @@ const findBehindNobody = probing(
     order by s.schedule_id limit $1`,
 )
 
+/** Queues that were deleted in the very moment in which work came to them. */
+const findDeletedInUse = both(
+  'repair find deleted queues',
+  `select q.id, q.name from belfry.queue q
+    where q.deleted_at is not null and (${namingQueue.map(thereIs).join(' or ')}) order by q.id limit $1`,
+)
+
 const lanesMax = 10_000
 
 /**
@@ -67,7 +75,8 @@ export function* repair(_context: StoreContext, { limit }: { limit: number }): S
   const now = yield* clockNow()
   const chains = yield* mendChains(now, limit)
   const overlaps = yield* mendOverlaps(now, limit)
-  return [...chains, ...overlaps, ...(yield* mendGates(limit))]
+  const gates = yield* mendGates(limit)
+  return [...chains, ...overlaps, ...gates, ...(yield* mendQueues(limit))]
 }
 
 function* mendChains(now: number, limit: number): Step<Repaired[]> {
@@ -134,4 +143,14 @@ export function isKeyShut(row: Row): boolean {
 function gateSentence(row: Row): string {
   const key = JSON.stringify(row.concurrency_key)
   return `Runs of key ${key} in queue ${row.name} stood behind a gate with room and nobody in line; the next may go now.`
+}
+
+function* mendQueues(limit: number): Step<Repaired[]> {
+  const mended: Repaired[] = []
+  for (const { id, name } of yield* all<{ id: number; name: string }>(findDeletedInUse, limit)) {
+    yield* bringQueueBack(id)
+    const sentence = `Queue ${name} was deleted while work came to it; it is there again, with the policy that it had.`
+    mended.push({ what: 'queue', subject: name, sentence })
+  }
+  return mended
 }

@@ -2,6 +2,7 @@ import { isEnded } from '../core/run-state.ts'
 import { writeAudit } from './audit.ts'
 import { gatesOf } from './cancel.ts'
 import { checkActor, checkInteger, priorityMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { lockGates, regateLocked } from './gate.ts'
 import type { Reprioritised } from './host-steps.ts'
@@ -23,7 +24,7 @@ import { both, clockNow, one, run, type Step, StepAgain } from './statement.ts'
 const leaveLine = both(
   'reprioritise leave line',
   `delete from belfry.ready
-    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning *`,
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning ${columnsOf('ready')}`,
 )
 const moveAside = both(
   'reprioritise aside',

@@ -1,5 +1,6 @@
 import { overlapOf } from '../core/overlap.ts'
 import { type Arrival, admit } from './admit.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { listLiveRuns, schedulesAtWork } from './live-run.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
@@ -11,7 +12,7 @@ import { both, clockNow, one, type Step } from './statement.ts'
 /** Found by its run, and not among all that are parked; see `takeGated` in `gate.ts`. */
 const takeParked = both(
   'reset take parked',
-  `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning *`,
+  `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning ${columnsOf('aside')}`,
 )
 const claimDedupeKey = both(
   'reset claim dedupe',

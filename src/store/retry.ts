@@ -3,11 +3,12 @@ import { formatId } from '../core/id.ts'
 import { needOf } from '../core/target.ts'
 import { admit } from './admit.ts'
 import { jsonText } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { arrivalOf } from './enqueue.ts'
 import { ensureNeeds, needName } from './need-row.ts'
 import type { RetryAnswer } from './port.ts'
-import { readPolicy } from './queue-row.ts'
+import { bringQueueBack, readPolicy } from './queue-row.ts'
 import { joinSchedule, lockScheduleOf, resetParked } from './reset.ts'
 import { placesOf } from './run-place.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
@@ -15,10 +16,10 @@ import type { ScheduleRow } from './schedule-row.ts'
 import { runIdOf } from './settle.ts'
 import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from './statement.ts'
 
-const findDefinition = both('retry find definition', 'select * from belfry.run where id = $1')
+const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
 /** Found by its run; see `findEnds` in `reads/run.ts`. */
 const findEnd = both('retry find end', `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`)
-const findQueue = both('retry find queue', 'select policy, policy_version from belfry.queue where id = $1')
+const findQueue = both('retry find queue', 'select policy, policy_version, deleted_at from belfry.queue where id = $1')
 const claimDedupeKey = both(
   'retry claim dedupe',
   'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
@@ -61,6 +62,7 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
   const holder = yield* takeDedupeKey(context, first.dedupe_key as string | null, id)
   if (holder !== id) return { answer: 'dedupe-key', id: formatId('run', holder) }
   const queue = (yield* one(findQueue, work.queueId)) as Row
+  if (queue.deleted_at !== null) yield* bringQueueBack(work.queueId)
   const joined = yield* joinSchedule(now, { ns: context.ns, runId: id, enqueuedAt: now }, schedule)
   const row: RunRow = {
     ...work,

@@ -2,6 +2,7 @@ import { payloadBytesMax } from '../core/payload.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
 import { canBeName, canonicalJson, checkActor, checkFields, checkText, jsonText, nameLengthMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import type { Actor } from './port.ts'
 import { routineViewOf } from './reads/routine.ts'
@@ -12,15 +13,15 @@ const insertRoutine = both(
   'routine insert',
   `insert into belfry.routine (id, ns, name, spec, disabled_at, disabled_reason, created_at, created_by, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $7)
-    on conflict (ns, name) where deleted_at is null do nothing returning *`,
+    on conflict (ns, name) where deleted_at is null do nothing returning ${columnsOf('routine')}`,
 )
 const findLive = both(
   'routine find live',
-  'select * from belfry.routine where ns = $1 and name = $2 and deleted_at is null',
+  `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name = $2 and deleted_at is null`,
 )
 const lockNamed = dialects('routine lock named', {
-  sqlite: 'select * from belfry.routine where ns = $1 and name = $2 and deleted_at is null',
-  postgres: `select * from belfry.routine where ns = $1 and name = $2 and deleted_at is null for no key update`,
+  sqlite: `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name = $2 and deleted_at is null`,
+  postgres: `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name = $2 and deleted_at is null for no key update`,
 })
 const markDeleted = both('routine mark deleted', 'update belfry.routine set deleted_at = $2 where id = $1')
 const saveSwitch = both(

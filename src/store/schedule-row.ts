@@ -4,6 +4,7 @@ import { formatId } from '../core/id.ts'
 import type { LateSchedule, LateState } from '../core/missed.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
 import { canBeName } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import {
   ahead,
@@ -38,6 +39,9 @@ export interface ScheduleRow {
   readonly lastPlannedAt: number | null
   readonly anchorAt: number
   readonly gridAnchorAt: number
+  /** When an occurrence of it ended last, however; when one completed last. */
+  readonly lastEndAt: number | null
+  readonly lastSuccessAt: number | null
   readonly nextRunAt: number | null
   readonly nextDueAt: number | null
   readonly nextDecision: NextDecisionView | null
@@ -56,29 +60,30 @@ export interface ScheduleRow {
 
 const listed = inList.numbers('$1')
 const lockAndWait = dialects('schedule lock', {
-  sqlite: `select * from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select * from belfry.schedule where id ${listed.postgres} order by id for no key update`,
+  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
+  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update`,
 })
 const lockFree = dialects('schedule lock free', {
-  sqlite: `select * from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select * from belfry.schedule where id ${listed.postgres} order by id for no key update skip locked`,
+  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
+  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update skip locked`,
 })
 const lockNamed = dialects('schedule lock named', {
-  sqlite: 'select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
-  postgres: `select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
+  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
+  postgres: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
 })
 const stateColumns = `disabled_at, disabled_reason, paused_until, paused_reason, hints, failure_count, runs_count,
   last_planned_at, anchor_at, grid_anchor_at, next_run_at, next_due_at, next_decision, waits_for, wake_at, deleted_at,
-  is_done`
+  is_done, last_end_at, last_success_at`
 const stateTexts = {
   sqlite: `update belfry.schedule set (${stateColumns})
-    = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) where id = $1`,
+    = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) where id = $1`,
   postgres: `update belfry.schedule s set (${stateColumns}) = (i.disabled_at, i.disabled_reason, i.paused_until,
       i.paused_reason, i.hints, i.failure_count, i.runs_count, i.last_planned_at, i.anchor_at, i.grid_anchor_at,
-      i.next_run_at, i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.deleted_at, i.is_done)
+      i.next_run_at, i.next_due_at, i.next_decision, i.waits_for, i.wake_at, i.deleted_at, i.is_done,
+      i.last_end_at, i.last_success_at)
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::bigint[],
       $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],
-      $16::bigint[], $17::bigint[], $18::smallint[]) as i (id, ${stateColumns})
+      $16::bigint[], $17::bigint[], $18::smallint[], $19::bigint[], $20::bigint[]) as i (id, ${stateColumns})
     where s.id = i.id`,
 }
 const save = dialects('schedule save', stateTexts)
@@ -91,10 +96,10 @@ const savePlan = dialects('schedule save plan', {
       $8::bigint[], $9::smallint[]) as i (id, ${planColumns})
     where s.id = i.id`,
 })
-/** No index knows of the anchor, so this leaves them all alone. */
-const saveAnchor = dialects('schedule save anchor', {
-  sqlite: `update belfry.schedule set anchor_at = $2 where id ${listed.sqlite}`,
-  postgres: `update belfry.schedule set anchor_at = $2 where id ${listed.postgres}`,
+/** For occurrences that completed. No index knows of these columns, so this leaves them all alone. */
+const saveCompletion = dialects('schedule save completed', {
+  sqlite: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.sqlite}`,
+  postgres: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.postgres}`,
 })
 /** Schedules that are to be looked at sooner than before are apart, because somebody may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', stateTexts)
@@ -145,9 +150,9 @@ export function* savePlans(rows: readonly ScheduleRow[]): Step<void> {
   yield* runEach(savePlan, rows.filter((row) => !isSooner(row)).map(planTuple))
 }
 
-/** Writes down when occurrences of schedules ended, and nothing else. */
-export function* saveAnchors(ids: readonly number[], anchorAt: number): Step<void> {
-  if (ids.length > 0) yield* run(saveAnchor, JSON.stringify(ids), anchorAt)
+/** Writes down when occurrences of schedules completed, and nothing else. */
+export function* saveCompleted(ids: readonly number[], completedAt: number): Step<void> {
+  if (ids.length > 0) yield* run(saveCompletion, JSON.stringify(ids), completedAt)
 }
 
 function isSooner({ wakeAt, knownWakeAt }: ScheduleRow): boolean {
@@ -187,6 +192,8 @@ function stateTuple(row: ScheduleRow) {
     row.wakeAt,
     row.deletedAt,
     isDone(row),
+    row.lastEndAt,
+    row.lastSuccessAt,
   ]
 }
 
@@ -261,6 +268,8 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     lastPlannedAt: row.last_planned_at as number | null,
     anchorAt: row.anchor_at as number,
     gridAnchorAt: row.grid_anchor_at as number,
+    lastEndAt: row.last_end_at as number | null,
+    lastSuccessAt: row.last_success_at as number | null,
     nextRunAt: row.next_run_at as number | null,
     nextDueAt: row.next_due_at as number | null,
     nextDecision: row.next_decision === null ? null : storedJson(row, 'next_decision'),

@@ -27,6 +27,8 @@ export interface PutAnswer {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
   readonly schedule: ScheduleView
   readonly changed: string[]
+  /** Whether the queue that it names was made with it. */
+  readonly queueCreated?: true
 }
 
 export type HintKind = 'interval' | 'oneshot'
@@ -66,7 +68,7 @@ export interface Fired {
 }
 
 export interface Repaired {
-  readonly what: 'chain' | 'key-gate' | 'overlap-gate'
+  readonly what: 'chain' | 'key-gate' | 'overlap-gate' | 'queue'
   readonly subject: string
   readonly sentence: string
 }

@@ -1,27 +1,29 @@
 import { BelfryError } from '../core/error.ts'
+import { firstPolicy } from '../core/first-policy.ts'
 import type { Notify } from '../core/notice.ts'
 import { type Policy, policyProblems } from '../core/policy.ts'
 import { writeAudit } from './audit.ts'
 import { reasonLengthMax } from './cancel.ts'
 import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { tryRegate } from './gate.ts'
 import { refuseManaged } from './managed.ts'
 import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from './notify-setting.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from './port.ts'
-import { firstPolicy, readPolicy } from './queue-row.ts'
+import { madeAnew, readPolicy } from './queue-row.ts'
 import { queue as readQueue } from './reads/queue.ts'
 import { both, clockNow, dialects, freshIds, one, type Row, type Step } from './statement.ts'
 import type { QueueView } from './view.ts'
 
 const lockQueue = dialects('set queue lock', {
-  sqlite: 'select * from belfry.queue where ns = $1 and name = $2',
-  postgres: 'select * from belfry.queue where ns = $1 and name = $2 for no key update',
+  sqlite: `select ${columnsOf('queue')} from belfry.queue where ns = $1 and name = $2`,
+  postgres: `select ${columnsOf('queue')} from belfry.queue where ns = $1 and name = $2 for no key update`,
 })
 const insertQueue = both(
   'set queue insert',
-  `insert into belfry.queue (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at, notify)
-    values ($1, $2, $3, $4, 1, $5, $6, $7, $8) on conflict (ns, name) do nothing returning id`,
+  `insert into belfry.queue as q (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at, notify)
+    values ($1, $2, $3, $4, 1, $5, $6, $7, $8) ${madeAnew} returning id, policy_version`,
 )
 export const updateQueue = both(
   'set queue update',
@@ -60,7 +62,7 @@ export function* setQueue(context: StoreContext, name: string, change: QueueChan
   checkText(name, 'queue', nameLengthMax)
   checkChange(change)
   const found = yield* one(lockQueue, context.ns, name)
-  if (found !== undefined) return yield* update(context, found, change)
+  if (found !== undefined && found.deleted_at === null) return yield* update(context, found, change)
   const created = yield* create(context, name, change)
   // Somebody made the queue between the two statements, so this is a change of it after all.
   return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
@@ -96,7 +98,8 @@ function* create(context: StoreContext, name: string, change: QueueChange): Step
   const row = yield* one(insertQueue, id, context.ns, name, policy, pausedAt, reason, now, notifyText(notify))
   if (row === undefined) return null
   yield* ensureLanesOf(context.ns, notify)
-  yield* one(insertVersion, context.ns, id, 1, policy, now, actor.name, actor.door)
+  const [queueId, version] = [row.id as number, row.policy_version as number]
+  yield* one(insertVersion, context.ns, queueId, version, policy, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
   return { answer: 'created', queue: yield* viewOf(context, name) }
 }

@@ -1,14 +1,14 @@
 import { BelfryError } from '../core/error.ts'
 import { parseId } from '../core/id.ts'
-import type { Policy } from '../core/policy.ts'
 import { type Outcome, type Verdict, verdict } from '../core/verdict.ts'
 import { invalid } from './check.ts'
 import { checkEnd } from './check-end.ts'
-import { conclude, type Ending } from './conclude.ts'
+import { columnsOf } from './columns.ts'
+import { conclude, type Ending, reasonTold } from './conclude.ts'
 import type { StoreContext } from './context.ts'
 import type { AttemptEnd, LeaseName, Settled } from './port.ts'
-import { readPolicy } from './queue-row.ts'
 import { writeResults } from './result.ts'
+import { type JudgingPolicy, judgingPolicy } from './retry-policy.ts'
 import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from './schedule-row.ts'
 import {
   all,
@@ -30,9 +30,9 @@ import {
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
 const takeLeases = dialects('settle take leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3
-    returning *, $4 as now`,
+    returning ${columnsOf('lease')}, $4 as now`,
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3
-    returning *, ${clockOr('$4')} as now`,
+    returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
 const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
   and cancel_requested_at is null`
@@ -48,7 +48,7 @@ const endPlainly = dialects('settle end plainly', {
   sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease
     where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
   postgres: `with gone as (
-      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning *),
+      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning ${columnsOf('lease')}),
     ended as (
       ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id)
     select run_id from ended where (select count(*) from ended) < ${askedCount}
@@ -66,9 +66,9 @@ const findRecorded = dialects('settle find recorded', {
   postgres: `${recorded(probes)} ${inList.numbers('$1').postgres} and d.ns = $2`,
 })
 const findJudged = dialects('settle find judged', {
-  sqlite: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+  sqlite: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
     where d.id = $1`,
-  postgres: `select d.id, d.repeatable, d.on_exhausted, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+  postgres: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
     where d.id = any ($1::bigint[])`,
 })
 const findListed = dialects('settle find listed', {
@@ -237,7 +237,7 @@ function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
   return { kind: 'cancelled', reason: lease.cancel_reason as string }
 }
 
-/** What becomes of each leased run; the budget is judged by the policy of this moment. */
+/** What becomes of each leased run; the budget is judged by its own retries, and by the policy of this moment. */
 export function* judge(
   now: number,
   attempts: readonly EndedAttempt[],
@@ -275,6 +275,7 @@ function withoutFurtherAttempt(given: Verdict): Verdict {
 }
 
 function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undefined): Verdict {
+  const policy = judgingPolicy(facts)
   const run = {
     id: String(lease.run_id),
     attempts: lease.attempts as number,
@@ -282,24 +283,15 @@ function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undef
     deaths: lease.deaths as number,
     cancelRequestedAt: lease.cancel_requested_at as number | null,
     repeatable: facts?.repeatable !== 0,
-    onExhausted: onExhaustedOf(lease, facts),
+    onExhausted: onExhaustedOf(lease, facts, policy),
   }
-  return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy: policyOf(facts) })
+  return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy })
 }
 
 /** Enqueued work is parked for a person when its budget is spent; an occurrence fails, because another one follows. */
-function onExhaustedOf(lease: Row, facts: Row | undefined): 'park' | 'fail' {
+function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy): 'park' | 'fail' {
   const own = (facts?.on_exhausted ?? null) as 'park' | 'fail' | null
-  return own ?? policyOf(facts).onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
-}
-
-/** A policy that cannot be read allows no further attempt: the queue is closed anyhow until somebody mends it. */
-const noFurtherAttempt = { maxAttempts: 1, backoffBaseMs: 0, backoffFactor: 1, backoffCapMs: 0 } as const
-
-function policyOf(
-  facts: Row | undefined,
-): Pick<Policy, keyof typeof noFurtherAttempt | 'backoffSpread' | 'onExhausted'> {
-  return (facts === undefined ? null : readPolicy(facts.policy as string)) ?? noFurtherAttempt
+  return own ?? policy.onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
 }
 
 export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): Ending {
@@ -331,7 +323,9 @@ function* recordsOf({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<Ma
   return records
 }
 
-function written({ runId, fence }: AttemptEnd, { status, reason, nextEligibleAt }: Verdict): Settled {
+function written({ runId, fence }: AttemptEnd, given: Verdict): Settled {
+  const { status, nextEligibleAt } = given
+  const reason = reasonTold(given)
   return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
 }
 

@@ -7,6 +7,7 @@ import { cancel } from './cancel.ts'
 import { noteConfigFault } from './config-fault.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
+import { deleteQueue } from './delete-queue.ts'
 import { deleteSchedule } from './delete-schedule.ts'
 import { takeDuty } from './duty.ts'
 import { enqueue } from './enqueue.ts'
@@ -44,6 +45,7 @@ import { renew } from './renew.ts'
 import { repair } from './repair.ts'
 import { reprioritise } from './reprioritise.ts'
 import { reset } from './reset.ts'
+import { resetSchedule } from './reset-schedule.ts'
 import { retry } from './retry.ts'
 import { createRoutine, deleteRoutine, switchRoutine } from './routine.ts'
 import { runNow } from './run-now.ts'
@@ -51,6 +53,7 @@ import { setNotify } from './set-notify.ts'
 import { setQueue } from './set-queue.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './settle.ts'
 import type { Step } from './statement.ts'
+import { testNotices } from './test-notice.ts'
 import { createToken, noteTokenUse, revokeToken } from './token.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
 import { beat, registerWorker } from './worker.ts'
@@ -196,6 +199,7 @@ export class SqlStore implements Store {
   putSchedule: Method<'putSchedule'> = (spec, options) => this.#write(putSchedule, spec, options)
   pauseSchedule: Method<'pauseSchedule'> = (name, pause) => this.#write(pauseSchedule, name, pause)
   resumeSchedule: Method<'resumeSchedule'> = (name, options) => this.#write(resumeSchedule, name, options)
+  resetSchedule: Method<'resetSchedule'> = (name, options) => this.#write(resetSchedule, name, options)
   deleteSchedule: Method<'deleteSchedule'> = (name, options) => this.#write(deleteSchedule, name, options)
   hint: Method<'hint'> = (name, given) => this.#write(hint, name, given)
   clearHints: Method<'clearHints'> = (name, kinds) => this.#write(clearHints, name, kinds)
@@ -204,11 +208,13 @@ export class SqlStore implements Store {
   fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
   repair: Method<'repair'> = (request) => this.#write(repair, request)
   setNotify: Method<'setNotify'> = (...args) => this.#write(setNotify, ...args)
+  testNotices: Method<'testNotices'> = (test) => this.#write(testNotices, test)
   noticeOverdue: Method<'noticeOverdue'> = (request) => this.#write(noticeOverdue, request)
 
   setQueue: Method<'setQueue'> = (name, change) => {
     return this.#written(setQueue, [name, change], () => ({ queues: [name] }))
   }
+  deleteQueue: Method<'deleteQueue'> = (...args) => this.#write(deleteQueue, ...args)
   apply: Method<'apply'> = (...args) => this.#write(apply, ...args)
   applyConfig: Method<'applyConfig'> = (...args) => this.#write(applyConfig, ...args)
   noteConfigFault: Method<'noteConfigFault'> = (...args) => this.#write(noteConfigFault, ...args)

@@ -1,3 +1,4 @@
+import { columnsOf } from './columns.ts'
 import { all, dialects, each, inList, type Row, runEach, type Step } from './statement.ts'
 
 /** Where a live run stands in its queue, and the counts it carries from place to place. */
@@ -60,8 +61,8 @@ export const insertWaiting = dialects('standing insert waiting', asideTexts)
 const insertAside = dialects('standing insert aside', asideTexts)
 
 const deleteAside = dialects('standing delete aside', {
-  sqlite: 'delete from belfry.aside where run_id = $1 returning *',
-  postgres: 'delete from belfry.aside where run_id = any ($1::bigint[]) returning *',
+  sqlite: `delete from belfry.aside where run_id = $1 returning ${columnsOf('aside')}`,
+  postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) returning ${columnsOf('aside')}`,
 })
 
 export function* putInLine(standings: readonly Standing[]): Step<void> {

@@ -1,4 +1,5 @@
 import { BelfryError } from '../core/error.ts'
+import { columnsOf, type Table } from './columns.ts'
 
 /**
  * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
@@ -47,7 +48,8 @@ export type Request =
   /** The rows of one that was sent ahead. */
   | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
-  | { readonly kind: 'ids'; readonly count: number }
+  /** `areTold`: a caller has them before the commit, and in a transaction of his own nobody knows whether that comes. */
+  | { readonly kind: 'ids'; readonly count: number; readonly areTold?: true }
   /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
   | { readonly kind: 'wake-others' }
 
@@ -69,18 +71,21 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
   return { name, ...texts }
 }
 
-/** How a statement joins one more table; `table` is its name with an alias, without the schema. */
+/** A table with its alias, without the schema. */
+type Aliased = `${Table} ${string}`
+
+/** How a statement joins one more table. */
 export interface Joins {
-  inner(table: string, on: string): string
-  left(table: string, on: string): string
+  inner(table: Aliased, on: string): string
+  left(table: Aliased, on: string): string
 }
 
 export const plainJoins: Joins = {
   inner: (table, on) => `join belfry.${table} on ${on}`,
   left: (table, on) => `left join belfry.${table} on ${on}`,
 }
-const probed = (table: string, on: string) =>
-  `lateral (select * from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
+const probed = (table: Aliased, on: string) =>
+  `lateral (select ${columnsOf(table.split(' ')[0] as Table)} from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
 /** PostgreSQL's own; see `probing`. */
 export const probes: Joins = {
   inner: (table, on) => `cross join ${probed(table, on)}`,
@@ -196,6 +201,12 @@ export function* clockNow(): Step<number> {
 export function* freshIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count }).map((row) => row.id as number)
+}
+
+/** The same for runs, whose ids a caller is told: no other run gets one of them, also when his transaction is rolled back. */
+export function* freshRunIds(count: number): Step<number[]> {
+  if (count === 0) return []
+  return (yield { kind: 'ids', count, areTold: true }).map((row) => row.id as number)
 }
 
 /** Thrown by a verb that met others at work: the database rolls the step back and asks it again, a few times. */

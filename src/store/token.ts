@@ -2,6 +2,7 @@ import { BelfryError } from '../core/error.ts'
 import { formatId, parseId } from '../core/id.ts'
 import { writeAudit } from './audit.ts'
 import { checkActor, checkInstant, checkText, keyLengthMax, nameLengthMax } from './check.ts'
+import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import { lockManaged } from './managed.ts'
 import type { Actor } from './port.ts'
@@ -12,11 +13,11 @@ import type { NewToken, ScopeSaid, TokenAnswer } from './token-steps.ts'
 const insertToken = both(
   'token insert',
   `insert into belfry.token (id, ns, name, hash, scope, created_at, created_by, expires_at, managed_by)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (ns, name) where revoked_at is null do nothing returning *`,
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (ns, name) where revoked_at is null do nothing returning ${columnsOf('token')}`,
 )
 const findLive = both(
   'token find live',
-  'select * from belfry.token where ns = $1 and name = $2 and revoked_at is null',
+  `select ${columnsOf('token')} from belfry.token where ns = $1 and name = $2 and revoked_at is null`,
 )
 const revoke = both(
   'token revoke',

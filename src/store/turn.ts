@@ -2,6 +2,7 @@ import { cron } from '../core/cron/cron.ts'
 import type { Hints } from '../core/governor.ts'
 import { type LateOccurrence, type LateSchedule, maxLatenessMs, missed } from '../core/missed.ts'
 import { type LiveRun, overlapDecision } from '../core/overlap.ts'
+import { caughtUpAt } from '../core/spread.ts'
 import { type EndedHint, expiredKinds, hintKinds, without } from './hint-row.ts'
 import { type LedgerEntry, summed } from './ledger.ts'
 import type { LiveRunRow } from './live-run.ts'
@@ -19,6 +20,7 @@ export interface Fire {
   /** When its share of a catch-up is over. */
   readonly notBefore: number | null
   readonly lateAfter: number
+  readonly isMissed: boolean
   readonly decision: NextDecisionView
   /** The run it must not overlap: one that is live, or one of this turn. */
   readonly behind: LiveName | null
@@ -112,7 +114,9 @@ function pauseEnded(turn: Turn, at: number): Turn {
 function hintsExpired(turn: Turn, at: number): Turn {
   const { row, live, endedHints } = turn
   const expired = expiredKinds(row.hints, at)
-  const next = planned({ ...row, hints: without(row.hints, expired) }, { now: at, lastRunId: lastRunId(row, live) })
+  // The governor is asked while the row still has the hint: a calendar instant equal to the expiry is the baseline's.
+  const asked = planned(row, { now: at, lastRunId: lastRunId(row, live) })
+  const next = { ...asked, hints: without(row.hints, expired) }
   return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
 }
 
@@ -154,8 +158,9 @@ function withDue(turn: Turn, now: number): Turn {
   const { row } = turn
   const schedule = lateSchedule(row)
   const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
-  const live = turn.live.map(({ runId, isLeased }): LiveRun => {
-    return { id: String(runId), status: isLeased ? 'leased' : 'ready' }
+  const live = turn.live.map((run): LiveRun => {
+    const { runId, isLeased } = run
+    return { id: String(runId), status: isLeased ? 'leased' : 'ready', isCatchUp: wasMissed(run, turn.live) }
   })
   const deciding: Deciding = {
     row,
@@ -196,7 +201,8 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
     return
   }
   const { overlap, missed: missedMode, queueMax } = row.spec
-  const decision = overlapDecision({ overlap, missed: missedMode, queueMax, live, cause: 'occurrence' })
+  const cause = one.isMissed ? 'occurrence' : 'punctual-occurrence'
+  const decision = overlapDecision({ overlap, missed: missedMode, queueMax, live, cause })
   if (decision.action === 'skip' || decision.action === 'refuse') {
     if (plannedAt === row.nextRunAt && row.nextDecision?.winner === 'oneshot-hint') deciding.waitingHint = true
     else skip(deciding, alone, 'overlap', nameOf(decision.because))
@@ -204,15 +210,18 @@ function decide(deciding: Deciding, one: LateOccurrence): void {
   }
   deciding.cancels ||= decision.action === 'make-and-cancel'
   const newest = standsBehind(row.spec) ? live.at(-1) : undefined
+  const lateAt = lateAfter(deciding, one)
+  const startsAt = caughtUpAt({ now, shareMs: (one.notBefore ?? now) - now, lateAfter: lateAt })
   deciding.fires.push({
     plannedAt,
     dueAt: one.dueAt,
-    notBefore: one.notBefore !== null && one.notBefore > now ? one.notBefore : null,
-    lateAfter: lateAfter(deciding, one),
+    notBefore: startsAt > now ? startsAt : null,
+    lateAfter: lateAt,
+    isMissed: one.isMissed,
     decision: decisionFor(row, one, now),
     behind: newest === undefined ? null : nameOf(newest.id),
   })
-  live.push({ id: `fire ${deciding.fires.length - 1}`, status: 'ready' })
+  live.push({ id: `fire ${deciding.fires.length - 1}`, status: 'ready', isCatchUp: one.isMissed })
   deciding.lastPlannedAt = plannedAt
 }
 
@@ -236,6 +245,13 @@ function skip(deciding: Deciding, stretch: Stretch, outcome: string, causedBy: L
     skips.push({ ns, scheduleId, from, to, count, countIsAtLeast, outcome, runId: null, causedBy, decision })
   }
   deciding.lastPlannedAt = to
+}
+
+/** Whether a live run was made for a missed occurrence: a minute late, or together with a later one. */
+function wasMissed({ dueAt, enqueuedAt, occurrenceAt }: LiveRunRow, live: readonly LiveRunRow[]): boolean {
+  if (occurrenceAt === null || dueAt === null) return false
+  if (enqueuedAt - dueAt > merelyLateMs) return true
+  return live.some((other) => other.enqueuedAt === enqueuedAt && (other.occurrenceAt ?? 0) > occurrenceAt)
 }
 
 /** As late as this an occurrence counts as merely late, and its lateness is not held against it. */

@@ -204,6 +204,13 @@ export interface QueueStats {
   readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]
 }
 
+/** The runs that were taken back from a worker, and what they were from then on. */
+export interface LostRuns {
+  readonly count: number
+  /** The last of them. */
+  readonly runs: readonly { readonly id: string; readonly status: RunStatus; readonly reason: string }[]
+}
+
 export interface WorkerView {
   readonly id: string
   readonly name: string
@@ -213,7 +220,12 @@ export interface WorkerView {
   readonly startedAt: number
   readonly beatAt: number
   readonly beatMs: number
+  /** Since when it is gone, however it went. */
   readonly stoppedAt: number | null
+  /** When it was found dead, if it has not stopped by itself. */
+  readonly diedAt: number | null
+  /** What was taken back from it; null where nothing was. */
+  readonly lost: LostRuns | null
   readonly process: {
     readonly pid: number
     readonly startedAt: string

@@ -1,9 +1,8 @@
 import { formatId } from '../core/id.ts'
-import type { Capabilities } from '../core/plan.ts'
 import { checkInteger, checkText, jsonText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { workerIdOf } from './duty.ts'
-import type { NewWorker } from './port.ts'
+import type { BeatOptions, NewWorker } from './port.ts'
 import { both, clockNow, dialects, each, freshIds, one, type Step } from './statement.ts'
 
 const insertWorker = both(
@@ -12,15 +11,17 @@ const insertWorker = both(
       beat_at, beat_ms)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)`,
 )
-/** A stop is final: a beat that was under way when its worker stopped does not bring it back. */
+/** A stop is final: a beat that was under way when its worker stopped does not bring it back. Of one that died others tell, so that it was not heard of then. */
 const beatWorkers = dialects('worker beat', {
-  sqlite: `update belfry.worker set beat_at = case when stopped_at is null then $3 else beat_at end,
-      stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end, can = coalesce($5, can)
+  sqlite: `update belfry.worker set beat_at = case when stopped_at is null and $6 = 0 then $3 else beat_at end,
+      stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end, can = coalesce($5, can),
+      died_at = case when $6 = 1 and stopped_at is null then $3 else died_at end
     where id = $1 and ns = $2 returning id`,
-  postgres: `update belfry.worker w set beat_at = case when w.stopped_at is null then i.now else w.beat_at end,
+  postgres: `update belfry.worker w set beat_at = case when w.stopped_at is null and i.died = 0 then i.now else w.beat_at end,
       stopped_at = case when i.stopped = 1 then coalesce(w.stopped_at, i.now) else w.stopped_at end,
-      can = coalesce(i.can, w.can)
-    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[]) as i (id, ns, now, stopped, can)
+      can = coalesce(i.can, w.can), died_at = case when i.died = 1 and w.stopped_at is null then i.now else w.died_at end
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::int[])
+      as i (id, ns, now, stopped, can, died)
     where w.id = i.id and w.ns = i.ns returning w.id`,
 })
 
@@ -62,18 +63,18 @@ function checkProcess(process: NonNullable<NewWorker['process']>): void {
   }
 }
 
-/** Notes that workers are alive, or have stopped, or what they can do by now. A worker that the store has forgotten must register again. */
+/** Notes that workers are alive, or have stopped or died, or what they can do by now. A worker that the store has forgotten must register again. */
 export function* beat(
   context: StoreContext,
   workerIds: readonly string[],
-  { stopped = false, can }: { stopped?: boolean; can?: Capabilities } = {},
+  { stopped = false, died = false, can }: BeatOptions = {},
 ): Step<{ unknown: string[] }> {
   const ids = [...new Set(workerIds)].map((text) => workerIdOf(text, 'workerIds'))
   const canText = can === undefined ? null : jsonText(can, 'can')
   const now = yield* clockNow()
   const rows = yield* each<{ id: number }>(
     beatWorkers,
-    ids.map((id) => [id, context.ns, now, stopped ? 1 : 0, canText]),
+    ids.map((id) => [id, context.ns, now, stopped || died ? 1 : 0, canText, died ? 1 : 0]),
   )
   const known = new Set(rows.map(({ id }) => id))
   return { unknown: ids.filter((id) => !known.has(id)).map((id) => formatId('worker', id)) }

@@ -41,7 +41,8 @@ export interface Ended {
 
 /**
  * Carries out one attempt. It answers when nothing of the attempt is left running. What it throws counts as a failure
- * with that message; after the signal was aborted, whatever it answers or throws means "stopped". What has ended when it
+ * with that message; after the signal was aborted it means "stopped", and so does what it answers, except a success after a
+ * cancel and the end of a handler whose worker or lease was ending: those stand. What has ended when it
  * returns need not be wrapped in a promise.
  */
 export type Execute = (attempt: Attempt) => Ended | Promise<Ended>

@@ -15,6 +15,25 @@ export function problemAt(field: string, problem: string, expected: string): Tar
   return { field, problem, expected }
 }
 
+const itemProblemsMax = 100
+
+/** What is wrong with the items of a list, until that is more than a refusal tells; the items behind are counted. */
+export function problemsAmong(
+  items: readonly unknown[],
+  field: string,
+  problemsOf: (item: unknown, index: number) => TargetProblem[],
+): TargetProblem[] {
+  const problems: TargetProblem[] = []
+  for (const [index, item] of items.entries()) {
+    problems.push(...problemsOf(item, index))
+    const left = items.length - index - 1
+    if (problems.length < itemProblemsMax || left === 0) continue
+    const said = `has ${left} more behind ${field}[${index}] that were not read`
+    return [problemAt(field, said, 'those before them mended first'), ...problems]
+  }
+  return problems
+}
+
 /** What is wrong with what `{ secret: … }` names. It is never shown: it may be the secret itself, in the wrong place. */
 export function secretProblems(name: unknown, field: string): TargetProblem[] {
   return isSecretName(name) ? [] : [problemAt(`${field}.secret`, 'is no name of a secret', secretNameExpected)]

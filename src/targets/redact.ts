@@ -1,10 +1,23 @@
+import { type Fold, ignored, isLineBreak } from './fold.ts'
 import type { Secret } from './secret.ts'
-import { Trie } from './trie.ts'
+import { type Form, type Reading, readingsOf } from './secret-forms.ts'
 
-/** Shorter secrets occur by chance, and taking them out would leave no readable text. */
-const valueLengthMin = 4
-/** A line of a secret that has several is taken out by itself when it is long enough to be no mere bracket. */
-const lineLengthMin = 8
+/**
+ * What looks like the beginning of a secret at the end of a line is held back until the next line shows what it is. Fewer signs than
+ * these are given out, or every other line would wait for the next one.
+ */
+const heldOverBreakMin = 4
+
+/**
+ * How many signs that a fold leaves out may stand inside what looks like the beginning of a secret: so many in all, and so many for
+ * each sign that counts. A dump has two or three for each. Without a limit, the beginning of a secret and endless blanks would be held
+ * in memory for ever, and no limit of an output would apply to them.
+ */
+const ignoredMax = 4_096
+const ignoredPerSignMax = 8
+
+/** Where a reader of a trie stands that has seen no beginning of anything. */
+const nothingBegun = 0
 
 export interface Redactor {
   /** The next piece, without what may yet turn out to be the beginning of a secret. */
@@ -13,7 +26,10 @@ export interface Redactor {
   end(): string
 }
 
-/** Puts `[secret NAME]` in the place of each secret, also where it is written for a URL, in JSON or in base64. */
+/**
+ * Puts `[secret NAME]` in the place of each secret, also where it is written for a URL, in JSON, in base64 or in hexadecimal digits,
+ * and where line breaks, blanks or the other columns of a dump stand in between.
+ */
 export function redact(text: string, secrets: readonly Secret[]): string {
   const stream = redactor(secrets)
   return stream.add(text) + stream.end()
@@ -24,16 +40,10 @@ export function redact(text: string, secrets: readonly Secret[]): string {
  * together are what `redact` makes of the whole.
  */
 export function redactor(secrets: readonly Secret[]): Redactor {
-  const forms = formsOf(secrets)
-  if (forms.length === 0) return { add: (text) => text, end: () => '' }
-  const stream = new Stream(forms)
+  const readings = readingsOf(secrets)
+  if (readings.length === 0) return { add: (text) => text, end: () => '' }
+  const stream = new Stream(readings)
   return { add: (text) => stream.add(text), end: () => stream.end() }
-}
-
-/** One way a secret may be written. */
-interface Form {
-  readonly text: string
-  readonly name: string
 }
 
 /** A part of the text in which secrets stand. Where they overlap it is one part, or the rest of one would stay. */
@@ -46,43 +56,60 @@ interface Stretch {
 
 /** Places are counted from the beginning of all pieces together. */
 class Stream {
-  readonly #forms: readonly Form[]
-  readonly #trie: Trie
-  #node = 0
+  readonly #readers: readonly Reader[]
   #readTo = 0
   /** What was read and not yet given out, from a place on. What certainly is a secret's is let go at once. */
   #held = ''
   #heldFrom = 0
   #stretches: Stretch[] = []
+  /** The last stretch goes on to the end of its line. */
+  #isToLineEnd = false
 
-  constructor(forms: readonly Form[]) {
-    this.#forms = forms
-    this.#trie = new Trie(forms.map(({ text }) => text))
+  constructor(readings: readonly Reading[]) {
+    this.#readers = readings.map((reading) => new Reader(reading))
   }
 
   add(piece: string): string {
     this.#held += piece
     for (let at = 0; at < piece.length; at++) {
-      this.#node = this.#trie.next(this.#node, piece.charCodeAt(at))
-      this.#readTo++
-      const ended = this.#trie.ended(this.#node)
-      if (ended !== -1) this.#cover(this.#forms[ended] as Form)
+      const code = piece.charCodeAt(at)
+      const place = this.#readTo++
+      if (this.#isToLineEnd) this.#goOn(code)
+      for (const reader of this.#readers) {
+        const form = reader.read(code, place)
+        if (form === null) continue
+        this.#cover(reader.startOf(form), form)
+        this.#isToLineEnd ||= reader.toLineEnd
+      }
     }
-    return this.#released(this.#readTo - this.#trie.openLength(this.#node))
+    return this.#released(this.#settledTo())
   }
 
   end(): string {
     return this.#released(this.#readTo)
   }
 
+  /** Up to where nothing that is read later can change anything. */
+  #settledTo(): number {
+    const open = Math.min(...this.#readers.map((reader) => reader.openFrom), this.#readTo)
+    const last = this.#isToLineEnd ? this.#stretches.at(-1) : undefined
+    return Math.min(open, last?.start ?? open)
+  }
+
+  #goOn(code: number): void {
+    const last = this.#stretches.pop()
+    if (isLineBreak(code)) this.#isToLineEnd = false
+    if (last !== undefined) this.#stretches.push(this.#isToLineEnd ? { ...last, end: this.#readTo } : last)
+  }
+
   /** A form ends at the place that has been read to. */
-  #cover(form: Form): void {
-    let start = this.#readTo - form.text.length
+  #cover(from: number, form: Form): void {
+    let start = from
     let longest = form
     for (let last = this.#stretches.at(-1); last !== undefined && last.end > start; last = this.#stretches.at(-1)) {
       this.#stretches.pop()
       start = Math.min(start, last.start)
-      if (last.form.text.length > longest.text.length) longest = last.form
+      if (last.form.length > longest.length) longest = last.form
     }
     this.#stretches.push({ start, end: this.#readTo, form: longest })
   }
@@ -112,48 +139,69 @@ class Stream {
   }
 }
 
-/** Every way in which secrets may be written, each once. */
-function formsOf(secrets: readonly Secret[]): Form[] {
-  const names = new Map<string, string>()
-  for (const { name, value } of secrets) {
-    if (value.length < valueLengthMin) continue
-    const lines = value.split(/\r?\n/).map((line) => line.trim())
-    const texts = [value, ...(lines.length > 1 ? lines.filter((line) => line.length >= lineLengthMin) : [])]
-    for (const text of texts) {
-      for (const form of [text, ...urlForms(text), ...jsonForms(text), ...base64Forms(text)]) {
-        if (!names.has(form)) names.set(form, name)
-      }
+/** Reads the signs in one way, and knows where those stand that may belong together. */
+class Reader {
+  readonly toLineEnd: boolean
+  readonly #reading: Reading
+  readonly #fold: Fold
+  /** The places of the signs that counted last, as many as the longest form has. */
+  readonly #places: Float64Array
+  #count = 0
+  #node = 0
+  /** What stands before it is given out already. */
+  #floor = 0
+
+  constructor(reading: Reading) {
+    this.#reading = reading
+    this.#fold = reading.folding()
+    this.#places = new Float64Array(reading.forms.reduce((most, { length }) => Math.max(most, length), 1))
+    this.toLineEnd = reading.toLineEnd
+  }
+
+  /** The longest form that ends with this sign. */
+  read(code: number, place: number): Form | null {
+    const sign = this.#fold.sign(code)
+    if (sign === ignored) {
+      this.#letGo(place)
+      if (isLineBreak(code) && this.#openLength < heldOverBreakMin) this.#floor = place + 1
+      return null
+    }
+    const { trie, forms } = this.#reading
+    this.#node = trie.next(this.#node, sign)
+    // Nearly all that is ever read begins nothing, and its place is never asked for.
+    if (this.#node === nothingBegun) return null
+    this.#places[this.#count++ % this.#places.length] = place
+    const ended = trie.ended(this.#node)
+    return ended === -1 ? null : (forms[ended] as Form)
+  }
+
+  /** Goes back to a shorter beginning, or to none, while too many ignored signs stand inside the longest one. */
+  #letGo(place: number): void {
+    while (this.#node !== nothingBegun) {
+      const length = this.#openLength
+      const ignoredCount = length === 0 ? 0 : place + 1 - this.#placeOfLast(length) - length
+      if (ignoredCount <= ignoredMax + ignoredPerSignMax * length) return
+      this.#node = this.#reading.trie.shorter(this.#node)
     }
   }
-  return [...names].map(([text, name]) => ({ text, name }))
-}
 
-/** Those who write URLs differ in which signs they leave as they are, and in the case of the digits. */
-function urlForms(text: string): string[] {
-  const whole = text.toWellFormed()
-  const component = encodeURIComponent(whole)
-  const strict = component.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
-  const form = new URLSearchParams({ '': whole }).toString().slice(1)
-  const forms = [component, strict, form, encodeURI(whole)]
-  return [...forms, ...forms.map((each) => each.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))]
-}
-
-function jsonForms(text: string): string[] {
-  const form = JSON.stringify(text).slice(1, -1)
-  const ascii = form.replace(/[^ -~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return [form, ascii]
-}
-
-/**
- * Base64 writes three bytes as four signs, so a secret inside something longer, such as `user:password`, looks different
- * at each of three offsets. Of each the signs are taken that the secret alone decides.
- */
-function base64Forms(text: string): string[] {
-  const bytes = Buffer.from(text)
-  const forms = [bytes.toString('base64')]
-  for (const offset of [0, 1, 2]) {
-    const written = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
-    forms.push(written.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6)))
+  /** Where a form begins that has just ended. */
+  startOf({ length }: Form): number {
+    return Math.max(this.#floor, this.#placeOfLast(length))
   }
-  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''))]
+
+  /** Where that begins which may yet turn out to be a form. */
+  get openFrom(): number {
+    const length = this.#openLength
+    return length === 0 ? Number.POSITIVE_INFINITY : Math.max(this.#floor, this.#placeOfLast(length))
+  }
+
+  get #openLength(): number {
+    return this.#reading.trie.openLength(this.#node)
+  }
+
+  /** The place at which the last so many signs began. */
+  #placeOfLast(length: number): number {
+    return this.#places[(this.#count - length) % this.#places.length] as number
+  }
 }

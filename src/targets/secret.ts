@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BelfryError } from '../core/error.ts'
@@ -46,6 +46,7 @@ export interface SecretResolver {
   resolve(value: unknown): Promise<Resolved>
 }
 
+const root = 0
 const secretBytesMax = 32 * 1024
 /** With a newline at its end, and a byte more to see that it is too long. */
 const fileBytesMax = secretBytesMax + 3
@@ -115,7 +116,7 @@ interface SecretFile {
   readonly path: string
   /** How messages call it. What a variable holds is never shown: it may be the secret itself, put in the wrong one. */
   readonly place: string
-  /** Whether it is refused when others have rights to it. */
+  /** Whether it is refused when others have rights to it, or own it. */
   readonly isPrivate: boolean
 }
 
@@ -137,7 +138,7 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
     // One handle, so that what is judged is what is read. It does not wait for a writer, should this be a pipe.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await handle.stat()
-    const wrong = stat.isFile() ? (isPrivate ? modeProblem(stat.mode) : null) : 'is no file'
+    const wrong = stat.isFile() ? (isPrivate ? rightsProblem(stat) : null) : 'is no file'
     if (wrong !== null) throw refused(name, `${place} ${wrong}`)
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(fileBytesMax), 0, fileBytesMax, 0)
     return buffer.subarray(0, bytesRead)
@@ -151,7 +152,12 @@ async function bytesOf({ name, path, place, isPrivate }: SecretFile): Promise<Bu
   }
 }
 
-function modeProblem(mode: number): string | null {
+/** Another user who owns the file has chosen what it says; root could do so anyway. */
+function rightsProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
+  const own = process.geteuid?.()
+  if (own !== undefined && uid !== own && uid !== root) {
+    return `belongs to user ${uid}, and this is user ${own}; it must belong to this user or to root (chown)`
+  }
   if ((mode & 0o077) === 0) return null
   const shown = (mode & 0o777).toString(8).padStart(4, '0')
   return `has the mode ${shown}, which gives rights to others; it needs 0600 (chmod 600)`

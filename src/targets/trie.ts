@@ -57,6 +57,11 @@ export class Trie {
     return this.#at(this.#length, this.#at(this.#open, node))
   }
 
+  /** Where one stands who gives up the longest beginning that is still open. */
+  shorter(node: number): number {
+    return this.#at(this.#fallback, this.#at(this.#open, node))
+  }
+
   #add(text: string, number: number): void {
     let node = root
     for (let at = 0; at < text.length; at++) {

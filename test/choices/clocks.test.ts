@@ -24,7 +24,7 @@ async function besideAnother(store: string): Promise<{ stage: Stage; own: string
   await stage.belfry.start()
   const own = await stage.belfry.runs.enqueue({ target })
   await stage.until('run.started')
-  const other = await stage.belfry.runs.enqueue({ payload: 'for a host' })
+  const other = await stage.belfry.runs.enqueue({ target: null, payload: 'for a host' })
   const port = await portOf(store, stage.clock)
   const can = { kinds: [], host: true }
   const workerId = await port.registerWorker({ name: 'other', host: 'elsewhere', can, beatMs: minute })

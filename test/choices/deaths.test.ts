@@ -144,7 +144,7 @@ describe.skipIf(own === null)('is that holder dead?', () => {
       { ...identity, pid: deadPid() },
       { ...identity, ...livingProcess(), startedAt: '1' },
     ]) {
-      const { id } = await belfry.runs.enqueue({ payload: 'for hosts' })
+      const { id } = await belfry.runs.enqueue({ target: null, payload: 'for hosts' })
       expect(await leaseAs(port, process)).toBe(id)
       await belfry.drain()
       expect(of('run.reclaimed').at(-1)).toMatchObject({ runId: id, because: 'holder-dead' })
@@ -163,7 +163,7 @@ describe.skipIf(own === null)('is that holder dead?', () => {
   ])('%s: then it is not, and its lease is waited for', async (_, process) => {
     const store = sqliteFile()
     const { belfry, clock, of } = await staged(store)
-    const { id } = await belfry.runs.enqueue({ payload: 'for hosts' })
+    const { id } = await belfry.runs.enqueue({ target: null, payload: 'for hosts' })
     await leaseAs(await portOf(store, clock), process())
     for (const waitMs of [0, minute, leaseMs - minute - 1]) {
       clock.advance(waitMs)
@@ -180,7 +180,7 @@ describe.skipIf(own === null)('is that holder dead?', () => {
     const stage = await staged(store)
     await stage.belfry.start()
     await settleDown()
-    const { id } = await stage.belfry.runs.enqueue({ payload: 'for hosts' })
+    const { id } = await stage.belfry.runs.enqueue({ target: null, payload: 'for hosts' })
     await leaseAs(await portOf(store, stage.clock), { ...identity, pid: deadPid() })
     await stage.pass(5_000, 5_000)
     expect(await stage.until('run.reclaimed')).toMatchObject({ runId: id, because: 'holder-dead' })

@@ -48,6 +48,7 @@ describe('late and missed', () => {
     await stage.put({ name: 'skip', ...hourly, missed: 'skip' })
     await stage.put({ name: 'all', ...hourly, missed: 'all' })
     await awayUntil(stage, '12:30')
+    await stage.drainTo('12:30:30')
     const once = ['10:00..11:00 x2 missed', '12:00 completed']
     expect(await stage.ledger('default')).toEqual(once)
     expect(await stage.ledger('once')).toEqual(once)

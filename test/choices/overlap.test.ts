@@ -84,7 +84,7 @@ describe('overlap', () => {
         gate.open()
         // It is told, and takes its time.
         await isOver.pass({ signal: new AbortController().signal })
-        return 'old'
+        throw signal.reason
       },
     })
     await stage.put({ ...hourly, overlap: 'cancel' })

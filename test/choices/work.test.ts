@@ -47,7 +47,7 @@ describe('who can execute what', () => {
   it('work without a target goes to hosts alone, and a host gets a target only of a kind it asks for', async () => {
     const store = sqliteFile()
     const { belfry, clock } = await open({ store })
-    const bare = await belfry.runs.enqueue({ payload: 'to whom it may concern' })
+    const bare = await belfry.runs.enqueue({ target: null, payload: 'to whom it may concern' })
     const command = await belfry.runs.enqueue({ target: { command: ['true'] }, notBefore: at('10:00') })
     await belfry.drain()
     expect(await belfry.runs.get(bare.id)).toMatchObject({ status: 'ready', fence: 0 })

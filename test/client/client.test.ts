@@ -15,6 +15,7 @@ describe('the client', () => {
     expect(await client.schedules.list({ limit: 5 })).toEqual(await here.schedules.list({ limit: 5 }))
     expect(await client.schedules.explain('nightly')).toEqual(await here.schedules.explain('nightly'))
     const { id } = await client.runs.enqueue({
+      target: null,
       payload: { at: '2026-01-01T00:00:00.000Z' },
       notBefore: new Date(Date.UTC(2026, 5, 1)),
     })
@@ -52,20 +53,29 @@ describe('the client', () => {
     await here.runs.enqueue({ target: { handler: 'report' } })
     expect(await client.sched.plan({ kinds: [] })).toEqual(await here.sched.plan({ kinds: [] }))
     for (const payload of [{ a: Number.NaN }, { a: 1n }, () => 1]) {
-      expect((await errorOf(client.runs.enqueue({ payload: payload as never }))).code).toBe('invalid')
+      expect((await errorOf(client.runs.enqueue({ target: null, payload: payload as never }))).code).toBe('invalid')
     }
   })
 
   it('may do what its token may, and says what cannot be had from afar', async () => {
-    expect((await errorOf(porch().client('read').runs.enqueue({}))).code).toBe('not-allowed')
-    const signal = new AbortController().signal
-    expect((await errorOf(porch().client().runs.wait('r-15'))).message).toContain('A request is not held open')
+    expect((await errorOf(porch().client('read').runs.enqueue({ target: null }))).code).toBe('not-allowed')
+    const tx = { transaction: {} }
     expect(
       (
         await errorOf(
           porch()
             .client()
-            .runs.wait('r-15', { signal } as never),
+            .runs.enqueue({ target: null }, { tx } as never),
+        )
+      ).message,
+    ).toContain('over HTTP')
+    const { signal } = new AbortController()
+    expect(
+      (
+        await errorOf(
+          porch()
+            .client()
+            .runs.enqueue({ target: null }, { signal } as never),
         )
       ).code,
     ).toBe('invalid')

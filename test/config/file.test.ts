@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -47,14 +48,14 @@ describe('a file', () => {
 
   it.each([
     ['source: ops\nschedules:\n  a:\n    cron: */5 * * * *\n', /line 4, column \d+/, /quotes/],
-    ['source: a\nsource: b\n', /line 2, column 1: Map keys must be unique/, /nothing of it was applied/],
+    ['source: a\nsource: b\n', /line 2, column 1: the name "source" is given twice/, /nothing of it was applied/],
     ['source: [a\n', /line 2, column 1/, /Mend/],
     ['\tsource: a\n', /line 1/, /./],
     ['source: !mine ops\n', /line 1/, /./],
     ['a: &x 1\nb: *x\n', /has the alias \*x/, undefined],
     ['- a\n- b\n', /is a list/, undefined],
     ['just words', /is a string/, undefined],
-    ['a: { 1: x, "1": y }\n', /line 1, column 12: Map keys must be unique/, undefined],
+    ['a: { 1: x, "1": y }\n', /line 1, column 12: the name "1" is given twice/, undefined],
     ['a: { __proto__: x }\n', /has the name __proto__/, undefined],
     ['a: 12345678901234567890\n', /has the number 12345678901234567890, .* a text: "12345678901234567890"/, undefined],
   ])('%j is refused with what is wrong and where', async (text, message, hint) => {
@@ -66,7 +67,22 @@ describe('a file', () => {
   it('that never ends is refused, and not read on and on', async () => {
     const path = join(folder, 'belfry.yaml')
     symlinkSync('/dev/zero', path)
-    await expect(readConfigFile(path)).rejects.toThrow(`${path} has more than 1048576 bytes (expected: fewer).`)
+    await expect(readConfigFile(path)).rejects.toThrow(`${path} is a device or a socket`)
+  })
+
+  it('that is a named pipe is refused, and nobody waits for a writer', async () => {
+    const path = join(folder, 'belfry.yaml')
+    execFileSync('mkfifo', [path])
+    await expect(readConfigFile(path)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('is a named pipe'),
+    })
+  })
+
+  it('that the shell hands over is read to its end', async () => {
+    const handle = openSync(written('source: ops\n'), 'r')
+    expect((await readConfigFile(`/dev/fd/${handle}`)).document).toEqual({ source: 'ops' })
+    closeSync(handle)
   })
 
   it('that is no text, or has a megabyte, is refused', async () => {

@@ -3,8 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfigFile } from '../../src/config/file.ts'
-import { programsIn } from '../../src/config/programs.ts'
-import { refuseUntrusted, Trust, treeOf } from '../../src/config/trust.ts'
+import { programsHash, programsIn } from '../../src/config/programs.ts'
+import { refuseUntrusted, Trust } from '../../src/config/trust.ts'
+import { treeOf } from '../../src/trust/tree.ts'
 
 let folder: string
 let trust: Trust
@@ -39,14 +40,41 @@ describe('a file that would start programs', () => {
     },
   )
 
-  it('needs it again once it says something else, and no longer has it for what it said before', async () => {
-    const first = await file(backup)
-    trust.give(first)
-    const second = await file(`${backup}# more\n`)
-    expect(() => refuseUntrusted(second, trust)).toThrow()
-    trust.give(second)
-    expect(() => refuseUntrusted(second, trust)).not.toThrow()
-    expect(() => refuseUntrusted(first, trust)).toThrow()
+  const backupBy = (target: string, more = '') =>
+    `source: ops\nschedules: { a: { every: 1h, target: ${target}${more} } }\n`
+
+  it.each([
+    ['its command', backupBy('{ command: [./other.sh] }')],
+    ['the folder of the command', backupBy('{ command: [./backup.sh], cwd: /srv }')],
+    ['the environment of the command', backupBy('{ command: [./backup.sh], env: { LD_PRELOAD: ./x.so } }')],
+    ['a secret of the command', backupBy('{ command: [./backup.sh], env: { KEY: { secret: KEY } } }')],
+    ['what the command reads', backupBy('{ command: [./backup.sh] }', ', payload: "$(id)"')],
+    ['a second command', backupBy('{ command: [./backup.sh] }, onFailure: { command: [./tell.sh] }')],
+  ])('needs trust again once %s is another', async (_, text) => {
+    trust.give(await file(backup))
+    const edited = await file(text)
+    expect(() => refuseUntrusted(edited, trust)).toThrow('would start programs')
+  })
+
+  it.each([
+    ['its timing', backup.replace('every: 1h', 'every: 5s')],
+    ['its name', backup.replace('a: {', 'b: {')],
+    ['a comment', `${backup}# more\n`],
+    ['a queue', `${backup}queues: { mail: { maxConcurrent: 2 } }\n`],
+    ['a schedule without a program', backup.replace('schedules: {', 'schedules: { h: { target: { handler: x } },')],
+  ])('needs no new trust because %s is another', async (_, text) => {
+    trust.give(await file(backup))
+    const edited = await file(text)
+    expect(() => refuseUntrusted(edited, trust)).not.toThrow()
+  })
+
+  it('stays trusted for the last 20 contents that were, and no longer', async () => {
+    const contents = Array.from({ length: 21 }, (_, at) => backup.replace('./backup.sh', `./backup.sh, "${at}"`))
+    for (const text of contents) trust.give(await file(text))
+    trust.give(await file(backup, { tree: 'other' }))
+    const held: boolean[] = []
+    for (const text of contents) held.push(trust.has(await file(text)))
+    expect(held).toEqual([false, ...Array.from({ length: 20 }, () => true)])
   })
 
   it('is not trusted elsewhere, where its relative programs are others', async () => {
@@ -70,8 +98,8 @@ describe('a file that would start programs', () => {
 
   it('cannot vouch for another by the name of its folder', async () => {
     const victim = await file(backup)
-    const path = `/a\n${victim.hash} ${victim.path}`
-    expect(() => trust.give({ path, hash: victim.hash })).toThrow('has a line break in its name')
+    const path = `/a\n${programsHash(victim.document)} ${victim.path}`
+    expect(() => trust.give({ path, document: victim.document })).toThrow('has a line break in its name')
     expect(trust.has(victim)).toBe(false)
   })
 
@@ -99,10 +127,10 @@ describe('programs', () => {
       queues: { mail: { onPark: { command: ['y'] } } },
     }
     expect(programsIn(document)).toEqual([
-      { where: 'schedules.a.target', what: '["x"]' },
-      { where: 'schedules.a.onFailure', what: 'tell' },
-      { where: 'schedules.b.target', what: '{}' },
-      { where: 'queues.mail.onPark', what: '["y"]' },
+      { where: 'schedules.a.target', what: '["x"]', with: {} },
+      { where: 'schedules.a.onFailure', what: 'tell', with: {} },
+      { where: 'schedules.b.target', what: '{}', with: {} },
+      { where: 'queues.mail.onPark', what: '["y"]', with: {} },
     ])
   })
 
@@ -117,9 +145,10 @@ describe('programs', () => {
 
   it('go with secrets of this machine that the file would send somewhere', () => {
     const http = { url: 'https://example.org', headers: { 'x-key': { secret: 'KEY' } }, body: [{ a: { secret: 'B' } }] }
+    const { url: _, ...rest } = http
     expect(programsIn({ schedules: { http: { target: { http } } } })).toEqual([
-      { where: 'schedules.http.target', what: 'sends the secret KEY to https://example.org' },
-      { where: 'schedules.http.target', what: 'sends the secret B to https://example.org' },
+      { where: 'schedules.http.target', what: 'sends the secret KEY to https://example.org', with: rest },
+      { where: 'schedules.http.target', what: 'sends the secret B to https://example.org', with: rest },
     ])
     expect(
       programsIn({ schedules: { a: { target: { http: { url: http.url, body: { secret: 1, more: 2 } } } } } }),
@@ -129,14 +158,14 @@ describe('programs', () => {
   it('go with tokens that could start them', () => {
     const tokens = { a: 'admin', b: { scope: 'admin' }, c: 'operate', command: null }
     expect(programsIn({ tokens })).toEqual([
-      { where: 'tokens.a', what: 'may do anything' },
-      { where: 'tokens.b', what: 'may do anything' },
+      { where: 'tokens.a', what: 'may do anything', with: {} },
+      { where: 'tokens.b', what: 'may do anything', with: {} },
     ])
   })
 
   it('go with a door that the file would open beyond this machine', () => {
     for (const server of [{ behindProxy: true }, { listen: '0.0.0.0:1' }, { listen: '[::]:1' }, { listen: 'me:1' }]) {
-      expect(programsIn({ server })).toEqual([{ where: 'server', what: 'listens beyond this machine' }])
+      expect(programsIn({ server })).toEqual([{ where: 'server', what: 'listens beyond this machine', with: server }])
     }
     for (const listen of ['127.0.0.1:1', 'LOCALHOST:1', '[::1]:1', '4747', 'none']) {
       expect(programsIn({ server: { listen, behindProxy: false, hosts: ['a'] } })).toEqual([])

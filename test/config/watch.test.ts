@@ -6,6 +6,7 @@ import { readConfigFile } from '../../src/config/file.ts'
 import { Trust } from '../../src/config/trust.ts'
 import { type ConfigNews, ConfigWatch } from '../../src/config/watch.ts'
 import { Desk } from '../operations/desk.ts'
+import { workOf } from './work.ts'
 
 let folder: string
 let desk: Desk
@@ -60,6 +61,19 @@ const applyElsewhere = () =>
     { actor: { name: 'x', door: 'y' }, yes: true },
   )
 
+/** The end of a look at a file that is refused: what is wrong with it was noted for others. */
+function noted(): Promise<void> {
+  const { store } = desk.context
+  const note = store.noteConfigFault.bind(store)
+  return new Promise((resolve) => {
+    const noteConfigFault = async (...words: Parameters<typeof note>) => {
+      await note(...words)
+      resolve()
+    }
+    Object.assign(store, { noteConfigFault })
+  })
+}
+
 /** A look that is made though nobody said that the file had changed. */
 const look = () => desk.clock.advance(30_000)
 
@@ -107,6 +121,13 @@ describe('a file that is watched', () => {
     expect(await names()).toEqual([])
   })
 
+  it('that is not there is not blamed for a store that fails, and one that is there is', async () => {
+    await desk.store.close()
+    await watch.begin()
+    expect(news).toEqual([])
+    expect(await told(() => write(file('a')))).toMatchObject({ what: 'refused' })
+  })
+
   it('with which something is wrong is told once, noted for others, and forgotten when it is gone', async () => {
     write('source: [\n')
     await watch.begin()
@@ -150,6 +171,34 @@ describe('a file that is watched', () => {
     trust().give(await readConfigFile(path()))
     expect(await told(look)).toMatchObject({ what: 'applied' })
     expect(await desk.store.read.configFaults()).toEqual([])
+  })
+
+  it('that is not trusted keeps the worker from nothing: what lies in its sections is not judged, and its text once', async () => {
+    mkdirSync(join(folder, '.git'))
+    const zones = Intl.supportedValuesOf('timeZone')
+    const entry = (at: number) =>
+      `  s${at}: { cron: '*/${(at % 59) + 1} 3 29 2 *', zone: ${zones[at % zones.length]}, max: 3650d, target: { command: [x] } }\n`
+    write(`source: ops\nschedules:\n${Array.from({ length: 300 }, (_, at) => entry(at)).join('')}`)
+    const first = await workOf(() => watch.begin())
+    expect(news).toMatchObject([{ what: 'refused', error: { code: 'not-allowed' } }])
+    expect({ gaps: first.of('longestGapMs'), rehearsals: first.of('rehearsal') }).toEqual({ gaps: 0, rehearsals: 0 })
+    const again = await workOf(async () => {
+      const done = noted()
+      look()
+      await done
+    })
+    expect(again.calls).toBeLessThan(first.calls / 100)
+    trust().give(await readConfigFile(path()))
+    expect(await told(look)).toMatchObject({ what: 'applied', written: { schedules: { length: 300 } } })
+  })
+
+  it('that is not trusted is still told that its sections are wrong', async () => {
+    mkdirSync(join(folder, '.git'))
+    write('sorce: ops\nschedules: { a: { every: 1h, target: { command: [./x] } } }\n')
+    await watch.begin()
+    expect(news).toMatchObject([
+      { what: 'refused', error: { code: 'invalid', message: expect.stringContaining('sorce') } },
+    ])
   })
 
   it('that is emptied keeps what it made, and says so', async () => {

@@ -75,8 +75,28 @@ describe('fence', () => {
     expect(fence('\uD800')).toContain('\u27E6U+D800\u27E7')
   })
 
+  it('law 12: shows joiners, selectors and fillers that hide a message instead of joining anything', () => {
+    const hidden = [
+      'a\u200Db',
+      'a \u200C b',
+      'خ\u200C\u200Cو',
+      'a\uFE0F',
+      'x\uFE01',
+      'x\u{E0100}',
+      'x\u{E01EF}',
+      'x\u3164',
+      'x\u2800',
+      'x\u034F',
+    ]
+    const invisible = /\u200C|\u200D|\u034F|[\u2800\u3164]|[\uFE00-\uFE0F]|[\u{E0100}-\u{E01EF}]/u
+    for (const text of hidden) {
+      expect(fence(text), JSON.stringify(text)).not.toMatch(invisible)
+      expect(unfence(fence(text))).toBe(text)
+    }
+  })
+
   it('leaves plain text of any language as it is, line breaks and tabs too', () => {
-    const text = 'Grüße\n\t日本語 👩‍💻 می‌خواهم \u0301'
+    const text = 'Grüße\n\t日本語 👩‍💻 ❤️‍🔥 1️⃣ ☎️ می‌خواهم \u0301'
     expect(fence(text)).toContain(`\n${text}\n`)
   })
 

@@ -70,7 +70,7 @@ function planned(
 }
 
 describe('nextRun', () => {
-  it.each(['governor', 'governor-memory'])('answers every vector of %s', (name) => {
+  it.each(['governor', 'governor-memory', 'governor-expiry'])('answers every vector of %s', (name) => {
     let againstTheSentence = 0
     for (const [index, vector] of vectors<GovernorInput, NextRun>(name).entries()) {
       const { lastPlannedAt } = vector.in.state

@@ -92,6 +92,8 @@ describe('what is said', () => {
       reason: `${'x'.repeat(499)}💥${'y'.repeat(100_000)}`,
       failuresInARow: null,
       suppressed: 0,
+      output: null,
+      test: false,
     }
     const { reason } = noticeOf(notice)
     expect(reason).toBe(`${'x'.repeat(499)}…`)

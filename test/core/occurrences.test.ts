@@ -22,6 +22,15 @@ describe('occurrences', () => {
     expect(list(everyMinute, { lastPlannedAt: noon })).toEqual({ listed: [], before: null })
   })
 
+  it('lists the grid from the expiry of an interval hint on, after the instant that the hint planned', () => {
+    const plan = { nextRunAt: noon - 150_000, waitsForEnd: true, lastPlannedAt: noon - hourMs }
+    const hinted = (expiresAt: number) => ({ ...plan, hints: { interval: { ms: 90_000, expiresAt } } })
+    expect(list(everyMinute, hinted(noon - minuteMs)).listed).toEqual([noon - 150_000, noon - minuteMs, noon])
+    expect(list(everyMinute, hinted(noon - minuteMs + 1)).listed).toEqual([noon - 150_000, noon])
+    expect(list(everyMinute, hinted(now + 1)).listed).toEqual([noon - 150_000])
+    expect(list(everyMinute, plan).listed).toEqual([noon - 150_000])
+  })
+
   it('keeps the newest where there are too many, and counts the rest exactly', () => {
     const { listed, before } = list(everyMinute, { lastPlannedAt: noon - dayMs }, { listMax: 10 })
     expect([listed[0], listed.at(-1), listed.length]).toEqual([noon - 9 * minuteMs, noon, 10])

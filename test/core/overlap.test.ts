@@ -71,7 +71,9 @@ describe('the rules of overlap', () => {
     for (const queueMax of [0, -1, 1.5, Number.NaN]) {
       expect(overlapProblems({ overlap: 'queue', queueMax }).map(({ field }) => field)).toEqual(['queueMax'])
     }
-    expect(overlapProblems({ queueMax: 2 })).toMatchObject([{ field: 'queueMax', expected: '`overlap` queue too' }])
+    expect(overlapProblems({ queueMax: 2 })).toMatchObject([
+      { field: 'queueMax', expected: '`overlap` queue or `missed` all too' },
+    ])
     expect(overlapProblems({ missed: 'all', queueMax: 2 })).toEqual([])
   })
 })

@@ -1,7 +1,5 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { expect } from 'vitest'
 import { BelfryClient } from '../../src/client/client.ts'
 import { BelfryError } from '../../src/core/error.ts'
@@ -10,15 +8,14 @@ import { main } from '../../src/doors/cli/main.ts'
 import { asksFirst } from '../../src/doors/cli/program.ts'
 import { storeSession } from '../../src/doors/cli/session.ts'
 import { HttpDoor } from '../../src/doors/http/app.ts'
-import { Confirmations } from '../../src/doors/mcp/confirm.ts'
-import { mcpServer } from '../../src/doors/mcp/server.ts'
-import { tools } from '../../src/doors/mcp/tools.ts'
+import { toolName } from '../../src/doors/mcp/tool-sets.ts'
 import { atDoors } from '../../src/operations/at-doors.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import { tokenOperations } from '../../src/operations/token/token.ts'
 import type { Desk } from '../operations/desk.ts'
 import { filesOf } from './cli/files-of.ts'
 import { shellWords } from './cli/shell-words.ts'
+import { call as callTool, factsOf, modelAt, wholeOf, withFractions } from './mcp/model.ts'
 
 /** What a door said: the payload, or the parts of the error that every door tells alike. */
 export type Said =
@@ -72,22 +69,17 @@ const http: Door = async (desk, operation, input) => {
   }
 }
 
-const mcp: Door = async ({ context, clock }, operation, input) => {
+const mcp: Door = async ({ context }, operation, input) => {
   drawAsHttp(context)
-  const [near, far] = InMemoryTransport.createLinkedPair()
-  await mcpServer({ context, version: '1', scope: 'admin', confirmations: new Confirmations('s', clock) }).connect(far)
-  const client = new Client({ name: 'a model', version: '1' })
-  await client.connect(near)
-  const { name } = tools.find((tool) => tool.operation === operation) as (typeof tools)[number]
-  const call = async (args: Record<string, unknown>) => {
-    return (await client.callTool({ name, arguments: args })) as { isError?: boolean; content: { text: string }[] }
-  }
+  const client = await modelAt({ context: async () => context })
+  const call = (args: Record<string, unknown>) => callTool(client, toolName(operation), { ...args, detail: 'full' })
   const first = await call(input)
   const isAsked = operation.effect === 'destructive' && first.isError !== true
-  const said = isAsked ? await call({ ...input, confirm: JSON.parse(first.content[0]?.text ?? '').confirm }) : first
+  const said = isAsked ? await call({ ...input, confirm: factsOf(first).confirm }) : first
   await client.close()
-  const told = JSON.parse(said.content[0]?.text ?? '')
-  return said.isError === true ? refused(told.error) : { answer: told }
+  if (said.isError !== true) return { answer: withFractions(wholeOf(said)) }
+  const { error, details } = wholeOf(said) as { error: { code: string }; details?: unknown }
+  return refused({ ...error, details })
 }
 
 /** As somebody types it; the store is the desk's, whatever the folder. */

@@ -115,19 +115,21 @@ describe('a worker', () => {
     await shell.belfry('schedule create later --every 2h -- date')
     await shell.belfry('schedule create now --every 2h --start-now -- date')
     const some = await shell.start('up --once').ended
-    expect(some.stdout).toMatch(/Schedule now fired[\s\S]*completed[\s\S]*done\. The next comes in 1 h 59 min\.\n$/)
+    expect(some.stdout).toMatch(
+      /Schedule now fired[\s\S]*completed[\s\S]*done: 1 completed\. The next comes in 1 h 59 min\.\n$/,
+    )
     expect(some.stdout).not.toContain('later')
     expect(some.exit).toBe(0)
   })
 
-  it('told to work once does not wait for a retry, and says when it comes', async () => {
+  it('told to work once and to wait for a retry ends at once after Ctrl-C', async () => {
     const shell = new Shell('sqlite')
     await shell.belfry('queue set default --backoff-base 30m --backoff-cap 1h')
     await shell.belfry(['run', 'enqueue', '--command', 'exit 3'])
-    const { exit, stdout } = await shell.start('up --once').ended
-    expect(exit).toBe(0)
-    expect(stdout).toMatch(/attempt 1, ended after .*the next one comes at .*Z\./)
-    expect(stdout).toMatch(/done\. The next comes in (29|30) min\.\n$/)
+    const worker = shell.start('up --once --for 2h')
+    await worker.told(/attempt 1, ended after .*the next one comes at .*Z\./)
+    worker.ctrlC()
+    expect(await worker.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/Stopped\.\n$/) })
   })
 
   it('takes only the queues it was told to, and as many runs at once as it was told to', async () => {
@@ -198,7 +200,7 @@ describe('a worker', () => {
     await shell.belfry('queue set default --max-attempts 1')
     const { exit, stdout } = await shell.start('up --once --quiet').ended
     expect({ exit, stdout }).toEqual({
-      exit: 0,
+      exit: 1,
       stdout: expect.stringMatching(/^[\d:]+ Run r-\w+ of bad, attempt 1, failed.*\n$/),
     })
   })

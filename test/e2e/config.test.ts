@@ -27,7 +27,7 @@ describe.each(['sqlite', 'postgres'] as const)('belfry up beside a belfry.yaml o
     expect(await every()).toBe(7_200_000)
 
     shell.write('belfry.yaml', file('soon'))
-    await worker.told(/was not applied, and what it said before is still at work: .*schedules\.ping\.every/)
+    await worker.told(/was not applied, and nothing was changed: .*schedules\.ping\.every/)
     expect(await every()).toBe(7_200_000)
     const doctor = await shell.belfry('doctor')
     expect(doctor.exit).toBe(1)

@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BelfryClient } from '../../src/client/client.ts'
 import { storyBlocks } from '../../src/doors/http/docs-page.ts'
+import { wholeOf, withFractions } from '../doors/mcp/model.ts'
 import { binary, type Running, Shell } from './belfry-process.ts'
 
 const run = promisify(execFile)
@@ -67,6 +68,19 @@ describe('belfry up', () => {
     expect(said.stderr).toContain('somebody else listens there')
   })
 
+  it('starts no worker and executes no due run where the port that was named is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    onTestFinished(() => void taken.close())
+    const { port } = taken.address() as { port: number }
+    const shell = new Shell('sqlite')
+    expect(await shell.belfry(['run', 'enqueue', '--', 'true'])).toMatchObject({ exit: 0 })
+    expect(await shell.belfry(['up', '--listen', String(port)])).toMatchObject({ exit: 5 })
+    const { stdout } = await shell.belfry('run list --json'.split(' '))
+    expect(JSON.parse(stdout)).toMatchObject({ runs: [{ status: 'ready', fence: 0 }] })
+    expect(JSON.parse((await shell.belfry('worker list --json'.split(' '))).stdout)).toEqual([])
+  })
+
   it('listens beyond this machine only where somebody says that a proxy is in front of it', async () => {
     const said = await new Shell('sqlite').belfry('up --listen 0.0.0.0:0'.split(' '))
     expect(said).toMatchObject({ exit: 2 })
@@ -77,9 +91,8 @@ describe('belfry up', () => {
   // A machine need not have curl; what the page shows is then told by the tests of its parts.
   it.skipIf(!hasCurl)('does what the page shows, typed as it stands there', async () => {
     const { shell, url, token } = await up()
-    const typed = (block: string) =>
-      block.replaceAll('http://127.0.0.1:4747', url).replace('$(cat .belfry/token)', token)
-    const [setting, ...blocks] = storyBlocks().map(({ block }) => typed(block))
+    const [setting = '', ...blocks] = storyBlocks(url).map(({ block }) => block)
+    expect(await (await fetch(`${url}/docs`)).text()).toContain(setting)
     const said: string[] = []
     for (const block of blocks) {
       const { stdout } = await run('sh', ['-euc', `${setting}\n${block}`], { cwd: shell.folder })
@@ -106,17 +119,17 @@ describe('a model', () => {
     const env = { PATH: process.env.PATH ?? '' }
     const pipes = new StdioClientTransport({
       command: process.execPath,
-      args: [binary, 'mcp', '--read-only'],
+      args: [binary, 'mcp', '--read-only', '--tools', 'sched'],
       cwd: shell.folder,
       env,
     })
     const headers = { authorization: `Bearer ${token}` }
-    const web = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } })
+    const web = new StreamableHTTPClientTransport(new URL(`${url}/mcp?tools=sched_plan`), { requestInit: { headers } })
     for (const transport of [pipes, web]) {
       const client = new Client({ name: 'a model', version: '1' })
       await client.connect(transport as never)
-      const asked = { name: 'sched_plan', arguments: { queue: 'hosts', now: '2090-01-01T00:00Z' } }
-      expect((await client.callTool(asked)).structuredContent).toEqual(typed)
+      const asked = { name: 'sched_plan', arguments: { queue: 'hosts', now: '2090-01-01T00:00Z', detail: 'full' } }
+      expect(withFractions(wholeOf((await client.callTool(asked)) as never))).toEqual(typed)
       await client.close()
     }
   })

@@ -106,8 +106,8 @@ describe.each(['sqlite', 'postgres'] as const)('outside hosts on %s', (kind) => 
     const { client } = hosts
     await client.queues.set('letters', { maxConcurrent: ceiling, leaseTtl: '1s', maxAttempts: 50, backoffBase: '10ms' })
     const payloads = Array.from({ length: runsMax }, (_, index) => ({ ms: 40 + (index % 7) * 20 }))
-    const made = await client.runs.enqueueMany(payloads.map((payload) => ({ queue: 'letters', payload })))
-    const failing = await client.runs.enqueue({ queue: 'failing', payload: { fails: true } })
+    const made = await client.runs.enqueueMany(payloads.map((payload) => ({ target: null, queue: 'letters', payload })))
+    const failing = await client.runs.enqueue({ target: null, queue: 'failing', payload: { fails: true } })
     await client.queues.set('failing', { maxAttempts: 1 })
     let isOver = false
     const seen: number[] = []

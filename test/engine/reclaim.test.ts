@@ -52,7 +52,7 @@ describe('taking back', () => {
 
   it('from the dead goes on until they hold nothing, and only then are they done with', async () => {
     const order: string[] = []
-    const { clock, here, holder, stoppedAt } = await scene(order)
+    const { clock, world, here, holder, stoppedAt } = await scene(order)
     const id = await holder('dead', 3_600_000, 600)
     await here.engine.start()
     await settleDown()
@@ -62,6 +62,8 @@ describe('taking back', () => {
     expect(here.of('run.reclaimed')).toHaveLength(600)
     expect(await stoppedAt(id)).not.toBe(null)
     expect(order.filter((one) => one.startsWith('ended'))).toEqual(['ended 500', 'ended 100'])
+    const buried = (await world.real.read.workers()).find((one) => one.id === id)
+    expect(buried).toMatchObject({ diedAt: buried?.stoppedAt, lost: { count: 600, runs: { length: 20 } } })
   })
 
   it('asks after nobody who has stopped, and never after oneself', async () => {

@@ -60,7 +60,9 @@ it('events, inputs and answers have types of their own', async () => {
   await expect(Belfry.open({ stroe: 'memory:' })).rejects.toThrow('stroe')
   // @ts-expect-error A bare number is no duration.
   await expect(belfry.schedules.put({ name: 'a', every: 10 })).rejects.toThrow('every')
-  const { id, created } = await belfry.runs.enqueue({ at: undefined } as never).catch(() => belfry.runs.enqueue({}))
+  const { id, created } = await belfry.runs
+    .enqueue({ at: undefined } as never)
+    .catch(() => belfry.runs.enqueue({ target: null }))
   expectTypeOf(id).toBeString()
   expectTypeOf(created).toBeBoolean()
   const { schedule } = await belfry.schedules.put({ name: 'a', cron: '@daily', startAt: new Date() })

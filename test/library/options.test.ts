@@ -7,6 +7,7 @@ describe('what nobody said when Belfry was opened', () => {
   it('is a SQLite file and a folder of secrets under the working directory, and the ceiling of the design', () => {
     expect(openingOf({}, {})).toEqual({
       store: 'sqlite:./.belfry/belfry.db',
+      found: join(process.cwd(), '.belfry', 'belfry.db'),
       secretsFolder: join(process.cwd(), '.belfry', 'secrets'),
       zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       defaultMaxConcurrent: 5,

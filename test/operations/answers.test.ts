@@ -49,7 +49,7 @@ describe('a run is answered as its schema says in every state:', () => {
     await desk.lease()
     await queues.set('default', { maxConcurrent: 5 })
     await desk.lease()
-    await runs.enqueue({ payload: null, idempotencyKey: 'i', dedupeKey: 'd', expect: { json: { a: 1 } } })
+    await runs.enqueue({ target: null, payload: null, idempotencyKey: 'i', dedupeKey: 'd', expect: { json: { a: 1 } } })
     await schedules.put('often', { every: '1m', overlap: 'cancel', target })
     await schedules.run('often')
     await desk.lease()
@@ -74,12 +74,12 @@ describe('a run is answered as its schema says in every state:', () => {
     const named = { runId: id, fence: lease?.fence ?? 0 }
     await desk.store.settle([{ ...named, outcome: { kind: 'success' }, result: { rows: [1, { at: 'x' }] } }])
     await parked(desk)
-    await runs.enqueue({ queue: 'failing' })
+    await runs.enqueue({ target: null, queue: 'failing' })
     const [failing] = await desk.lease('failing')
     const outcome = { kind: 'failed', reason: 'broken' } as const
     await desk.store.settle([{ runId: failing?.runId ?? '', fence: failing?.fence ?? 0, outcome }])
     await runs.cancel((await ready(desk)).id ?? '')
-    const { id: late } = await runs.enqueue({ deadline: '2026-01-05T09:00:01Z' })
+    const { id: late } = await runs.enqueue({ target: null, deadline: '2026-01-05T09:00:01Z' })
     desk.clock.advance(2_000)
     await desk.lease()
     await runs.cancel((await leased(desk)).id ?? '', { reason: 'enough' })

@@ -12,7 +12,7 @@ async function lines(subject: string): Promise<unknown[]> {
 
 describe('whoever changes something through a door is written down', () => {
   it('with a run that was made, cancelled, retried, parked and reset', async () => {
-    const { id } = await runs.enqueue({ queue: 'mail' })
+    const { id } = await runs.enqueue({ target: null, queue: 'mail' })
     expect(await lines('queue mail')).toContainEqual(['tester', 'test', 'run.enqueue', { runs: [id] }])
     await runs.cancel(id as string, { reason: 'No need.' })
     const again = await runs.retry(id as string)
@@ -41,7 +41,7 @@ describe('whoever changes something through a door is written down', () => {
     expect(await lines('queue mail')).toHaveLength(1)
     await queues.get('mail')
     await sched.lease('builder', { queue: 'mail' })
-    const { id } = await runs.enqueue({ queue: 'mail' })
+    const { id } = await runs.enqueue({ target: null, queue: 'mail' })
     await runs.cancel(id as string)
     await runs.cancel(id as string)
     expect(await lines(`run ${id}`)).toHaveLength(1)
@@ -52,13 +52,16 @@ describe('whoever changes something through a door is written down', () => {
     await queues.set('mail', { maxConcurrent: 3 })
     const { context } = desk()
     const rehearsing = verbsAt(() => ({ ...context, store: context.store.rehearsal() }))
-    await rehearsing.runs.enqueue({ queue: 'mail' })
-    await expect(runs.enqueue({ queue: 'mail', priority: 1.5 })).rejects.toThrow('priority')
+    await rehearsing.runs.enqueue({ target: null, queue: 'mail' })
+    await expect(runs.enqueue({ target: null, queue: 'mail', priority: 1.5 })).rejects.toThrow('priority')
     expect(await lines('queue mail')).toHaveLength(1)
   })
 
   it('as what it was: a lease that is taken back on the way to another, work for several queues, one of many that were reset', async () => {
-    const many = await runs.enqueueMany([{ queue: 'a' }, { queue: 'b' }])
+    const many = await runs.enqueueMany([
+      { target: null, queue: 'a' },
+      { target: null, queue: 'b' },
+    ])
     expect(await lines('queue a')).toEqual([
       ['tester', 'test', 'run.enqueueMany', { runs: many.map(({ id }) => id), queues: ['a', 'b'] }],
     ])
@@ -77,7 +80,7 @@ describe('whoever changes something through a door is written down', () => {
   it('but a program is not, that has the store open in its own process', async () => {
     const { context } = desk()
     const own = verbsAt(() => ({ ...context, actor: { name: 'a program', door: 'library' } }))
-    const { id } = await own.runs.enqueue({})
+    const { id } = await own.runs.enqueue({ target: null })
     await own.runs.cancel(id as string)
     expect(await lines(`run ${id}`)).toEqual([])
   })

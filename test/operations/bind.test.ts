@@ -29,16 +29,16 @@ describe('a verb of the library', () => {
     expect(await schedules.get({ name: 'nightly' })).toEqual(await schedules.get('nightly'))
     expect(await schedules.update({ name: 'nightly', priority: 5 })).toMatchObject({ changed: ['priority'] })
     expect(await queues.set({ name: 'mail', maxConcurrent: 2 })).toMatchObject({ answer: 'created' })
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     expect(await runs.cancel({ id, reason: 'r' })).toEqual({ answer: 'cancelled' })
     expect(await runs.list({})).toEqual(await runs.list())
   })
 
   it('takes a list as it is, or under its name, and names its items alike', async () => {
     const { runs } = await open()
-    expect(await runs.enqueueMany([{}, {}])).toHaveLength(2)
-    expect(await runs.enqueueMany({ runs: [{}] })).toHaveLength(1)
-    const bad = [{}, { timeout: 5, target: { handle: 'x' } }, { priorty: 1 }] as never
+    expect(await runs.enqueueMany([{ target: null }, { target: null }])).toHaveLength(2)
+    expect(await runs.enqueueMany({ runs: [{ target: null }] })).toHaveLength(1)
+    const bad = [{ target: null }, { timeout: 5, target: { handle: 'x' } }, { target: null, priorty: 1 }] as never
     const problems = await problemsIn(runs.enqueueMany(bad))
     expect(problems.map(({ field }) => field)).toEqual(['runs[1].timeout', 'runs[1].target.handle', 'runs[2].priorty'])
     expect(await problemsIn(runs.enqueueMany({ runs: bad }))).toEqual(problems)
@@ -48,12 +48,14 @@ describe('a verb of the library', () => {
 
   it('takes what only this process can give behind the input, or among the options', async () => {
     const { runs } = await open()
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const signal = AbortSignal.abort('enough')
     await expect(runs.wait(id, { timeout: '1h', signal })).rejects.toBe('enough')
     await expect(runs.wait({ id, timeout: '1h' }, { signal })).rejects.toBe('enough')
     expect(await problemsIn(runs.wait({ id, signal } as never))).toMatchObject([{ field: 'signal' }])
-    expect(await problemsIn(runs.enqueue({ priority: 'x', tx: 1 } as never, { txn: 1 } as never))).toMatchObject([
+    expect(
+      await problemsIn(runs.enqueue({ target: null, priority: 'x', tx: 1 } as never, { txn: 1 } as never)),
+    ).toMatchObject([
       { field: 'priority' },
       { field: 'tx', problem: 'is not a field of a run' },
       { field: 'txn', expected: 'tx, if that was meant' },
@@ -114,7 +116,7 @@ it('the types of verbs come from the table', async () => {
     get: () => schedules.get('a'),
     next: () => schedules.next({ name: 'a', count: 1 }),
     wait: () => runs.wait('a'),
-    enqueue: () => runs.enqueue({}),
+    enqueue: () => runs.enqueue({ target: null }),
     enqueueMany: () => runs.enqueueMany([]),
     set: () => queues.set('a', {}),
     list: () => workers.list(),

@@ -52,7 +52,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a list that is looked at page by page o
   it('has a hundred queues unless it is told otherwise', async () => {
     const desk = await deskOn(database)
     const { queues, runs } = verbsAt(() => desk.context)
-    await runs.enqueueMany(Array.from({ length: 101 }, (_, index) => ({ queue: `q${index}` })))
+    await runs.enqueueMany(Array.from({ length: 101 }, (_, index) => ({ target: null, queue: `q${index}` })))
     expect(await queues.list()).toHaveLength(100)
     expect(await queues.list({ limit: 1_000 })).toHaveLength(101)
   })

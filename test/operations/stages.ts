@@ -97,7 +97,7 @@ const hostQueues: Stage = async ({ context }) => {
   const { queues, runs } = verbsAt(() => context)
   for (const queue of ['default', 'mail', 'letters']) {
     await queues.set(queue, { maxConcurrent: 2 })
-    await runs.enqueueMany(Array.from({ length: 4 }, (_, payload) => ({ queue, payload })))
+    await runs.enqueueMany(Array.from({ length: 4 }, (_, payload) => ({ target: null, queue, payload })))
   }
   return {}
 }
@@ -176,6 +176,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule delete': schedules,
   'schedule pause': schedules,
   'schedule resume': schedules,
+  'schedule reset': schedules,
   'schedule run': schedules,
   'schedule backfill': history,
   'schedule next': schedules,
@@ -202,6 +203,7 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'queue list': queues,
   'queue pause': queues,
   'queue resume': queues,
+  'queue delete': queues,
   'queue stats': parked,
   'queue drain': hostQueues,
   'queue versions': changedPolicy,
@@ -223,8 +225,9 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'sched park': hostLease,
   'sched reclaim': expired,
   'sched reset': async (desk) => {
+    const known = await parked(desk)
     await hostQueues(desk)
-    return parked(desk)
+    return known
   },
   'worker list': workers,
   'token create': nothing,
@@ -236,6 +239,10 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'store importWorkflow': nothing,
   'store importCrontab': nothing,
   'store notify': nothing,
+  'store notifyTest': async (desk) => {
+    await schedules(desk)
+    return told(desk)
+  },
   'store notices': told,
 }
 

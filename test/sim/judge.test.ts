@@ -75,6 +75,20 @@ describe('the books', () => {
     await expect(fire()).rejects.toThrow(/an occurrence lies on the grid of its schedule/)
   })
 
+  it('a calendar instant at which an interval hint expires is missed where the store passes it by', async () => {
+    await put({ timing: everyFiveSeconds })
+    const expiresAt = Date.UTC(2026, 6, 14, 9, 58, 40)
+    const words = { reason: 'a test', author: 'tester' }
+    await judged('hint', store.hint('dusk', { kind: 'interval', ms: 60_000, expiresAt, ...words }))
+    now = expiresAt
+    const laterAt = expiresAt + 5_000
+    const passes = `update schedule set hints = '{}', next_run_at = ${laterAt}, next_due_at = ${laterAt}, wake_at = ${laterAt}`
+    await judged('fireDue', Promise.resolve(ground.handle.exec(passes)))
+    ground.handle.exec(`update schedule set next_decision = replace(next_decision, 'interval-hint', 'baseline')`)
+    now = laterAt
+    await expect(fire()).rejects.toThrow(/every nominal occurrence has an end/)
+  })
+
   it('an occurrence that is spread has its end once it was due, and not before', async () => {
     await put({ timing: everyMinute, spread: promptSpread })
     const [schedule] = books.schedules.records.values()

@@ -22,9 +22,34 @@ onEachStore('a notice', (stage) => {
       attempt: 1,
       failuresInARow: 1,
       suppressed: 0,
+      output: null,
+      test: false,
     })
     expect(reason.startsWith('it broke: xxx')).toBe(true)
     expect(reason.length).toBeLessThanOrEqual(501)
+  })
+
+  it('has the last 20 lines of output of the attempt it is about, and of no other', async () => {
+    await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') } })
+    await stage().fireAt(startAt + hour)
+    const first = await stage().leaseOne()
+    await stage().store.appendOutput(first, 'of the first attempt\n')
+    await stage().end(first, { kind: 'failed', reason: 'once more' })
+    stage().pass(minute)
+    const second = await stage().leaseOne()
+    // More than one row of the store holds, so that its end stands in several.
+    for (let line = 0; line < 30; line++) await stage().store.appendOutput(second, `${'x'.repeat(700)} line ${line}\n`)
+    for (let line = 0; line < 25; line++) await stage().store.appendOutput(second, `the end ${line}\n`)
+    await stage().end(second, broken)
+    const [failure] = await told(stage())
+    const lines = failure?.notice.output?.split('\n') ?? []
+    expect(lines).toEqual(Array.from({ length: 20 }, (_, index) => `the end ${index + 5}`))
+    await stage().fireAt(startAt + 2 * hour)
+    const good = await stage().leaseOne()
+    await stage().store.appendOutput(good, 'all is well\n')
+    await stage().end(good)
+    const [recovery] = await told(stage())
+    expect(recovery?.notice).toMatchObject({ event: 'recover', output: null })
   })
 
   it('is not made of an attempt that another follows, nor of what ended well, was skipped or cancelled', async () => {
@@ -163,12 +188,11 @@ onEachStore('a notice', (stage) => {
     expect(await words(stage())).toEqual(['recover of report to r'])
   })
 
-  it('of a run by hand is made like any other, and no recovery follows from what was no failure of its schedule', async () => {
+  it('of a failure is not made of a run by hand, and no recovery follows from what was no failure of its schedule', async () => {
     await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
     await stage().store.runNow('report')
     await stage().fail(await stage().leaseOne())
-    const [notice] = await told(stage())
-    expect(notice?.notice).toMatchObject({ event: 'failure', schedule: 'report', failuresInARow: 0 })
+    expect(await words(stage())).toEqual([])
     stage().pass(minute)
     await stage().store.noticeOverdue({ limit: 100 })
     await stage().runAt(startAt + hour)

@@ -58,7 +58,7 @@ onEachStore('put', (stage) => {
     const bad = stage().put({ timing: { cron: '0 0 30 2 *', zone: 'UTC' }, priority: 1.5, maxRuns: 0 })
     await expect(bad).rejects.toMatchObject({
       code: 'invalid',
-      details: { problems: [{ field: 'maxRuns' }, { field: 'priority' }] },
+      details: { problems: [{ field: 'maxRuns' }, { field: 'priority' }, { field: 'timing.cron' }] },
     })
     await expect(stage().put({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })).rejects.toThrow(/never comes/)
     await expect(stage().put({ name: 'a\0b' })).rejects.toThrow(/NUL/)

@@ -72,6 +72,84 @@ describe('a secret does not show', () => {
   })
 })
 
+describe('a long secret does not leave through an encoding with line breaks', () => {
+  const long = Array.from({ length: 9 }, (_, index) => `sk_live_${index}_Zür|ch?`).join('~')
+  const key = [{ name: 'KEY', value: long }]
+  const bytes = Buffer.from(long)
+  const base64 = bytes.toString('base64')
+  const digits = bytes.toString('hex')
+  const wrapped = (text: string, width: number, between = '\n') =>
+    (text.match(new RegExp(`.{1,${width}}`, 'gs')) ?? []).join(between)
+  const rows = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, row) => bytes.subarray(row * 16, row * 16 + 16))
+  const dumped = (line: (offset: string, hex: string, shown: string) => string, group: RegExp) =>
+    rows
+      .map((row, index) => {
+        const shown = row.toString('latin1').replace(/[^ -~]/g, '.')
+        return line((index * 16).toString(16).padStart(8, '0'), row.toString('hex').replace(group, '$& ').trim(), shown)
+      })
+      .join('\n')
+  const words = (row: Buffer) =>
+    Buffer.from(row.subarray(0, row.length & ~1))
+      .swap16()
+      .toString('hex')
+
+  it.each<[string, string]>([
+    ['as base64 writes it', wrapped(base64, 76)],
+    ['as PEM does, for Windows', wrapped(base64, 64, '\r\n')],
+    ['indented', wrapped(base64, 40, '\n    ')],
+    ['inside a JSON text', wrapped(base64, 76, '\\n')],
+    ['in base64 for URLs', wrapped(bytes.toString('base64url'), 76)],
+    ['as it is, folded', wrapped(long, 30)],
+    ['as xxd -p writes it', wrapped(digits, 60)],
+    ['as od -An -tx1 does', wrapped(wrapped(digits, 2, ' '), 48, '\n ')],
+    ['in capitals with colons, as openssl does', wrapped(wrapped(digits.toUpperCase(), 2, ':'), 45, '\n    ')],
+    ['as the array of xxd -i', wrapped(digits.replace(/../g, '0x$&, ').slice(0, -2), 72, '\n  ')],
+    ['as escapes', wrapped(digits.replace(/../g, '\\x$&'), 80)],
+  ])('%s', (_, text) => {
+    // Of an escape its backslash may stay.
+    expect(redact(`< ${text} >`, key)).toMatch(/^< \\?\[secret KEY\] >$/)
+  })
+
+  it.each<[string, string]>([
+    ['xxd', dumped((offset, hex, shown) => `${offset}: ${hex.padEnd(39)}  ${shown}`, /..../g)],
+    [
+      'hexdump -C',
+      dumped((offset, hex, shown) => `${offset}  ${hex.padEnd(47).replace(/^(.{23})/, '$1 ')}  |${shown}|`, /../g),
+    ],
+    ['od -tx1', dumped((offset, hex) => `${offset.slice(1)} ${hex}`, /../g)],
+    ['hexdump', rows.map((row, index) => `00000${index}0 ${wrapped(words(row), 4, ' ')}`).join('\n')],
+  ])('as %s dumps it, nor in the column of text beside the digits', (_, text) => {
+    const redacted = redact(`before\n${text}\nafter`, key)
+    expect(redacted).toMatch(/^before\n0+:? +\[secret KEY\](\nafter|..?.?.?\nafter)$/)
+  })
+
+  it.each([1, 2, 3, 20, 75, 76])('behind %i other bytes, wherever the break falls', (before) => {
+    const text = wrapped(Buffer.concat([Buffer.alloc(before, 'x'), bytes, bytes]).toString('base64'), 76)
+    const redacted = redact(text, key)
+    // At most what shares a sign with a neighbour stays, and the few signs of it that end a line.
+    expect(redacted.replaceAll('[secret KEY]', '').replaceAll('\n', '').length).toBeLessThanOrEqual(
+      Math.ceil((before * 4) / 3) + 9,
+    )
+  })
+
+  it('however the lines come in, and a line that only ends like it does not wait for the next', () => {
+    const text = `ready ${base64.slice(0, 3)}\n${wrapped(base64, 76)}\n${dumped((offset, hex, shown) => `${offset}: ${hex}  ${shown}`, /..../g)}\nend`
+    const whole = redact(text, key)
+    expect(whole).toMatch(/^ready .{3}\n\[secret KEY\]\n0+: \[secret KEY\]\nend$/)
+    for (const size of [1, 2, 7, 76, 77, 300]) {
+      const stream = redactor(key)
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+      expect(pieces.map((piece) => stream.add(piece)).join('') + stream.end(), `in pieces of ${size}`).toBe(whole)
+    }
+    expect(redactor(key).add(`ready ${base64.slice(0, 3)}\n`)).toBe(`ready ${base64.slice(0, 3)}\n`)
+  })
+
+  it('and a text that is no dump keeps its words and numbers', () => {
+    const text = 'deadbeef 00000000: 0a1b 2c3d  text\n12 34 56\nnothing to see\n'
+    expect(redact(text, key)).toBe(text)
+  })
+})
+
 describe('a text stays as it is', () => {
   it('when there are no secrets, or only such as any text would have', () => {
     expect(redact('abc', [])).toBe('abc')
@@ -114,6 +192,45 @@ describe('a text in pieces', () => {
     const stream = redactor([{ name: 'KEY', value: 'aaaa' }])
     expect(Array.from({ length: 1_000 }, () => stream.add('aa')).join('')).toBe('')
     expect(stream.add('ab')).toBe('[secret KEY]b')
+  })
+
+  const live = { name: 'KEY', value: 'sk-live-0123456789abcdef' }
+  const base64 = Buffer.from(live.value).toString('base64')
+  const digits = Buffer.from(live.value).toString('hex')
+  it.each<[string, string, string]>([
+    ['base64 and then blanks', base64.slice(0, 6), ' '],
+    ['base64 and then line breaks', base64.slice(0, 6), '\n'],
+    ['one sign of base64 and then blanks', base64.slice(0, 1), ' '],
+    ['digits and then dashes', digits.slice(0, 8), '-'],
+    ['a dump and then other lines', `00000000: ${digits.slice(0, 8)}\n`, 'nothing to see\n'],
+    ['digits, each of them far from the next', digits.slice(0, 2), `${' '.repeat(1_000)}7${' '.repeat(1_000)}3`],
+  ])('is not held back for ever where it begins like a secret: %s', (_, beginning, filling) => {
+    const stream = redactor([live])
+    const piece = filling.repeat(Math.ceil(65_536 / filling.length))
+    let read = beginning.length
+    let given = stream.add(beginning).length
+    for (let round = 0; round < 32; round++) {
+      given += stream.add(piece).length
+      read += piece.length
+      expect(read - given).toBeLessThan(8_192)
+    }
+    expect(given + stream.end().length).toBe(read)
+    // What follows is read as ever.
+    stream.add(piece)
+    expect(stream.add(`\n${base64}|`) + stream.end()).toContain('\n[secret KEY]|')
+  })
+
+  it('that holds a long secret with a great many blanks in all is redacted, and cut anywhere it is the same', () => {
+    const long = { name: 'KEY', value: Array.from({ length: 900 }, (_, index) => `part${index}`).join('~') }
+    const wide = Buffer.from(long.value).toString('hex').replace(/../g, '$&     ').trimEnd()
+    const text = `<${wide}|${base64.slice(0, 9)}${' '.repeat(5_000)}${base64.slice(9)}>`
+    const whole = redact(text, [long, live])
+    expect(whole).toMatch(/^<\[secret KEY\]\|\S{9} {5000}/)
+    for (const size of [1, 999, 4_096]) {
+      const stream = redactor([long, live])
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+      expect(pieces.map((piece) => stream.add(piece)).join('') + stream.end(), `in pieces of ${size}`).toBe(whole)
+    }
   })
 
   it('is held back no longer than it may become a secret', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -98,6 +98,17 @@ describe('a secret is refused', () => {
     const { code, message } = await refusal({ secret: 'OPEN' })
     expect(code).toBe('unavailable')
     expect(message).toMatch(new RegExp(`OPEN has the mode 0${mode}, .*0600`))
+  })
+
+  // Only root can give a file to another user.
+  it.skipIf(process.geteuid?.() !== 0)('when its file belongs to another user, who chose what it says', async () => {
+    await writeFile(join(folder, 'THEIRS'), canary, { mode: 0o600 })
+    await chown(join(folder, 'THEIRS'), 65_534, -1)
+    const { code, message } = await refusal({ secret: 'THEIRS' })
+    expect({ code, message }).toEqual({
+      code: 'unavailable',
+      message: expect.stringContaining('THEIRS belongs to user 65534, and this is user 0'),
+    })
   })
 
   it('when the file that was named is not there: no other place is looked in', async () => {

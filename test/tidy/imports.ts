@@ -29,8 +29,9 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   engine: ['core/', ...storePort, 'targets/'],
   operations: ['core/', ...storePort, 'store/foresee.ts', 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
-  config: ['core/', 'operations/'],
-  doors: ['core/', 'operations/', 'config/', 'engine/events.ts'],
+  trust: ['core/'],
+  config: ['core/', 'operations/', 'trust/'],
+  doors: ['core/', 'operations/', 'config/', 'trust/', 'engine/events.ts'],
   client: ['core/', 'operations/'],
   testing: ['core/', 'store/'],
   'core.ts': ['core/'],
@@ -41,6 +42,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'sessions.ts': everything,
   'serving.ts': everything,
   'watching.ts': everything,
+  'guarding.ts': everything,
 }
 
 /** Core is handed its time and its luck; of Node it may use only what computes. */

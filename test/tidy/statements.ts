@@ -148,3 +148,44 @@ export const uniqueStatements: Rule = {
     { 'src/store/a.ts': 'const a = both("a", "b")', 'test/store/a.ts': 'const a = both("a", "b")' },
   ],
 }
+
+/** Texts of statements, whole or in part. A list that a statement hands over itself has the columns that it names. */
+const everyColumn = /\b(select|returning|distinct)\s+\*(?!\s+from\s+unnest\b)|\b\w+\.\*|,\s*\*(?=\s|$)/i
+
+function textsIn(source: Source): { at: string; text: string }[] {
+  const texts: { at: string; text: string }[] = []
+  walk(source.program, (node) => {
+    if (node.type === 'Literal' && typeof node.value === 'string') texts.push({ at: source.at(node), text: node.value })
+    if (node.type !== 'TemplateLiteral') return
+    const text = (node.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('x')
+    texts.push({ at: source.at(node), text })
+  })
+  return texts
+}
+
+export const namedColumns: Rule = {
+  sentence: 'no statement selects every column, because a newer version may add one while an older worker goes on',
+  offenders: (repository) =>
+    repository
+      .under('src/store')
+      .filter(({ path }) => !path.startsWith('src/store/migrations/'))
+      .flatMap(textsIn)
+      .filter(({ text }) => everyColumn.test(text))
+      .map(({ at }) => `${at} selects every column: name them, as columnsOf does`),
+  broken: [
+    { files: { 'src/store/a.ts': 'const a = both("a", "select * from belfry.run")' }, says: [/^src\/store\/a\.ts:1 /] },
+    {
+      files: { 'src/store/a.ts': 'const a = (b) => `select s.*, ${b} as now from belfry.schedule s`' },
+      says: [/every/],
+    },
+    { files: { 'src/store/a.ts': 'const a = "delete from belfry.lease returning *"' }, says: [/every column/] },
+    { files: { 'src/store/a.ts': 'const a = `select ctid as place, * from belfry.ready`' }, says: [/every column/] },
+    { files: { 'src/store/a.ts': 'const a = `select\n  *\n from ${b}`' }, says: [/every column/] },
+  ],
+  kept: [
+    { 'src/store/a.ts': 'const a = both("a", `select ${columnsOf("run")}, count(*) from belfry.run`)' },
+    { 'src/store/a.ts': 'const a = "insert into belfry.run (id) select * from unnest($1::bigint[])"' },
+    { 'src/store/a.ts': 'const a = `select floor($1 * 1000) as now, 2 * 3 as six` // select * from' },
+    { 'src/store/migrations/0001-a.ts': 'const a = "insert into b select * from c"' },
+  ],
+}

@@ -69,6 +69,7 @@ const vectorNames = [
   'cron-dst',
   'cron-extended',
   'governor',
+  'governor-expiry',
   'governor-memory',
   'phases',
   'plan',

@@ -1,12 +1,13 @@
-import { applyFile, placeOfFile } from '../../config/apply-file.ts'
-import { Trust } from '../../config/trust.ts'
+import { applyRead, placeOfFile, type Trusting } from '../../config/apply-file.ts'
+import { type ConfigFile, readConfigFile } from '../../config/file.ts'
+import { isTrusted, Trust } from '../../config/trust.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { ConfigWritten } from '../../operations/config/apply.ts'
 import { configOperations } from '../../operations/config/config.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { configPath } from './config-path.ts'
-import { type Place, placeOf, refuseStraySchema } from './place.ts'
+import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
@@ -27,12 +28,18 @@ export async function apply(given: Readonly<Record<string, unknown>>, world: Wor
   const flags = given as unknown as ApplyFlags
   refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
   const place = placeOf(flags.store, world)
+  refuseForeignPlace(place, world)
   refuseStraySchema(place, flags.schema)
   const path = configPath(flags.file, place, world)
   const opening = openingOf(flags, place)
   const isRehearsal = flags.dryRun === true
+  // Read once: what a shell hands over cannot be read again, and what is judged is what is applied.
+  const file = await readConfigFile(path)
+  const trust = new Trust(world.env, { found: flags.file === undefined ? path : null })
+  const applied = (context: OperationContext) =>
+    appliedBy(context, file, flags, isRehearsal ? 'rehearsal' : { trust, judges: 'all' })
   // Where there is no store, a file that is refused makes none, and neither does a rehearsal.
-  if (!place.exists) await onStore(world, { store: 'memory:' }, (context) => applied(context, path, flags, world))
+  if (!place.exists) await onStore(world, { store: 'memory:' }, applied)
   const session = await withProgress(
     world,
     'opening the store',
@@ -41,16 +48,22 @@ export async function apply(given: Readonly<Record<string, unknown>>, world: Wor
   try {
     const { context } = session
     const own = isRehearsal ? { ...context, store: context.store.rehearsal() } : context
-    const written = await applied(own, path, flags, world)
+    const written = await applied(own)
     if (!isRehearsal) await context.store.noteConfigFault(placeOfFile(path), null)
     tell(
       { written, flags, path, store: place.exists ? context.store.place : place.store, now: context.clock.now() },
       world,
     )
+    if (isRehearsal && !isTrusted(file, trust)) noteTrust(flags, world)
     return exitOk
   } finally {
     await session.close()
   }
+}
+
+function noteTrust(flags: ApplyFlags, { stderr, env }: World): void {
+  const says = spelled('it is not applied before you trust what it starts: belfry trust', env, flags as Naming)
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
 function openingOf({ schema, namespace }: ApplyFlags, { store }: Place): StoreOpening {
@@ -66,9 +79,9 @@ async function onStore(world: World, opening: StoreOpening, act: (context: Opera
   }
 }
 
-function applied(context: OperationContext, path: string, { yes, adopt }: ApplyFlags, { env }: World) {
-  const request = { path, ...(yes === true && { yes }), ...(adopt === true && { adopt }) }
-  return applyFile(context, request, new Trust(env))
+function appliedBy(context: OperationContext, file: ConfigFile, { yes, adopt }: ApplyFlags, trusting: Trusting) {
+  const request = { path: file.path, ...(yes === true && { yes }), ...(adopt === true && { adopt }) }
+  return applyRead(context, file, request, trusting)
 }
 
 interface Told {

@@ -3,7 +3,7 @@ import { unwrapped } from '../../operations/field-kind.ts'
 import { noteOf } from '../../operations/note.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
-import { argumentsOf, fieldsOf, flagOf } from './fields.ts'
+import { argumentsOf, type Field, fieldsOf, flagOf } from './fields.ts'
 
 type Paths = Readonly<Record<string, string>>
 
@@ -20,9 +20,12 @@ export function commandLine(
     ([name, value]) => !takes.includes(name) && name !== 'target' && value !== undefined,
   )
   const removed = fields.filter(([, value]) => value === null).map(([name]) => flagOf(name).slice(2))
-  const known = new Map(fieldsOf(operation).map((field) => [field.name, field]))
+  const offered = fieldsOf(operation)
+  const known = new Map(offered.filter(({ part }) => part === undefined).map((field) => [field.name, field]))
   const flags = fields.flatMap(([name, value]) => {
     if (value === null) return []
+    const parts = partsText(offered, name, value)
+    if (parts !== null) return parts
     const { kind, flag = flagOf(name) } = known.get(name) ?? {}
     return kind === 'json' ? [`${flag} ${shellWord(JSON.stringify(value))}`] : flagText(flag, value)
   })
@@ -30,9 +33,16 @@ export function commandLine(
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
 }
 
-/** Fields as flags, without a command before them. */
-export function flagsOf(fields: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(fields).flatMap(([name, value]) => flagText(flagOf(name), value))
+/** An object as the flags of its parts, where each part of it has one. */
+function partsText(offered: readonly Field[], name: string, value: unknown): string[] | null {
+  const parts = offered.filter((field) => field.name === name && field.part !== undefined)
+  if (parts.length === 0 || typeof value !== 'object') return null
+  const given = Object.entries(value ?? {}).map(([part, said]) => ({
+    flag: parts.find((field) => field.part === part)?.flag,
+    said,
+  }))
+  if (given.some(({ flag }) => flag === undefined)) return null
+  return given.flatMap(({ flag = '', said }) => flagText(flag, said))
 }
 
 function withPaths(operation: AnyOperation, given: Readonly<Record<string, unknown>>, paths: Paths) {

@@ -6,6 +6,8 @@ import type { AnyOperation } from '../../operations/operation.ts'
 /** A field of an input, as the command line offers it. */
 export interface Field {
   readonly name: string
+  /** The field inside the object of that name that it says, where it says one. */
+  readonly part?: string
   /** `--max-runs` of `maxRuns`. */
   readonly flag: string
   readonly kind: FieldKind
@@ -25,7 +27,19 @@ export interface Field {
 export function fieldsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>): Field[] {
   const shape = input.shape as Readonly<Record<string, z.ZodType>>
   const names = Object.keys(shape).filter((name) => !takes.includes(name) && !isTwin(name, shape))
-  return names.map((name) => fieldOf(name, shape[name] as z.ZodType))
+  return names.flatMap((name) => [fieldOf(name, shape[name] as z.ZodType), ...partsOf(name, shape[name] as z.ZodType)])
+}
+
+/** The flags of what lies inside an object: `--backoff-base 5s` says what `--backoff '{"base":"5s"}'` would. */
+function partsOf(name: string, schema: z.ZodType): Field[] {
+  const { inner } = unwrapped(schema)
+  if (noteOf(inner).hasFlags !== true) return []
+  const shape = (inner as z.ZodObject).shape as Readonly<Record<string, z.ZodType>>
+  const parts = Object.keys(shape).filter((part) => !isTwin(part, shape))
+  return parts.map((part) => {
+    const field = fieldOf(part, shape[part] as z.ZodType)
+    return { ...field, name, part, flag: `${flagOf(name)}${field.flag.slice(1)}`, isRemovable: false }
+  })
 }
 
 /** The arguments of a verb, as its usage names them: the text of a file is given by the name of the file. */

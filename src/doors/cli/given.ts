@@ -1,9 +1,10 @@
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { isoText } from '../../operations/instant.ts'
-import { nearest } from '../../operations/nearest.ts'
+import { NameSearch } from '../../operations/nearest.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
-import { argumentsOf, type Field, fieldsOf } from './fields.ts'
+import type { Asked } from '../../operations/unread.ts'
+import { argumentsOf, type Field, fieldsOf, flagOf } from './fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
 import { type TargetGiven, targetFlags, targetSaid } from './target-flags.ts'
 
@@ -19,27 +20,27 @@ export function optionName(flag: string): string {
   return flag.replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The input that a verb is called with. What the flags say goes before what the file says. */
-export async function inputOf(
-  operation: AnyOperation,
-  typed: Typed,
-  texts: Texts,
-  now: number,
-): Promise<Record<string, unknown>> {
+/** The input that a verb is called with, and what of it could not be read. What the flags say goes before what the file says. */
+export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts, now: number): Promise<Asked> {
   const problems: Problem[] = []
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
+  // Without the file nothing can be said of what it says.
+  refuse('The command', problems)
   const fields = fieldsOf(operation)
   const named = await argumentValues(operation, typed, texts, problems)
   refuseOtherNames(named, fromFile, problems)
   const input: Record<string, unknown> = { ...fromFile, ...named }
   for (const field of fields) {
     const value = await flagValue(field, options, texts, problems)
-    if (value !== undefined) input[field.name] = value
+    if (value === undefined) continue
+    if (field.part !== undefined && isWholeGiven(field, options, problems)) continue
+    input[field.name] = field.part === undefined ? value : withPart(input[field.name], field.part, value)
   }
   for (const field of unsetOf(operation, options.unset, problems)) {
-    if (options[optionName(field.flag)] !== undefined) {
-      const problem = `names ${field.flag.slice(2)}, and ${field.flag} gives it`
+    const given = fields.find(({ name, flag }) => name === field.name && options[optionName(flag)] !== undefined)
+    if (given !== undefined) {
+      const problem = `names ${field.flag.slice(2)}, and ${given.flag} gives it`
       problems.push({ field: '--unset', problem, expected: 'only one of the two' })
     }
     input[field.name] = null
@@ -57,8 +58,36 @@ export async function inputOf(
   }
   if (options.in !== undefined) input.at = instantIn(options, now, problems)
   refuseIdle(operation, input, problems)
-  refuse('The command', problems)
-  return input
+  return { input, problems }
+}
+
+/** The fields that these problems of a command line are about. */
+export function fieldsAbout(operation: AnyOperation, problems: readonly Problem[]): string[] {
+  const fields = [...argumentsOf(operation), ...fieldsOf(operation)]
+  return problems.flatMap(({ field: typed }) => {
+    if (typed === '--in') return ['at']
+    const [word = ''] = typed.split(/[ .]/)
+    if (typed === idleField || typed === '--') return ['target', 'target.command']
+    const ofTarget = targetFlags.find(({ flag }) => flag === word)
+    if (ofTarget !== undefined) return ['target', `target.${ofTarget.of}`]
+    return fields.filter(({ flag }) => flag === word).map(({ name }) => name)
+  })
+}
+
+const idleField = 'what it does'
+
+/** Whether the whole of what a flag says a part of is given too; whoever says both means one of them only. */
+function isWholeGiven({ name, flag }: Field, options: Typed['options'], problems: Problem[]): boolean {
+  if (options[optionName(flagOf(name))] === undefined) return false
+  problems.push({ field: flag, problem: `is given beside ${flagOf(name)}`, expected: 'only one of the two' })
+  return true
+}
+
+/** The part goes before what a file says of it; the other parts stay. */
+function withPart(whole: unknown, part: string, value: unknown): Record<string, unknown> {
+  const isObject = typeof whole === 'object' && whole !== null && !Array.isArray(whole)
+  const { [part]: _, [`${part}Ms`]: __, ...others } = (isObject ? whole : {}) as Record<string, unknown>
+  return { ...others, [part]: value }
 }
 
 /** An instant by how far away it is; it is stored as the instant, like any other. */
@@ -81,9 +110,9 @@ function instantIn(options: Typed['options'], now: number, problems: Problem[]):
 function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unknown>>, problems: Problem[]): void {
   const isNew =
     hasTarget(operation) && !fieldsOf(operation).some(({ name, isRemovable }) => isRemovable && name !== 'target')
-  if (!isNew || input.target !== undefined || problems.length > 0) return
+  if (!isNew || input.target !== undefined || fieldsAbout(operation, problems).includes('target')) return
   problems.push({
-    field: 'what it does',
+    field: idleField,
     problem: 'is missing',
     expected: '--command, --http or --handler; --target null for work that outside hosts take',
   })
@@ -140,10 +169,11 @@ function unsetOf(operation: AnyOperation, given: unknown, problems: Problem[]): 
   const fields = fieldsOf(operation)
   const names = ((given ?? []) as string[]).flatMap((text) => text.split(',')).map((name) => name.trim())
   const removable = fields.filter(({ isRemovable }) => isRemovable).map(({ flag }) => flag.slice(2))
+  const search = new NameSearch()
   return names.flatMap((name) => {
     const field = fields.find(({ name: own, flag }) => own === name || flag === `--${name}` || flag === name)
     if (field?.isRemovable === true) return [field]
-    const meant = field === undefined ? nearest(name, removable) : undefined
+    const meant = field === undefined ? search.nearest(name, removable) : undefined
     const isKnown = field !== undefined || operation.takes.includes(name)
     const why = isKnown ? 'cannot be taken away' : 'is no field'
     const expected = `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${removable.join(', ')}`

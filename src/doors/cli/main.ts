@@ -2,10 +2,12 @@ import { type Command, CommanderError } from 'commander'
 import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { refuse } from '../../operations/problem.ts'
+import { refusalOf } from '../../operations/unread.ts'
 import { confirm } from './confirm.ts'
 import { finished } from './finished.ts'
 import { followOutput } from './follow.ts'
-import { inputOf, optionName, type Typed } from './given.ts'
+import { fieldsAbout, inputOf, optionName, type Typed } from './given.ts'
 import { mcp } from './mcp.ts'
 import { openFor, whereOf } from './open.ts'
 import { asksFirst, program } from './program.ts'
@@ -14,6 +16,7 @@ import { Texts } from './read-value.ts'
 import { type Reader, readerOf } from './reader.ts'
 import { asError, errorJson, errorText, exitOf } from './say-error.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
+import { shortened } from './short-forms.ts'
 import { exitOfAnswer } from './show/all.ts'
 import { endingBySignals } from './signals.ts'
 import { namingIn, spelled } from './spelling.ts'
@@ -31,7 +34,7 @@ export async function main(argv: readonly string[], world: World, version: strin
   let asked: AnyOperation | undefined
   const reader = readerOf([world.stdout, world.stderr])
   const root = program(version, {
-    write: (text) => world.stdout.write(spelled(text, world.env)),
+    write: (text) => world.stdout.write(spelled(text, world.env, namingIn(typed))),
     async operation(operation, command) {
       asked = operation
       const typing = { args: command.args, words, options: command.optsWithGlobals() }
@@ -54,7 +57,8 @@ export async function main(argv: readonly string[], world: World, version: strin
     },
     async trust(command) {
       const { trust } = await import('./trust.ts')
-      exit = await trust({ ...command.optsWithGlobals(), file: command.args[0] }, world)
+      const isOfStore = command.opts().ofStore === true
+      exit = await trust({ ...command.optsWithGlobals(), file: command.args[0], isOfStore }, world)
     },
   })
   try {
@@ -64,16 +68,6 @@ export async function main(argv: readonly string[], world: World, version: strin
   } catch (thrown) {
     return refused(thrown, { root, typed, asked, world })
   }
-}
-
-/** Short forms: what to explain shows by its form, and two words stand for flags that every tool has. */
-function shortened(typed: readonly string[]): readonly string[] {
-  const [first, second, ...rest] = typed
-  if (first === 'help') return [...typed.slice(1), '--help']
-  if (first === 'version' && second === undefined) return ['--version']
-  const isOther = second !== undefined && !second.startsWith('-') && second !== 'schedule' && second !== 'run'
-  if (first !== 'explain' || !isOther) return typed
-  return [first, /^r-[0-9a-z]+$/.test(second) ? 'run' : 'schedule', second, ...rest]
 }
 
 interface Refusal {
@@ -95,7 +89,9 @@ function refused(thrown: unknown, { root, typed, asked, world }: Refusal): numbe
   const { stderr, env } = world
   const paint = paintOf(isColoured(stderr, env))
   const spell = (hint: string) => spelled(hint, env, namingIn(typed))
-  const text = typed.includes('--json') ? errorJson(error) : errorText(error, { operation: asked, typed, spell }, paint)
+  const text = typed.includes('--json')
+    ? errorJson(error, spell)
+    : errorText(error, { operation: asked, typed, spell }, paint)
   stderr.write(`${printable(text)}\n`)
   if (error.code === 'failure' && error.cause instanceof Error && env.BELFRY_DEBUG === '1') {
     stderr.write(`${error.cause.stack}\n`)
@@ -121,16 +117,29 @@ interface Around {
 async function callOperation(operation: AnyOperation, typed: Typed, around: Around): Promise<number> {
   const { world } = around
   const { options } = typed
-  const input = await inputOf(operation, typed, new Texts(world), world.clock.now())
+  const asked = await inputOf(operation, typed, new Texts(world), world.clock.now())
+  const { input, problems } = asked
+  const isRefused = problems.length > 0
   const isRehearsal = options.dryRun === true
   const where = whereOf(options, world)
-  if (asksFirst(operation) && options.yes !== true && !isRehearsal) await confirm(questionOf(operation, input), world)
+  if (asksFirst(operation) && options.yes !== true && !isRehearsal && !isRefused)
+    await confirm(questionOf(operation, input), world)
   noteFlagsBehind(typed, world)
-  const session = await withProgress(world, 'opening the store', openFor({ operation, input, where, options }, world))
+  // What is refused anyhow is judged as a rehearsal, which makes no store; where none can be opened, the line is refused for itself.
+  const opened = openFor(
+    { operation, input, where, options: { ...options, ...(isRefused && { dryRun: true }) } },
+    world,
+  )
+  const opening = isRefused ? opened.catch(() => refuse('The command', problems) as never) : opened
+  const session = await withProgress(world, 'opening the store', opening)
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
   try {
     const interrupted = ending.first
+    if (isRefused) {
+      const call = (whole: Record<string, unknown>) => session.call(operation, whole, {})
+      throw await refusalOf(asked, { call, about: fieldsAbout(operation, problems), subject: 'The command' })
+    }
     return await Promise.race([interrupted, perform({ operation, input, session, options, interrupted }, around)])
   } finally {
     // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.

@@ -1,42 +1,100 @@
+import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
+import { onlyGiven } from '../../operations/only-given.ts'
 import { type Scope, scopes } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
-import { placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
+import { chosenTools } from '../mcp/tool-sets.ts'
+import { ownPlaceOf, placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
-import type { World } from './world.ts'
+import type { StoreSession, World } from './world.ts'
 
 interface McpFlags extends ServerFlags {
   readonly scope?: string
   readonly readOnly?: true
+  readonly tools?: string
 }
 
 /**
  * Serves an agent that has started this process, until it closes the pipes. What such an agent reads is not all its
- * owner's, so that it may not start programs unless somebody says so.
+ * owner's, so that it may not start programs unless a person says so.
+ *
+ * An agent that starts a server which ends at once tells its owner only that the server failed. So a store that is not
+ * there yet ends nothing: every call answers why, and the first call that finds the store goes on.
  */
 export async function mcp(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
-  const { store, schema, namespace, ...flags } = given as unknown as McpFlags
+  const { store, schema, ...flags } = given as unknown as McpFlags
   const scope = scopeOf(flags)
+  const tools = toolsOf(flags.tools, scope)
   refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
-  const place = placeOf(store, world)
-  refuseStraySchema(place, schema)
-  refuseAbsentStore(place, world.folder)
-  const opening = {
-    store: place.store,
-    ...(schema !== undefined && { schema }),
-    ...(namespace !== undefined && { namespace }),
-  }
-  const session = await world.open({ ...opening, mustExist: true })
+  refuseStraySchema(placeOf(store, world), schema)
   const { stdin, stdout, stderr } = world
+  const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
+  try {
+    await opening.session()
+  } catch (error) {
+    if (!(error instanceof BelfryError) || !mayComeLater.has(error.code)) throw error
+    stderr.write(`belfry mcp: ${error.message} ${error.hint ?? ''}\n`)
+  }
   const onUnforeseen = (error: unknown) => {
     stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
   try {
-    await world.model(session, { scope, stdin, stdout, onUnforeseen })
+    await world.model(() => opening.session(), { scope, tools, stdin, stdout, onUnforeseen })
     return exitOk
   } finally {
-    await session.close()
+    await opening.close()
   }
+}
+
+/** What may be otherwise at the next call. A store of another user is refused at once: trust in it needs a person. */
+const mayComeLater: ReadonlySet<string> = new Set(['not-found', 'unavailable'])
+
+/** A store that is opened once, by the first call that can. */
+class Opening {
+  readonly #open: () => Promise<StoreSession>
+  #opened: Promise<StoreSession> | undefined
+
+  constructor(open: () => Promise<StoreSession>) {
+    this.#open = open
+  }
+
+  async session(): Promise<StoreSession> {
+    this.#opened ??= this.#open()
+    try {
+      return await this.#opened
+    } catch (error) {
+      this.#opened = undefined
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    const session = await this.#opened?.catch(() => undefined)
+    await session?.close()
+  }
+}
+
+async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
+  const place = ownPlaceOf(store, world)
+  try {
+    refuseAbsentStore(place, world.folder)
+    const opening = { store: place.store, ...onlyGiven({ schema, namespace }) }
+    return await world.open({ ...opening, mustExist: true })
+  } catch (error) {
+    if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
+    throw new BelfryError('not-found', error.message, {
+      hint: 'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.',
+      ...onlyGiven({ details: error.details }),
+      cause: error,
+    })
+  }
+}
+
+function toolsOf(text: string | undefined, scope: Scope): ReadonlySet<string> {
+  const problems: Problem[] = []
+  const tools = chosenTools(text, { scope, field: '--tools', problems })
+  refuse('The server', problems)
+  return tools
 }
 
 function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>): Scope {

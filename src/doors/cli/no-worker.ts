@@ -1,4 +1,4 @@
-import { workerOperations } from '../../operations/worker.ts'
+import { isGone, workerOperations } from '../../operations/worker.ts'
 import type { Paint } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { Session } from './world.ts'
@@ -32,8 +32,8 @@ async function hasLiveWorker({ call }: Pick<Session, 'call'>): Promise<boolean> 
     const page = await call(workerOperations.list, { limit, ...(after !== undefined && { after }) })
     if (page.some(({ isLive }) => isLive)) return true
     const last = page.at(-1)
-    // Whoever has stopped comes behind all that have not.
-    if (last === undefined || page.length < limit || last.stoppedAt !== null) return false
+    // Those that are gone come behind all that are not.
+    if (last === undefined || page.length < limit || isGone(last)) return false
     after = last.id
   }
 }

@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
-import { type Place, placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
+import { ownPlaceOf, type Place, refuseAbsentStore, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { type NamedServer, reachFor, type ServerFlags, serverNamed } from './server.ts'
 import { withoutPassword } from './spelling.ts'
 import type { Session, StoreOpening, StoreSession, World } from './world.ts'
@@ -22,7 +22,7 @@ export type Where = { readonly server: NamedServer } | { readonly server: null; 
 
 export function whereOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Where {
   const server = serverNamed(options as ServerFlags, world)
-  return server === null ? { server, place: placeOf(options.store as string | undefined, world) } : { server }
+  return server === null ? { server, place: ownPlaceOf(options.store as string | undefined, world) } : { server }
 }
 
 interface Asked {
@@ -55,6 +55,7 @@ async function openStoreFor(
   }
   const found = await openExisting(place, opening, world)
   if (found !== null) return found
+  refuseForeignPlace(place, world)
   const vanishing = await world.open({ store: 'memory:' })
   // What it is about is the store that would be.
   if (options.dryRun === true) return { ...vanishing, place: withoutPassword(place.store).replace(/^sqlite:/, '') }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
 import { refusal, refuse } from '../../operations/problem.ts'
+import { isForeignStore, refuseForeignStore } from '../../trust/own-store.ts'
 
 /** Which store a command works on, and how it was found. */
 export interface Place {
@@ -28,23 +29,51 @@ const fileName = 'belfry.db'
  */
 export function placeOf(flag: string | undefined, { env, folder }: Surroundings): Place {
   const found = foundUpwards(folder)
-  const beside = found ?? join(folder, belfryFolder)
-  if (flag !== undefined) return named(flag, 'flag', folder, beside)
+  const around = { env, folder, found }
+  if (flag !== undefined) return named(flag, 'flag', around)
   const { BELFRY_STORE } = env
-  if (BELFRY_STORE !== undefined && BELFRY_STORE !== '') return named(BELFRY_STORE, 'environment', folder, beside)
+  if (BELFRY_STORE !== undefined && BELFRY_STORE !== '') return named(BELFRY_STORE, 'environment', around)
+  const beside = found ?? join(folder, belfryFolder)
   const store = `sqlite:${join(beside, fileName)}`
   return { store, from: found === null ? 'nowhere' : 'found', exists: found !== null, belfryFolder: beside }
 }
 
-function named(store: string, from: Place['from'], folder: string, beside: string): Place {
+/** The same for whoever is about to use it: a store that was found, and that another user can write, is refused. */
+export function ownPlaceOf(flag: string | undefined, around: Surroundings): Place {
+  const place = placeOf(flag, around)
+  if (place.from === 'found') refuseForeignPlace(place, around)
+  return place
+}
+
+/** Refuses to make a store where another user could put a different one in its place: the next command would refuse it. */
+export function refuseForeignPlace({ store, from }: Place, { env, folder }: Surroundings): void {
+  if (from === 'flag' || from === 'environment') return
+  refuseForeignStore(store.replace(/^sqlite:/, ''), { from: folder, env })
+}
+
+interface Around extends Surroundings {
+  /** The nearest folder upwards with a store in it. */
+  readonly found: string | null
+}
+
+function named(store: string, from: Place['from'], around: Around): Place {
   const [, path] = /^sqlite:(?!\/\/[^/])(.+)$/.exec(store) ?? []
   // A URL of a server behind `sqlite:` is no path that anybody means, and may hold a password.
   if (path === undefined || path.includes('://')) {
     if (!/^(postgres(ql)?:\/\/|memory:$)/.test(store)) throw unnamed(store, from)
-    return { store, from, exists: true, belfryFolder: beside }
+    return { store, from, exists: true, belfryFolder: ownFolder(around) }
   }
-  const file = resolve(folder, path)
+  const file = resolve(around.folder, path)
   return { store: `sqlite:${file}`, from, exists: existsSync(file), belfryFolder: dirname(file) }
+}
+
+/**
+ * The folder with secrets and the token for a store that lies in no file. A user who can write that folder chooses the secrets of
+ * this worker and reads its token, so that a folder that another user can write is passed over.
+ */
+function ownFolder({ env, folder, found }: Around): string {
+  if (found !== null && !isForeignStore(join(found, fileName), { from: folder, env })) return found
+  return join(folder, belfryFolder)
 }
 
 /** Who opens a store would say the same, without knowing where the name came from. */

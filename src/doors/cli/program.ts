@@ -6,6 +6,7 @@ import { commandLine } from './command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
 import { finished, finishLater } from './finished.ts'
 import { hasTarget } from './given.ts'
+import { storeTrusted } from './short-forms.ts'
 import { targetFlags } from './target-flags.ts'
 
 /** What a command does once it is known what was typed. */
@@ -70,9 +71,11 @@ function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
     .allowExcessArguments(false)
 }
 
-function withStore(command: Command): Command {
+const storeOption = ['--store <url>', 'The store: sqlite:PATH, postgres://… or memory:.'] as const
+
+function withStore(command: Command, store = new Option(...storeOption)): Command {
   const options = [
-    new Option('--store <url>', 'The store: sqlite:PATH, postgres://… or memory:.'),
+    store,
     new Option('--schema <name>', 'The PostgreSQL schema. Default: belfry.'),
     new Option('--namespace <name>', 'The tenant. Default: default.'),
     new Option('--server <url>', 'Asks a server in place of a store, such as http://127.0.0.1:4747.'),
@@ -118,6 +121,8 @@ function group(word: string, actions: Actions): Command {
 
 function verb(word: string, operation: AnyOperation, actions: Actions): Command {
   const command = new Command(word).description(operation.says)
+  // A verb may have others under it, such as `notify` and `notify test`.
+  command.hook('preSubcommand', (_, asked) => void finished(asked))
   return finishLater(command, () => finishVerb(command, operation, actions))
 }
 
@@ -214,8 +219,10 @@ function addManners(command: Command, operation: AnyOperation): void {
 }
 
 /** What is hard to get back is asked about. A run that is cancelled was named by an id that nobody types by mistake. */
-export function asksFirst({ effect, noun }: AnyOperation): boolean {
-  return effect === 'destructive' && (noun === 'schedule' || noun === 'routine')
+export function asksFirst({ effect, noun, verb }: AnyOperation): boolean {
+  return (
+    effect === 'destructive' && (noun === 'schedule' || noun === 'routine' || (noun === 'queue' && verb === 'delete'))
+  )
 }
 
 export function isFollowable({ noun, verb }: AnyOperation): boolean {
@@ -232,6 +239,10 @@ function mcp(actions: Actions): Command {
       'What the agent may do; each includes those before it. Default: operate.',
     ),
     new Option('--read-only', 'The same as --scope read.'),
+    new Option(
+      '--tools <SET|NAME,…>',
+      'The tools to offer: default, all, a noun such as routine, or names of tools. Default: default.',
+    ),
   ]
   for (const option of options) command.addOption(once(option))
   withStore(command)
@@ -257,10 +268,14 @@ function apply(actions: Actions): Command {
 
 function trust(actions: Actions): Command {
   const command = quiet(new Command('trust'), actions)
-    .description('Vouches for the programs that a file in a checked-out tree would start, as it says now.')
-    .usage('[FILE] [flags]')
+    .description('Trust the programs that a file in a checked-out tree would start, as it says now; or the store.')
+    .usage('[FILE | --store [URL]] [flags]')
     .argument('[file]', fileArgument)
-  withStore(command)
+  command.addOption(new Option(storeTrusted).hideHelp())
+  withStore(
+    command,
+    new Option('--store [url]', 'Trust this store in place of a file. Default: the store that commands use here.'),
+  )
   return command.action(() => actions.trust(command))
 }
 
@@ -269,7 +284,12 @@ function up(actions: Actions): Command {
     .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
     .usage('[flags]')
   const options = [
-    new Option('--once', 'Does all that is due now, and ends.'),
+    new Option('--once', 'Work off all that is due, then end; exit 1 when a run failed or was parked.'),
+    new Option(
+      '--for <duration>',
+      'With --once: wait for retries and delayed runs due within this time. Default: none.',
+    ),
+    new Option('--keep-going', 'With --once: exit 0 also when runs failed or were parked.'),
     new Option('--slots <n>', 'How many runs at once. Default: as many as the queues allow.'),
     new Option('--queues <a,b>', 'Only runs of these queues; notices go through the queue notices.'),
     new Option('--grace <duration>', 'How long what is at work may take to end. Default: 25s.'),

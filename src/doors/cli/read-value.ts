@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { NoRegularFile, openToRead } from '../../config/file-handle.ts'
 import { readJson } from '../../core/json-text.ts'
 import { numberOf } from '../../operations/field-kind.ts'
 import type { Problem } from '../../operations/problem.ts'
@@ -40,9 +41,9 @@ export class Texts {
   file(flag: string, path: string, problems: Problem[]): Found | undefined {
     const is = `names ${JSON.stringify(path)}, which`
     try {
-      return this.#decoded(flag, readFileSync(resolve(this.folder, path)), { is: `${is} is`, problems })
+      return this.#decoded(flag, bytesOf(resolve(this.folder, path)), { is: `${is} is`, problems })
     } catch (error) {
-      const problem = `${is} ${whyUnread(error as NodeJS.ErrnoException)}`
+      const problem = `${is} ${error instanceof NoRegularFile ? error.message : whyUnread(error as NodeJS.ErrnoException)}`
       problems.push({ field: flag, problem, expected: 'the path of a file that can be read' })
       return undefined
     }
@@ -75,6 +76,15 @@ export class Texts {
     if (isUtf8(bytes)) return { text: bytes.toString('utf8'), is }
     problems.push({ field: flag, problem: `${is} no text in UTF-8`, expected: 'a text; bytes can be sent as base64' })
     return undefined
+  }
+}
+
+function bytesOf(path: string): Buffer {
+  const handle = openToRead(path)
+  try {
+    return readFileSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }
 

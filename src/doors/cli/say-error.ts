@@ -41,6 +41,6 @@ export function errorText(error: BelfryError, asked: Asked, paint: Paint): strin
 }
 
 /** The same for programs. */
-export function errorJson({ code, message, hint, details }: BelfryError): string {
-  return JSON.stringify({ error: { code, message, hint, details } })
+export function errorJson({ code, message, hint, details }: BelfryError, spell: Asked['spell']): string {
+  return JSON.stringify({ error: { code, message, hint: hint === undefined ? undefined : spell(hint), details } })
 }

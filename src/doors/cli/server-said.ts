@@ -15,11 +15,11 @@ export interface ServerSaid {
  * What the file says of the HTTP door. A file with which something is wrong says nothing here: whoever applies it tells
  * what, and the worker works all the same.
  */
-export async function serverSaid(path: string | null, { env }: World): Promise<ServerSaid> {
+export async function serverSaid(path: string | null, isFound: boolean, { env }: World): Promise<ServerSaid> {
   if (path === null) return {}
   try {
     const file = await readConfigFile(path)
-    refuseUntrusted(file, new Trust(env))
+    refuseUntrusted(file, new Trust(env, { found: isFound ? path : null }))
     const { server } = z.object({ server: documentShape.server }).parse(file.document ?? {})
     return {
       ...(server?.listen !== undefined && { listenSaid: server.listen }),

@@ -1,12 +1,14 @@
+import { basename } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
+import { composed } from '../../operations/composed.ts'
 import { notifyNames } from '../../operations/notify-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { type Problem, quoted, refuse } from '../../operations/problem.ts'
 import { targetOf } from '../../operations/target-input.ts'
 import { tokenPartsOf } from '../../operations/token/secret.ts'
 import { isLoopback } from '../http/listen-address.ts'
-import { tokenFileIn, tokenIn } from '../http/token-file.ts'
-import { placeOf, type Surroundings } from './place.ts'
+import { tokenFileAround, tokenFilesIn, tokenIn } from '../http/token-file.ts'
+import { ownPlaceOf, type Surroundings } from './place.ts'
 import { Texts } from './read-value.ts'
 import { isColoured, paintOf } from './sheet.ts'
 import type { Session, World } from './world.ts'
@@ -91,7 +93,7 @@ function tokenFor({ url }: NamedServer, path: string | undefined, world: Pick<Wo
 }
 
 const howToShowOne =
-  'Put a token into BELFRY_TOKEN, or name its file with --token-file; `belfry token create NAME` makes one where the store is.'
+  'Put a token into BELFRY_TOKEN, or name its file with --token-file. To make one, run `belfry --store STORE token create NAME` on the machine that has the store.'
 
 function tokenInFile(path: string, world: Pick<World, 'stdin' | 'folder'>): FoundToken {
   const problems: Problem[] = []
@@ -111,10 +113,12 @@ function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
     const message = `There is no token for ${url}; that of this folder is shown to servers of this machine only.`
     throw new BelfryError('unauthenticated', message, { hint: howToShowOne })
   }
-  const { belfryFolder } = placeOf(undefined, { env, folder })
-  const file = tokenFileIn(belfryFolder)
-  const token = readable(file, () => tokenIn(belfryFolder))
-  if (token !== null) return { token, from: file }
+  const { belfryFolder } = ownPlaceOf(undefined, { env, folder })
+  const file = tokenFileAround(belfryFolder)
+  const token = readable(file, () => tokenIn(file))
+  const others = tokenFilesIn(belfryFolder).filter((name) => name !== basename(file))
+  const beside = others.length === 0 ? '' : `; other namespaces have ${others.join(', ')} beside it`
+  if (token !== null) return { token, from: `${file}${beside}` }
   throw new BelfryError('unauthenticated', `There is no token for ${url}, and none in ${file}.`, { hint: howToShowOne })
 }
 
@@ -133,8 +137,8 @@ function readable(file: string, read: () => string | null): string | null {
   try {
     return read()
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new BelfryError('unauthenticated', `The token in ${file} cannot be read: ${code}.`, {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new BelfryError('unauthenticated', `The token in ${file} cannot be read: ${code ?? message}.`, {
       hint: howToShowOne,
       cause,
     })
@@ -147,7 +151,8 @@ export async function reachFor(
   { named, tokenFile }: { readonly named: NamedServer; readonly tokenFile: string | undefined },
   world: World,
 ): Promise<Session> {
-  if (operation.doors.http !== true) throw notOfServers(commandOf(operation).join(' '), operation.doors.http, named)
+  const { http } = operation.doors
+  if (http !== true && !composed.has(operation)) throw notOfServers(commandOf(operation).join(' '), http, named)
   const { token, from } = tokenFor(named, tokenFile, world)
   noteOpenWay(named, world)
   const session = await world.reach({ url: named.url, token })

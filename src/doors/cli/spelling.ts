@@ -1,4 +1,6 @@
+import { commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
+import { operations } from '../../operations/table.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -11,25 +13,43 @@ export interface Naming {
   readonly tokenFile?: string
 }
 
+/** Commands that are no verbs: they work on a store of this machine, whatever server was asked. */
+const ofStore: ReadonlySet<string> = new Set(['up', 'mcp', 'apply', 'trust'])
+
+/** The first word of every command: of the table's verbs, by all their names, and of those beside it. */
+const firstWords: ReadonlySet<string> = new Set([
+  ...ofStore,
+  ...operations.flatMap((operation) =>
+    [commandOf(operation), ...(operation.aliases ?? [])].map(([first = '']) => first),
+  ),
+])
+
 /** A command of ours inside a text for people; what stands in quotes is somebody's name. */
-const command = /(?<![\w/.'"-])belfry(?= (up|schedule|run|queue|worker|explain|doctor)\b)/g
+const command = /(?<![\w/.'"-])belfry (?=([a-z-]+)(?![\w-]))/g
 
 /**
  * Spells commands as they must be typed to do what they say: by `npx` where npm started this one, because `belfry` alone is
- * not found there; and with the store or the server that was named, because without it they would go elsewhere. A worker is started
- * where the store is, whatever server was asked.
+ * not found there; and with the store or the server that was named, because without it they would go elsewhere.
  */
 export function spelled(text: string, env: Environment, naming: Naming = {}): string {
   const isByNpm = env.npm_command !== undefined || env.npm_lifecycle_event !== undefined
   const own = isByNpm ? 'npx belfry' : 'belfry'
   const words = [own, ...flagsOf(naming)].join(' ')
   if (words === 'belfry') return text
-  return text.replace(command, (_, word: string) => (word === 'up' && naming.server !== undefined ? own : words))
+  return text.replace(command, (found, word: string) => {
+    if (!firstWords.has(word)) return found
+    return `${naming.server !== undefined && ofStore.has(word) ? own : words} `
+  })
 }
 
 function flagsOf({ store, schema, namespace, server, tokenFile }: Naming): string[] {
-  const named = store === undefined ? undefined : withoutPassword(store)
-  const flags = Object.entries({ store: named, schema, namespace, server, 'token-file': tokenFile })
+  const flags = Object.entries({
+    store: store === undefined ? undefined : nameable(store),
+    schema,
+    namespace,
+    server: server === undefined ? undefined : withoutUser(server),
+    'token-file': tokenFile,
+  })
   return flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
 }
 
@@ -40,14 +60,29 @@ export function namingIn(typed: readonly string[]): Naming {
     const at = typed.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
     const word = typed[at]
     const value = word?.includes('=') ? word.slice(word.indexOf('=') + 1) : typed[at + 1]
-    return at < 0 || value === undefined ? [] : [[name, value] as const]
+    return at < 0 || value === undefined || value.startsWith('--') ? [] : [[name, value] as const]
   })
   return Object.fromEntries(found)
 }
 
+/** A store as it may be suggested. What is none of the known forms may be anything, with a password anywhere in it. */
+function nameable(store: string): string {
+  const isKnown = /^(postgres(ql)?:\/\/|memory:$)/.test(store) || /^sqlite:(?!.*:\/\/)/.test(store)
+  return isKnown ? withoutPassword(store) : 'STORE'
+}
+
 /** A store as it may be shown. */
 export function withoutPassword(url: string): string {
+  if (!/^postgres(ql)?:/.test(url)) return url
   return url
+    .replace(/#.*$/s, '')
     .replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):.*@/s, '$1:PASSWORD@')
-    .replace(/([?&]password=)[^&#]*/i, '$1PASSWORD')
+    .replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1PASSWORD')
+}
+
+/** The address of a server as it may be suggested: a user or a query is refused there, and may hold a secret. */
+function withoutUser(server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : null
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/+$/, '')
+  return /[@?#]/.test(server) ? 'URL' : server
 }

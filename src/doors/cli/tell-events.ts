@@ -2,7 +2,8 @@ import type { EngineEvents } from '../../engine/events.ts'
 import { isoText } from '../../operations/instant.ts'
 import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
-import { howLong, relative } from './when.ts'
+import { type Counts, countsForPrograms, countsText } from './tally.ts'
+import { howLong } from './when.ts'
 import type { Heard, Serving, World } from './world.ts'
 
 interface Told {
@@ -28,6 +29,8 @@ export interface Left {
   readonly nextAt: number | null
   /** Whether runs are ready that could not go. */
   readonly isWaiting: boolean
+  /** What became of the runs it ended. */
+  readonly counts: Counts
 }
 
 const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
@@ -100,7 +103,7 @@ export class Teller {
     if (this.#isQuiet && !isLoud) return
     const at = this.#world.clock.now()
     if (this.#isJson) {
-      this.#world.stdout.write(`${JSON.stringify({ at: isoText(at), event: name, level, ...forPrograms(event) })}\n`)
+      this.#write({ at: isoText(at), event: name, level, ...forPrograms(event) })
       return
     }
     // That a run started is told by its end, and what has no end soon by `run list`.
@@ -129,15 +132,22 @@ export class Teller {
     this.#say(`Stopping: ${what} may take ${howLong(this.#graceMs)} to end. Ctrl-C again does not wait.`)
   }
 
-  /** With when it goes on, where all that was due is done. */
+  /** With what was done and when it goes on, where all that was due is done. */
   closing(done: Left | null): void {
     if (this.#isQuiet) return
     const now = this.#world.clock.now()
+    if (this.#isJson && done !== null) {
+      this.#write({ at: isoText(now), event: 'worker.done', level: 'info', ...countsForPrograms(done.counts) })
+    }
     this.#say(
       done === null
         ? stoppedText(this.#forced)
-        : `${doneText(done, this.#spelled('belfry run list --status ready'))} ${nextText(done, now)}`,
+        : `${doneText(done, now, this.#spelled('belfry run list --status ready'))} ${nextText(done, now)}`.trimEnd(),
     )
+  }
+
+  #write(line: object): void {
+    this.#world.stdout.write(`${JSON.stringify(line)}\n`)
   }
 
   #spelled(command: string): string {
@@ -160,13 +170,17 @@ function stoppedText(forced: number): string {
 }
 
 /** What cannot go, because of a rate, a pause or a handler that this worker has not, was due all the same. */
-function doneText({ isWaiting }: Left, list: string): string {
-  return isWaiting ? `All that could go is done. Other runs are ready and wait: ${list}.` : 'All that was due is done.'
+function doneText({ isWaiting, counts }: Left, now: number, list: string): string {
+  const told = countsText(counts, now)
+  const done = told === '' ? '' : `: ${told}`
+  return isWaiting
+    ? `All that could go is done${done}. Other runs are ready and wait: ${list}.`
+    : `All that was due is done${done}.`
 }
 
 function nextText({ nextAt, isWaiting }: Left, now: number): string {
   if (nextAt === null) return isWaiting ? '' : 'Nothing comes next.'
-  return nextAt <= now ? 'More has become due since.' : `The next comes ${relative(nextAt, now)}.`
+  return nextAt <= now ? 'More has become due since.' : `The next comes in ${howLong(nextAt - now)}.`
 }
 
 /** The fields of events that are instants. */

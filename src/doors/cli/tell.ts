@@ -2,11 +2,11 @@ import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
-import { flagsOf } from './command-line.ts'
+import { commandLine } from './command-line.ts'
 import type { Typed } from './given.ts'
 import { noteAbsentWorker } from './no-worker.ts'
 import { isFollowable } from './program.ts'
-import { isColoured, paintOf, printable, type Sheet } from './sheet.ts'
+import { isColoured, paintOf, printable, type Sheet, spellOn } from './sheet.ts'
 import { render } from './show/all.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { Session, World } from './world.ts'
@@ -66,10 +66,12 @@ function isPastEnd({ operation, input, answer }: Told): boolean {
   return isEmpty && Object.keys(input).some((field) => field !== 'limit')
 }
 
-/** The flags by which the next page is asked for, where there may be one. */
-function more({ operation, input, answer }: Told, { paint }: Sheet): string[] {
+/** The command that asks for the next page, where there may be one. */
+function more({ operation, input, answer }: Told, sheet: Sheet): string[] {
   const next = operation.nextPage?.(answer, input) ?? null
-  return next === null ? [] : [paint.dim(`more: ${flagsOf(next).join(' ')}`)]
+  return next === null
+    ? []
+    : [sheet.paint.dim(`more: ${spellOn(sheet, commandLine(operation, { ...input, ...next }))}`)]
 }
 
 /** The zone of the schedule that an answer is about; times of anything else are told by the reader's own clock. */

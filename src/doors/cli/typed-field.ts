@@ -44,14 +44,16 @@ export class TypedFields {
 
   /** A sentence that names fields between backticks, as those that are told at every door do. */
   text(text: string): string {
-    return text.replace(/`(\w+)`/g, (whole, name: string) => {
+    return text.replace(/`(\w+)((?:\.\w+)?)`/g, (whole, name: string, path: string) => {
       const field = this.#fields.find(({ name: own }) => own === name || `${own}Ms` === name)
       if (field === undefined) return whole
-      return this.#flag(field.name, field.name) ?? field.name
+      return this.#flag(field.name + path, field.name) ?? field.name + path
     })
   }
 
   #flag(field: string, root: string): string | null {
+    const inside = this.#fields.find(({ name, part }) => part !== undefined && field === `${name}.${part}`)
+    if (inside !== undefined && this.#isTyped(inside.flag)) return inside.flag
     const known = this.#fields.find(({ name }) => name === root)
     if (known === undefined || (this.#isTyped('--file') && !this.#isTyped(known.flag))) return null
     const path = field.slice(root.length)

@@ -5,18 +5,23 @@ import { exitOk } from '../../operations/error-codes.ts'
 import { type Problem, refusal, refuse } from '../../operations/problem.ts'
 import { isLoopback, listenAddressOf, listenDefault } from '../http/listen-address.ts'
 import { configPath } from './config-path.ts'
-import { type Place, placeOf, refuseStraySchema } from './place.ts'
+import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
 import type { Reader } from './reader.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
 import type { ServerSaid } from './server-said.ts'
+import { isColoured, paintOf } from './sheet.ts'
 import { endingBySignals } from './signals.ts'
+import { spelled } from './spelling.ts'
+import { Tally } from './tally.ts'
 import { type Left, Teller } from './tell-events.ts'
 import type { ServeRequest, Serving, WorkerOpening, WorkerSession, World } from './world.ts'
 
 interface UpFlags extends ServerFlags {
   readonly json?: true
   readonly once?: true
+  readonly for?: string
+  readonly keepGoing?: true
   readonly slots?: string
   readonly queues?: string
   readonly grace?: string
@@ -44,10 +49,12 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   const flags = given as unknown as UpFlags
   refuseServer('up', 'A worker works on a store itself.', flags, world)
   const place = placeOf(flags.store, world)
+  refuseForeignPlace(place, world)
   refuseStraySchema(place, flags.schema)
   const config = configOf(flags, place, world)
+  const isFound = configNamed(flags, world) === undefined
   const { serverSaid } = await import('./server-said.ts')
-  const { start, graceMs, listen } = startOf({ ...(await serverSaid(config, world)), ...flags }, world)
+  const { start, graceMs, forMs, listen } = startOf({ ...(await serverSaid(config, isFound, world)), ...flags }, world)
   const isOnce = flags.once === true
   const teller = new Teller(world, {
     graceMs,
@@ -55,36 +62,48 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
     isQuiet: flags.quiet === true,
     naming: flags,
   })
+  const tally = new Tally()
   const worker = await withProgress(
     world,
     'opening the store',
     world.work({
       ...openingOf(flags, place.store),
+      isFound: place.from === 'found',
       secretsFolder: `${place.belfryFolder}/secrets`,
-      hear: (heard) => teller.hear(heard),
+      hear: (heard) => {
+        tally.hear(heard)
+        teller.hear(heard)
+      },
     }),
   )
   // Not before: who loses patience with a store that does not open has nothing to wait for.
   const ending = endingBySignals()
   void reader.gone.then(() => ending.ask())
   try {
+    if (worker.note !== null) noteStore(worker.note, flags, world)
     teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
     // Before anything is leased, so that no run is started by a policy that the file has changed.
-    if (config !== null) await worker.watch(config)
+    if (config !== null) await worker.watch(config, { isFound })
+    // The port is bound first: a worker that is refused its port must not have fired or leased anything.
+    const isServing = !isOnce && listen !== null
+    const door = isServing ? await serving(worker, { ...listen, tokenFolder: place.belfryFolder }) : null
     await worker.start(start)
-    if (!isOnce && listen !== null)
-      teller.serving(await serving(worker, { ...listen, tokenFolder: place.belfryFolder }))
+    if (door !== null) teller.serving(door)
     ending.onSecond(() => void worker.stop({ graceMs: 0 }))
-    if (isOnce) await Promise.race([worker.drain(), ending.first])
+    if (isOnce) await Promise.race([worker.drain({ forMs }), ending.first])
     else await ending.first
     const isDone = isOnce && !ending.isAsked
     await worker.stop({ graceMs })
-    teller.closing(isDone ? await left(worker) : null)
-    return exitOk
+    teller.closing(isDone ? { ...(await left(worker)), counts: tally.counts } : null)
+    return isOnce && flags.keepGoing !== true && tally.hasFailures ? exitFailed : exitOk
   } finally {
     ending.forget()
     await worker.close()
   }
+}
+
+function noteStore(note: string, flags: UpFlags, { stderr, env }: World): void {
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, env, flags)}\n`)
 }
 
 /**
@@ -127,23 +146,29 @@ function listenOf(
   }
 }
 
+function configNamed({ config }: UpFlags, { env }: World): string | undefined {
+  return config ?? (env.BELFRY_CONFIG === '' ? undefined : env.BELFRY_CONFIG)
+}
+
 /** The file that looks after queues and schedules; one that is named must be there, and the usual one may come. */
-function configOf({ config }: UpFlags, place: Place, world: World): string | null {
-  const named = config ?? (world.env.BELFRY_CONFIG === '' ? undefined : world.env.BELFRY_CONFIG)
+function configOf(flags: UpFlags, place: Place, world: World): string | null {
+  const named = configNamed(flags, world)
   if (named === 'none') return null
   const path = configPath(named, place, world)
   if (named === undefined || existsSync(path)) return path
-  const field = config === undefined ? 'BELFRY_CONFIG' : '--config'
+  const field = flags.config === undefined ? 'BELFRY_CONFIG' : '--config'
   throw refusal('The worker', [{ field, problem: `is ${path}, which is not there`, expected: 'a YAML file, or none' }])
 }
 
 /** What is left when all that is due is done. */
-async function left(worker: WorkerSession): Promise<Left> {
+async function left(worker: WorkerSession): Promise<Omit<Left, 'counts'>> {
   const [nextAt, isWaiting] = await Promise.all([worker.nextInstant(), worker.isWaiting()])
   return { nextAt, isWaiting }
 }
 
 const graceDefault = '25s'
+/** Runs have failed or were parked, and nothing is wrong with the command itself. */
+const exitFailed = 1
 
 function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: StartFlags, world: World) {
   const problems: Problem[] = []
@@ -157,11 +182,13 @@ function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts,
     problems.push({ field: '--name', problem, expected: `a text of 1 to ${nameLengthMax} characters` })
   }
   const count = slots === undefined ? undefined : slotsOf(slots, problems)
-  const graceMs = graceOf(grace, problems)
+  const graceMs = durationIn('--grace', grace, problems)
+  const forMs = onceOf(rest, problems)
   const listen = listenOf({ ...rest, ...(hosts !== undefined && { hosts }) }, world, problems)
   refuse('The worker', problems)
   return {
     graceMs,
+    forMs,
     listen,
     start: { ...(count !== undefined && { slots: count }), ...(queues !== undefined && { queues: listOf(queues) }) },
   }
@@ -179,12 +206,22 @@ function slotsOf(text: string, problems: Problem[]): number {
   return slots
 }
 
-function graceOf(text: string, problems: Problem[]): number {
+/** How far ahead `--once` waits for runs that become due. What belongs to it alone is refused without it. */
+function onceOf({ once, for: ahead, keepGoing }: StartFlags, problems: Problem[]): number {
+  const stray = { '--for': ahead, '--keep-going': keepGoing }
+  for (const [field, value] of Object.entries(stray)) {
+    if (value === undefined || once === true) continue
+    problems.push({ field, problem: 'is given without --once', expected: '--once beside it' })
+  }
+  return ahead === undefined ? 0 : durationIn('--for', ahead, problems)
+}
+
+function durationIn(field: string, text: string, problems: Problem[]): number {
   try {
     return parseDuration(text)
   } catch (error) {
     if (!(error instanceof DurationError)) throw error
-    problems.push({ field: '--grace', problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected: error.suggestion })
+    problems.push({ field, problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected: error.suggestion })
     return 0
   }
 }
@@ -196,7 +233,7 @@ function listOf(text: string): string[] {
 function openingOf(
   { schema, namespace, name, allowPrivate, allowHosts, refuseLoopback }: UpFlags,
   store: string,
-): Omit<WorkerOpening, 'secretsFolder' | 'hear'> {
+): Omit<WorkerOpening, 'isFound' | 'secretsFolder' | 'hear'> {
   return {
     store,
     ...(schema !== undefined && { schema }),

@@ -15,8 +15,8 @@ export interface World {
   open(opening: StoreOpening): Promise<StoreSession>
   /** Turns to a server in place of a store; nothing is sent before something is asked for. */
   reach(opening: ServerOpening): Promise<Session>
-  /** Serves the verbs of an open store to a model, until the pipes close. */
-  model(session: StoreSession, request: ModelRequest): Promise<void>
+  /** Serves verbs to a model, until the pipes close. The store is asked for at each call until it has been opened. */
+  model(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void>
   /** Opens a store to become a worker on it. */
   work(opening: WorkerOpening): Promise<WorkerSession>
 }
@@ -28,6 +28,8 @@ export interface StoreOpening {
   readonly namespace?: string
   /** Whether a store that is not there is refused instead of being made. */
   readonly mustExist?: boolean
+  /** Whether the store is to bear the mark of this machine from now on. */
+  readonly isTrusted?: boolean
 }
 
 /** Which server, and what lets us in. */
@@ -59,6 +61,8 @@ export interface StoreSession extends Session {
 }
 
 export interface WorkerOpening extends StoreOpening {
+  /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
+  readonly isFound: boolean
   readonly secretsFolder: string
   readonly network: {
     readonly allowLoopback?: boolean
@@ -93,6 +97,8 @@ export interface ServeRequest {
 /** How a model is served at this process's own pipes. */
 export interface ModelRequest {
   readonly scope: Scope
+  /** The names of the tools that are offered. */
+  readonly tools: ReadonlySet<string>
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly onUnforeseen: (error: unknown) => void
@@ -100,13 +106,15 @@ export interface ModelRequest {
 
 export interface WorkerSession {
   readonly place: string
+  /** What the user should hear of where the store came from. */
+  readonly note: string | null
   /** Opens the HTTP door beside the worker. */
   serve(request: ServeRequest): Promise<Serving>
   /** Applies a file that looks after queues and schedules, and again whenever it changes. */
-  watch(file: string): Promise<void>
+  watch(file: string, how: { readonly isFound: boolean }): Promise<void>
   start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
-  /** Does all that is due now, and answers when it has ended. */
-  drain(): Promise<void>
+  /** Does all that is due now, and the runs that become due within `forMs`; answers when it has ended. */
+  drain(options: { readonly forMs: number }): Promise<void>
   stop(options: { readonly graceMs?: number }): Promise<void>
   /** When time alone will next make something happen. */
   nextInstant(): Promise<number | null>

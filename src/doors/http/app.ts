@@ -3,11 +3,14 @@ import { BelfryError } from '../../core/error.ts'
 import type { Events } from '../../engine/events.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import { subjectOf } from '../../operations/operation.ts'
 import { type Method, type Route, routes } from '../../operations/route.ts'
+import { refusalOf } from '../../operations/unread.ts'
 import { Around } from './around.ts'
 import { besides } from './beside.ts'
 import { etagOf } from './etag.ts'
 import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
+import { HeldRequests } from './held-requests.ts'
 import { Hooks } from './hooks.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
 import { inputOf } from './read-request.ts'
@@ -33,6 +36,7 @@ export class HttpDoor {
   readonly #around: Around
   readonly #hooks: Hooks
   readonly #basePath: string
+  readonly #waiting = new HeldRequests()
 
   constructor(options: HttpDoorOptions) {
     this.#options = options
@@ -54,8 +58,18 @@ export class HttpDoor {
     }
   }
 
+  /** Answers on a connection beyond the limit of the server, which is kept for health checks. */
+  readonly fetchSpare = async (request: Request): Promise<Response> => {
+    const path = new URL(request.url).pathname.slice(this.#basePath.length)
+    const response =
+      path === '/live' || path === '/ready' ? await this.fetch(request) : locked(this.#refused(tooManyConnections()))
+    response.headers.set('connection', 'close')
+    return response
+  }
+
   /** Lets go of what it watches; requests that come all the same are answered as ever. */
   close(): void {
+    this.#waiting.close()
     this.#around.close()
   }
 
@@ -76,10 +90,15 @@ export class HttpDoor {
     const request = c.req.raw
     const caller = await this.#gate.callerOf(request)
     const subject = route.subject === null ? undefined : c.req.param(route.subject)
-    const input = await inputOf({ request, route, subject })
+    const asked = await inputOf({ request, route, subject })
+    const { input, problems } = asked
     refuseBeyondScope(caller, operation, input)
-    const answer = await this.#answered(route, request, { caller, input })
-    return this.#told(route, answer, input)
+    if (problems.length === 0) return this.#told(route, await this.#answered(route, request, { caller, input }), input)
+    throw await refusalOf(asked, {
+      call: (whole) => this.#answered(route, request, { caller, input: whole }),
+      about: problems.map(({ field }) => field),
+      subject: subjectOf(operation.request),
+    })
   }
 
   async #answered(
@@ -88,7 +107,9 @@ export class HttpDoor {
     { caller, input }: { readonly caller: Caller; readonly input: unknown },
   ): Promise<unknown> {
     try {
-      return await operation.call(this.#contextFor(caller, request, operation), input)
+      const context = this.#contextFor(caller, request, operation)
+      if (!('signal' in operation.local.shape)) return await operation.call(context, input)
+      return await this.#waiting.whileHeard(request, (signal) => operation.call(context, input, { signal }))
     } catch (error) {
       throw request.headers.has('if-match') && isOfVersions(error) ? new HttpProblem(412, error) : error
     }
@@ -134,6 +155,14 @@ function locked(response: Response): Response {
     headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
   const { status, statusText } = response
   return new Response(response.body, { status, statusText, headers })
+}
+
+function tooManyConnections(): HttpProblem {
+  const error = new BelfryError('unavailable', 'The server has as many connections as it can serve.', {
+    hint: 'Ask again in 1 s. /live and /ready are answered meanwhile.',
+    details: { retryAfterMs: 1_000 },
+  })
+  return new HttpProblem(503, error, { 'retry-after': '1' })
 }
 
 function queryOf(input: Readonly<Record<string, unknown>>): string {

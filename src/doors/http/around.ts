@@ -3,9 +3,12 @@ import type { Hono } from 'hono'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isoText } from '../../operations/instant.ts'
+import { type Problem, refuse } from '../../operations/problem.ts'
 import { Confirmations } from '../mcp/confirm.ts'
 import { mcpServer } from '../mcp/server.ts'
-import { docsHtml, docsResponse } from './docs-page.ts'
+import { chosenTools } from '../mcp/tool-sets.ts'
+import { askedAddress } from './asked-address.ts'
+import { docsPage, docsResponse } from './docs-page.ts'
 import { EventStreams } from './event-stream.ts'
 import { type Gate, refuseBelow } from './gate.ts'
 import { HealthWatch } from './health.ts'
@@ -31,7 +34,7 @@ export class Around {
   readonly #streams: EventStreams
   readonly #confirmations: Confirmations
   #openApiText: string | undefined
-  #docsText: string | undefined
+  #docsPage: ((address: string) => string) | undefined
 
   constructor(options: AroundOptions) {
     this.#options = options
@@ -67,7 +70,9 @@ export class Around {
       return this.#streams.stream(req.raw, { caller, isLetIn: () => gate.knows(req.raw) })
     })
     app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
-    app.get('/docs', () => docsResponse(this.#docs()))
+    app.get('/docs', ({ req }) => docsResponse(this.#docs(askedAddress(req.raw))))
+    // A person who types the address of the server is led to what there is.
+    for (const path of ['', '/']) app.get(path, () => this.#home())
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))
   }
 
@@ -77,9 +82,14 @@ export class Around {
     return this.#openApiText
   }
 
-  #docs(): string {
-    this.#docsText ??= docsHtml(this.#options.version, this.#options.basePath)
-    return this.#docsText
+  #docs(address: string): string {
+    this.#docsPage ??= docsPage(this.#options.version, this.#options.basePath)
+    return this.#docsPage(address)
+  }
+
+  #home(): Response {
+    const headers = { location: `${this.#options.basePath}/docs`, 'cache-control': 'no-store' }
+    return new Response('See /docs.\n', { status: 302, headers })
   }
 
   close(): void {
@@ -97,10 +107,15 @@ export class Around {
   async #mcp(request: Request): Promise<Response> {
     const { context, gate, version, onUnforeseen } = this.#options
     const caller = await gate.callerOf(request)
+    const problems: Problem[] = []
+    const named = new URL(request.url).searchParams.get('tools') ?? undefined
+    const tools = chosenTools(named, { scope: caller.scope, field: 'tools', problems })
+    refuse('The request', problems)
     const server = mcpServer({
-      context: { ...context, actor: { name: caller.name, door: 'mcp' } },
+      context: async () => ({ ...context, actor: { name: caller.name, door: 'mcp' } }),
       version,
       scope: caller.scope,
+      tools,
       confirmations: this.#confirmations,
       ...(onUnforeseen !== undefined && { onUnforeseen }),
     })

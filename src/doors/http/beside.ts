@@ -130,5 +130,12 @@ export const besides: readonly Beside[] = [
     scope: 'read',
     type: json,
     schema: { type: 'object' },
+    asks: [
+      {
+        name: 'tools',
+        in: 'query',
+        says: 'The tools to offer: default, all, a noun, or names, with commas between them. Default: default.',
+      },
+    ],
   },
 ]

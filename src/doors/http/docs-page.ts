@@ -1,65 +1,93 @@
-import { createHash } from 'node:crypto'
 import { errorCodes } from '../../operations/error-codes.ts'
 import { type Route, routes } from '../../operations/route.ts'
 import { nouns } from '../../operations/table.ts'
+import { fieldsOf, formsTold } from './docs-fields.ts'
+import { docsPolicy, docsScript, docsStyle } from './docs-look.ts'
+import { escaped } from './escaped.ts'
 
-const style = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1d2430; background: #fff }
-h1, h2, h3 { line-height: 1.2 } h3 { margin: 2rem 0 .3rem } h2 { margin-top: 3rem; border-bottom: 1px solid #d7dce3 }
-pre { background: #f4f6f8; padding: .7rem 1rem; overflow-x: auto; border-radius: 6px } code { font: 14px/1.45 ui-monospace, monospace }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 600; color: #0b5cad } .scope { color: #5b6573 }
-table { border-collapse: collapse } td { padding: .2rem .8rem .2rem 0; vertical-align: top } a { color: #0b5cad }
-@media (prefers-color-scheme: dark) {
-  body { color: #e4e8ee; background: #14181f } pre { background: #1f2630 } h2 { border-color: #343d4a }
-  .method, a { color: #7ab8ff } .scope { color: #9aa5b4 }
-}`
-const styleHash = createHash('sha256').update(style).digest('base64')
-
-/** The page as it is sent: it loads nothing from anywhere, and may run nothing. */
 export function docsResponse(html: string): Response {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; frame-ancestors 'none'`,
+    'content-security-policy': docsPolicy,
+    // The page tells the address by which it was asked for, so that a cache must not hand it to others.
+    'cache-control': 'no-store',
   }
   return new Response(html, { headers })
 }
 
-/** A page for people, made of nothing but the table. */
-export function docsHtml(version: string, basePath: string): string {
-  const groups = Object.values(nouns).map(({ plural, says }) => {
-    const own = routes.filter(({ operation }) => nouns[operation.noun].plural === plural)
-    if (own.length === 0) return ''
-    return `<h2 id="${plural}">${plural}</h2><p>${escaped(says)}</p>${own.map((route) => sectionOf(route, basePath)).join('')}`
-  })
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Belfry ${escaped(version)}: the HTTP door</title><style>${style}</style></head><body>
-<h1>Belfry: the HTTP door</h1>
-<p>Every verb of Belfry, as plain JSON. The same as data: <a href="${basePath}/openapi.json">openapi.json</a>. Instants are ISO texts with an
-offset, durations are texts such as <code>90s</code>, and what is not known is refused.</p>
+interface Group {
+  readonly plural: string
+  readonly says: string
+  readonly own: readonly Route[]
+}
+
+function groupsOf(): readonly Group[] {
+  return Object.values(nouns)
+    .map(({ plural, says }) => ({
+      plural,
+      says,
+      own: routes.filter(({ operation }) => nouns[operation.noun].plural === plural),
+    }))
+    .filter(({ own }) => own.length > 0)
+}
+
+/** A page for people, made of nothing but the table; the answer makes it for the address by which somebody asked. */
+export function docsPage(version: string, basePath: string): (address: string) => string {
+  const groups = groupsOf()
+  const forms = new Map()
+  const verbs = groups.map((group) => nounTold(group, basePath, forms)).join('')
+  const told = formsTold(forms)
+  return (
+    address,
+  ) => `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Belfry ${escaped(version)}: the HTTP door</title><style>${docsStyle}</style></head><body><div class="page">
+${contents(groups)}
+<main><div class="search" hidden><input type="search" placeholder="Search verbs and fields" aria-label="Search verbs and fields"> <output></output></div>
+<div class="prose"><h1>Belfry: the HTTP door</h1>
+<p>This server answers at <code>${escaped(address + basePath)}</code>. Every verb of Belfry, as plain JSON. The same as data: <a href="${basePath}/openapi.json">openapi.json</a>.
+Instants are ISO texts with an offset, durations are texts such as <code>90s</code>, and unknown fields are refused.</p>
 <h2 id="begin">Begin</h2>
 <p>Every request shows a token. The server has written one to <code>.belfry/token</code>; <code>belfry token create NAME</code> makes others.</p>
-${story(basePath)}
+${story(address + basePath)}
 <h2 id="errors">Errors</h2>
 <p>An error is <code>application/problem+json</code>: <code>code</code> tells its kind, <code>detail</code> what happened, <code>hint</code> what to do, and
 <code>details.problems</code> everything that is wrong with an input.</p>
-<table>${Object.entries(errorCodes).map(errorRow).join('')}</table>
-${groups.join('')}
-</body></html>`
+<table><tbody>${Object.entries(errorCodes).map(errorRow).join('')}</tbody></table></div>
+${verbs}
+<div class="prose"><h2 id="forms">Forms</h2><p>What several verbs take alike.</p>${told}</div>
+</main></div><script>${docsScript}</script></body></html>`
+}
+
+function contents(groups: readonly Group[]): string {
+  const items = groups.map(({ plural, own }) => {
+    const verbs = own.map(({ operation: { noun, verb } }) => {
+      const id = `${noun}.${verb}`
+      return `<li data-verb="${id}"><a href="#${id}">${verb}</a></li>`
+    })
+    return `<li><a href="#${plural}">${plural}</a><ul>${verbs.join('')}</ul></li>`
+  })
+  return `<nav aria-label="Contents"><details open><summary>Contents</summary><ul>
+<li><a href="#begin">Begin</a></li><li><a href="#errors">Errors</a></li>${items.join('')}<li><a href="#forms">Forms</a></li></ul></details></nav>`
+}
+
+function nounTold({ plural, says, own }: Group, basePath: string, forms: Parameters<typeof fieldsOf>[1]): string {
+  const verbs = own.map((route) => verbTold(route, basePath, forms)).join('')
+  return `<section class="noun"><h2 id="${plural}">${plural}</h2><p>${escaped(says)}</p>${verbs}</section>`
 }
 
 /** The first steps, in their order; a test types them. */
-export function storyBlocks(): readonly { readonly says: string; readonly block: string }[] {
+export function storyBlocks(address: string): readonly { readonly says: string; readonly block: string }[] {
   const auth = '-H "Authorization: Bearer $TOKEN"'
   const json = `-H 'content-type: application/json'`
   return [
     {
       says: 'Where it listens, and who asks:',
-      block: 'BELFRY=http://127.0.0.1:4747\nTOKEN=$(cat .belfry/token)',
+      block: `BELFRY=${address}\nTOKEN=$(cat .belfry/token)`,
     },
     { says: 'Whether all is well:', block: `curl -sS ${auth} "$BELFRY/health"` },
     {
       says: 'A schedule that calls an address every two seconds:',
-      block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules" \\\n  -d '{"name":"ping","every":"2s","startNow":true,"target":{"http":{"url":"http://127.0.0.1:4747/live"}}}'`,
+      block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules" \\\n  -d '{"name":"ping","every":"2s","startNow":true,"target":{"http":{"url":"${address}/live"}}}'`,
     },
     {
       says: 'What happens, as it happens; the last id that was heard, sent as Last-Event-ID, goes on from there:',
@@ -75,12 +103,9 @@ export function storyBlocks(): readonly { readonly says: string; readonly block:
   ]
 }
 
-function story(basePath: string): string {
-  return storyBlocks()
-    .map(
-      ({ says, block }) =>
-        `<p>${escaped(says)}</p><pre><code>${escaped(block.replaceAll('4747/', `4747${basePath}/`))}</code></pre>`,
-    )
+function story(address: string): string {
+  return storyBlocks(address)
+    .map(({ says, block }) => `<p>${escaped(says)}</p><pre><code>${escaped(block)}</code></pre>`)
     .join('')
 }
 
@@ -88,20 +113,18 @@ function errorRow([code, { status, says }]: [string, { readonly status: number; 
   return `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escaped(says)}</td></tr>`
 }
 
-function sectionOf(route: Route, basePath: string): string {
+function verbTold(route: Route, basePath: string, forms: Parameters<typeof fieldsOf>[1]): string {
   const { operation, method, path } = route
   const { noun, verb, says, scope } = operation
-  const blocks = operation.examples.map(
-    (example) => `<pre><code>${escaped(curlOf(route, example, basePath))}</code></pre>`,
-  )
-  return `<h3 id="${noun}.${verb}"><span class="method">${method}</span> <code>${escaped(basePath + path)}</code></h3>
-<p>${escaped(says)} <span class="scope">Needs ${scope}.</span></p>${blocks.join('')}`
+  const blocks = operation.examples.map((example) => `<pre><code>${escaped(curlOf(route, example))}</code></pre>`)
+  return `<section class="verb" id="${noun}.${verb}"><h3><span class="method">${method}</span><code>${escaped(basePath + path)}</code></h3>
+<p>${escaped(says)} <span class="scope">Needs ${scope}.</span></p>${fieldsOf(route, forms)}${blocks.join('')}</section>`
 }
 
 /** An example as it is typed. */
-export function curlOf({ method, path, subject }: Route, example: object, basePath = ''): string {
+export function curlOf({ method, path, subject }: Route, example: object): string {
   const { [subject ?? '']: about, ...rest } = example as Readonly<Record<string, unknown>>
-  const placed = basePath + path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))
+  const placed = path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))
   const isRead = method === 'GET' || method === 'DELETE'
   const query = new URLSearchParams(
     Object.entries(rest).map(([name, value]): [string, string] => [name, queryText(value)]),
@@ -124,8 +147,4 @@ function queryText(value: unknown): string {
 
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

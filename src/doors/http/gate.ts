@@ -33,12 +33,14 @@ export class Gate {
   readonly #options: GateOptions
   readonly #callers: RateLimit
   readonly #strangers: RateLimit
+  readonly #unproven: RateLimit
   readonly #notedAt = new Map<string, number>()
 
   constructor(options: GateOptions) {
     this.#options = options
     this.#callers = new RateLimit(options.rate ?? rateDefault, options.clock)
     this.#strangers = new RateLimit(strangersRate, options.clock)
+    this.#unproven = new RateLimit(strangersRate, options.clock)
   }
 
   /**
@@ -78,6 +80,19 @@ export class Gate {
     this.#slow(this.#strangers.take('all'))
   }
 
+  /**
+   * Counts a delivery before its body is read, because only the body tells whether its signature is good. Answers in how
+   * many ms there is room for a large body, and 0 where there is now.
+   */
+  countUnproven(path: string): number {
+    return this.#unproven.take(path)
+  }
+
+  /** Forgets a delivery that was counted and turned out to be genuine. */
+  forgetUnproven(path: string): void {
+    this.#unproven.giveBack(path)
+  }
+
   /** Counts a delivery whose signature is good, by the path that it was sent to. */
   slowSender(path: string): void {
     this.#slow(this.#callers.take(path))
@@ -115,14 +130,17 @@ export class Gate {
   }
 
   #slow(waitMs: number): void {
-    if (waitMs === 0) return
-    const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
-    const error = new BelfryError('too-many', 'It is asked too often.', {
-      hint: `Ask again in ${seconds} s.`,
-      details: { retryAfterMs: waitMs },
-    })
-    throw new HttpProblem(429, error, { 'retry-after': String(seconds) })
+    if (waitMs > 0) throw tooOften(waitMs)
   }
+}
+
+export function tooOften(waitMs: number, message = 'It is asked too often.'): HttpProblem {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  const error = new BelfryError('too-many', message, {
+    hint: `Ask again in ${seconds} s.`,
+    details: { retryAfterMs: waitMs },
+  })
+  return new HttpProblem(429, error, { 'retry-after': String(seconds) })
 }
 
 /** Refuses what the caller's scope does not reach. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isoText } from '../../operations/instant.ts'
+import { readBytesMax } from '../../operations/store/checks/database.ts'
 import type { Diagnosis } from '../../operations/store/output.ts'
 import { storeOperations } from '../../operations/store/store.ts'
 import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
@@ -15,11 +16,15 @@ export interface Health {
 /** A doctor is not asked again before so long: whoever watches asks often, and nothing changes as fast. */
 const keptMs = 5_000
 
+/** The whole file is read no oftener than this for those who ask whether it is ready; that takes part of a second. */
+const soundKeptMs = 30_000
+
 /** The doctor's findings, as those want them who watch from outside. */
 export class HealthWatch {
   readonly #context: OperationContext
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #onUnforeseen: ((error: unknown) => void) | undefined
+  #readThrough: { readonly until: number; readonly isSound: Promise<boolean> } | null = null
   #known: { readonly until: number; readonly health: Promise<Health> } | null = null
 
   constructor(context: OperationContext, onUnforeseen?: (error: unknown) => void) {
@@ -36,14 +41,24 @@ export class HealthWatch {
     return this.#known.health
   }
 
-  /** Whether the store answers. */
+  /** Whether the store answers, and is not known to be damaged. */
   async isReady(): Promise<boolean> {
     try {
-      await this.#context.store.read.now()
-      return true
+      const { file } = (await this.#context.store.read.health.condition()).database
+      return file === null || file.bytes > readBytesMax || (await this.#isSound())
     } catch {
       return false
     }
+  }
+
+  /** Pages that this process has in memory look sound whatever is on the disk, so that the file itself is read now and then. */
+  #isSound(): Promise<boolean> {
+    const now = this.#clock.monotonic()
+    if (this.#readThrough === null || this.#readThrough.until <= now) {
+      const damage = this.#context.store.read.health.damage()
+      this.#readThrough = { until: now + soundKeptMs, isSound: damage.then((found) => found === null) }
+    }
+    return this.#readThrough.isSound
   }
 
   async #look(): Promise<Health> {

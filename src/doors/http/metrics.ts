@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import { scheduleFigures } from './schedule-figures.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
 const queuesMax = 200
@@ -52,7 +53,7 @@ export class Metrics {
 
   async text(): Promise<string> {
     await this.#look()
-    return this.#registry.metrics()
+    return (await this.#registry.metrics()) + (await scheduleFigures(this.#context.store))
   }
 
   get contentType(): string {

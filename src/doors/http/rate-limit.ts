@@ -36,6 +36,13 @@ export class RateLimit {
     return 0
   }
 
+  /** Gives one back that need not have been taken. */
+  giveBack(caller: string): void {
+    const bucket = this.#filled(caller)
+    bucket.left = Math.min(this.#rate.burst, bucket.left + 1)
+    this.#buckets.set(caller, bucket)
+  }
+
   #filled(caller: string): Bucket {
     const { perSecond, burst } = this.#rate
     const now = this.#clock.monotonic()

@@ -5,31 +5,33 @@ import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/fi
 import { subjectOf } from '../../operations/operation.ts'
 import { type Problem, quoted, refuse } from '../../operations/problem.ts'
 import type { Route } from '../../operations/route.ts'
+import type { Asked } from '../../operations/unread.ts'
 import { seenIn } from './etag.ts'
 import { HttpProblem } from './problem-details.ts'
 
 export const bodyBytesMax = 1_048_576
 
-interface Asked {
+interface Arrived {
   readonly request: Request
   readonly route: Route
   /** What stands in the place of the subject in the path. */
   readonly subject: string | undefined
 }
 
-/** The input that a request asks a verb with. What is said twice, and not alike, is refused. */
-export async function inputOf({ request, route, subject }: Asked): Promise<Record<string, unknown>> {
+/** The input that a request asks a verb with, and what is wrong with the request: what is said twice, and not alike. */
+export async function inputOf({ request, route, subject }: Arrived): Promise<Asked> {
   const { operation, method } = route
   const problems: Problem[] = []
   const isRead = method === 'GET' || method === 'DELETE'
   const query = new URL(request.url).searchParams
   if (!isRead) refuseQuery(query, problems)
   const given = isRead ? queryOf(query, operation.input, problems) : await bodyOf(request, problems)
+  // Of a body that cannot be read nothing else can be said.
+  if (problems.some(({ field }) => field === 'body')) refuse(subjectOf(operation.request), problems)
   const input = { ...given }
   if (route.subject !== null) put(input, route.subject, subject, 'the path', problems)
   if (operation.effect !== 'read') putHeaders(input, route, request.headers, problems)
-  refuse(subjectOf(operation.request), problems)
-  return input
+  return { input, problems }
 }
 
 /** What headers say beside the body. What the verb has no field for is refused rather than dropped. */
@@ -122,16 +124,23 @@ async function textOf(request: Request): Promise<string> {
   return decoded(await bytesOf(request))
 }
 
+export interface BodyLimit {
+  readonly bytesMax: number
+  readonly refusal: () => HttpProblem
+}
+
+const bodyLimit: BodyLimit = { bytesMax: bodyBytesMax, refusal: tooLarge }
+
 /** Reads no more of a body than is allowed, whatever its length says. */
-export async function bytesOf(request: Request): Promise<Buffer> {
+export async function bytesOf(request: Request, { bytesMax, refusal } = bodyLimit): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0)
-  if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw refusal()
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength
-      if (bytes > bodyBytesMax) throw tooLarge()
+      if (bytes > bytesMax) throw refusal()
       chunks.push(chunk)
     }
   } catch (error) {

@@ -25,28 +25,28 @@ export interface Served extends Serving {
 type Door = Pick<HttpDoorOptions, 'version' | 'onUnforeseen' | 'events' | 'isWorking' | 'secretOf'>
 
 /** Opens the HTTP door of a store at an address. */
-export async function serveDoor(context: OperationContext, options: ServeOptions, door: Door): Promise<Served> {
+export async function serveDoor(context: OperationContext, options: ServeOptions, behind: Door): Promise<Served> {
   const { listen = listenDefault, behindProxy = false, hosts = [], tokenFolder, basePath } = options
   if (!isLoopback(listen) && !behindProxy) throw exposed(listen)
   const token = tokenFolder === undefined ? null : await ensureToken(context, tokenFolder)
-  // The port is known only once somebody listens there, and nobody can ask before.
-  let fetch: HttpDoor['fetch'] | undefined
-  const serving = await serve((request) => (fetch as HttpDoor['fetch'])(request), listen, context.clock)
+  // The door needs the port, which is known once the server listens; no request arrives before.
+  let opened: HttpDoor | undefined
+  const serving = await serve(() => opened as HttpDoor, listen, context.clock)
   const known = behindProxy && hosts.length === 0 ? undefined : [...hostsOf(listen, serving.port), ...hosts]
-  const opened = new HttpDoor({
-    ...door,
+  const door = new HttpDoor({
+    ...behind,
     context,
     ...(known !== undefined && { hosts: known }),
     ...(basePath !== undefined && { basePath }),
   })
-  fetch = opened.fetch
+  opened = door
   const host = serving.host.includes(':') ? `[${serving.host}]` : serving.host
   return {
     ...serving,
     url: `http://${host}:${serving.port}${basePath ?? ''}`,
     token,
     async close() {
-      opened.close()
+      door.close()
       await serving.close()
     },
   }

@@ -1,8 +1,9 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
+import { type ConnectionLimits, Connections, connectionLimits } from './connections.ts'
 import type { ListenAddress } from './listen-address.ts'
 
 /** A server that is up. */
@@ -13,25 +14,40 @@ export interface Serving {
   close(): Promise<void>
 }
 
-/** Whoever sends slower than this keeps a connection for nothing. */
-const headersTimeoutMs = 10_000
+/** What answers the requests of a server. */
+export interface Answering {
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers on a connection beyond the limit: health checks, and a refusal to everything else. */
+  readonly fetchSpare: (request: Request) => Promise<Response>
+}
+
+/** A request must have arrived whole after this time. */
 const requestTimeoutMs = 30_000
 const keepAliveMs = 30_000
-const connectionsMax = 1_000
 /** What is being answered when the server closes may take so long to its end. */
 const closeGraceMs = 2_000
 
 /** Answers requests at an address. Port 0 is any that is free. */
 export async function serve(
-  fetch: (request: Request) => Promise<Response>,
+  answering: () => Answering,
   { host, port }: ListenAddress,
   clock: Pick<Clock, 'after'>,
+  limits: ConnectionLimits = connectionLimits,
 ): Promise<Serving> {
-  const server = createAdaptorServer({ fetch }) as Server
-  server.headersTimeout = headersTimeoutMs
-  server.requestTimeout = requestTimeoutMs
-  server.keepAliveTimeout = keepAliveMs
-  server.maxConnections = connectionsMax
+  const connections = new Connections(limits)
+  const fetch = async (request: Request, { incoming }: { readonly incoming: Pick<IncomingMessage, 'socket'> }) => {
+    // It was read together with others of a connection that is closed by now: nothing is done for it.
+    if (incoming.socket.destroyed) return new Response(null, { status: 503 })
+    return connections.isSpare(incoming.socket) ? answering().fetchSpare(request) : answering().fetch(request)
+  }
+  const serverOptions = {
+    headersTimeout: limits.headersMs,
+    connectionsCheckingInterval: limits.checkMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+  }
+  const server = createAdaptorServer({ fetch: fetch as never, serverOptions }) as Server
+  connections.watch(server)
   await listening(server, { host, port })
   return { host, port: (server.address() as AddressInfo).port, close: () => closed(server, clock) }
 }

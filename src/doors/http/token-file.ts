@@ -1,20 +1,53 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { openToRead } from '../../config/file-handle.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
 import { tokenOperations } from '../../operations/token/token.ts'
 
 const fileName = 'token'
+const defaultNamespace = 'default'
+const otherFile = /^token\..+$/
 
-export function tokenFileIn(belfryFolder: string): string {
-  return join(belfryFolder, fileName)
+/**
+ * The file with the token of one namespace: `token` for the default one, and `token.NAME` for each other, so that the
+ * workers of two namespaces in one folder keep their own. A name that is no plain file name is told apart by its hash.
+ */
+export function tokenFileIn(belfryFolder: string, namespace: string = defaultNamespace): string {
+  if (namespace === defaultNamespace) return join(belfryFolder, fileName)
+  const isPlain = /^[a-z0-9][a-z0-9_-]{0,99}$/.test(namespace)
+  const ending = isPlain ? namespace : `~${createHash('sha256').update(namespace).digest('hex').slice(0, 32)}`
+  return join(belfryFolder, `${fileName}.${ending}`)
 }
 
-/** The token that lies in a folder, if there is one. */
-export function tokenIn(belfryFolder: string): string | null {
+/** The file that a caller uses who does not know the namespace of a server: the default one's, or the only one there is. */
+export function tokenFileAround(belfryFolder: string): string {
+  const usual = tokenFileIn(belfryFolder)
+  const [only, ...more] = tokenFilesIn(belfryFolder)
+  return only === undefined || more.length > 0 ? usual : join(belfryFolder, only)
+}
+
+/** The names of the files with tokens in a folder. */
+export function tokenFilesIn(belfryFolder: string): string[] {
   try {
-    return readFileSync(tokenFileIn(belfryFolder), 'utf8').trim() || null
+    return readdirSync(belfryFolder).filter((name) => name === fileName || otherFile.test(name))
+  } catch {
+    // No folder, or none that this user may read: reading the token itself says so.
+    return []
+  }
+}
+
+/** The token that lies in a file, if there is one. */
+export function tokenIn(file: string): string | null {
+  try {
+    const handle = openToRead(file)
+    try {
+      return readFileSync(handle, 'utf8').trim() || null
+    } finally {
+      closeSync(handle)
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
@@ -27,21 +60,31 @@ export interface OwnToken {
 }
 
 /**
- * Sees to it that whoever works in this folder has a token that lets them in; it is theirs alone to read. One that the
- * store does not know any more is replaced: the store was made anew, or somebody has revoked it.
+ * Sees to it that the user who works in this folder has a token for this namespace, which only that user can read. A token
+ * that the store does not know any more is replaced: the store was made anew, or a person has revoked it.
  */
 export async function ensureToken(context: OperationContext, belfryFolder: string): Promise<OwnToken> {
-  const file = tokenFileIn(belfryFolder)
-  if (await isGood(context, tokenIn(belfryFolder))) return { file, isNew: false }
+  const file = tokenFileIn(belfryFolder, context.store.namespace)
+  if (await isGood(context, tokenIn(file))) return { file, isNew: false }
+  // Earlier versions wrote the token of every namespace to the one file.
+  const earlier = tokenIn(tokenFileIn(belfryFolder))
+  if (earlier !== null && (await isGood(context, earlier))) {
+    write(file, earlier, context)
+    return { file, isNew: false }
+  }
   const name = `local ${hostname().slice(0, 100)} ${context.randomHex(3)}`
   const { token } = await tokenOperations.create.call(context, { name, scope: 'admin' })
+  write(file, token, context)
+  return { file, isNew: true }
+}
+
+/** Written beside and put in its place whole: a reader has the old one or the new one. */
+function write(file: string, token: string, { randomHex }: OperationContext): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // Written beside and put in its place whole: whoever reads it meanwhile has the old one or the new one.
-  const written = `${file}.${context.randomHex(4)}`
+  const written = join(dirname(file), `.${basename(file)}.${randomHex(4)}`)
   writeFileSync(written, `${token}\n`, { flag: 'wx', mode: 0o600 })
   chmodSync(written, 0o600)
   renameSync(written, file)
-  return { file, isNew: true }
 }
 
 async function isGood({ store }: OperationContext, text: string | null): Promise<boolean> {

@@ -1,12 +1,15 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import { atDoors } from '../../operations/at-doors.ts'
+import { visible } from '../../core/fence.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { runOperations } from '../../operations/run/run.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import { nouns } from '../../operations/table.ts'
-import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
+import { isForeseen } from '../../operations/unforeseen.ts'
+import { refusalOf, refusedText } from './refusal.ts'
 import type { McpOptions } from './server.ts'
+import { told } from './told.ts'
+import { toolName } from './tool-sets.ts'
 
 interface Content {
   readonly uri: string
@@ -14,9 +17,11 @@ interface Content {
   readonly text: string
 }
 
+const verbsUri = 'belfry://docs/verbs'
+
 export const resources = [
   {
-    uri: 'belfry://docs/verbs',
+    uri: verbsUri,
     name: 'verbs',
     title: 'What can be done with Belfry',
     mimeType: 'text/markdown',
@@ -55,34 +60,40 @@ export const resourceTemplates = [
   },
 ] as const
 
-/** What a resource says; one that is not there is an error of the protocol. */
+/** What a resource says, with the texts of others in a fence behind it; one that does not exist is an error of the protocol. */
 export async function readResource(
   uri: string,
   { context, onUnforeseen }: Pick<McpOptions, 'context' | 'onUnforeseen'>,
-): Promise<Content> {
+): Promise<Content[]> {
   try {
-    const text = await textOf(uri, context)
-    if (text !== null)
-      return { uri, mimeType: uri === 'belfry://docs/verbs' ? 'text/markdown' : 'application/json', text }
+    if (uri === verbsUri) return [{ uri, mimeType: 'text/markdown', text: verbsPage() }]
+    const texts = await textsOf(uri, context)
+    if (texts !== null) {
+      return texts.map((text, index) => ({ uri, mimeType: index === 0 ? 'application/json' : 'text/plain', text }))
+    }
   } catch (thrown) {
     if (!isForeseen(thrown)) onUnforeseen?.(thrown)
-    const { message, code } = forStrangers(thrown)
-    throw new McpError(isForeseen(thrown) ? ErrorCode.InvalidParams : ErrorCode.InternalError, message, { uri, code })
+    const refusal = refusalOf(thrown)
+    const kind = isForeseen(thrown) ? ErrorCode.InvalidParams : ErrorCode.InternalError
+    throw new McpError(kind, refusedText(refusal), { uri, code: refusal.code })
   }
-  throw new McpError(ErrorCode.InvalidParams, `There is no resource ${JSON.stringify(uri.slice(0, 200))}.`, { uri })
+  const shown = visible(JSON.stringify(uri.slice(0, 200)))
+  throw new McpError(
+    ErrorCode.InvalidParams,
+    `There is no resource ${shown}. Call resources/list for those that exist.`,
+  )
 }
 
-async function textOf(uri: string, context: OperationContext): Promise<string | null> {
-  const [, noun, encoded] = /^belfry:\/\/(docs|schedules|runs)(?:\/(.+))?$/.exec(uri) ?? []
+async function textsOf(uri: string, context: McpOptions['context']): Promise<readonly string[] | null> {
+  const [, noun, encoded] = /^belfry:\/\/(schedules|runs)(?:\/(.+))?$/.exec(uri) ?? []
   const name = encoded === undefined ? undefined : decoded(encoded)
-  if (noun === 'docs') return name === 'verbs' ? verbsPage() : null
   if (noun === 'schedules') {
     const operation = name === undefined ? scheduleOperations.list : scheduleOperations.explain
-    return said(operation, context, name === undefined ? {} : { name })
+    return said(operation, await context(), name === undefined ? {} : { name })
   }
   if (noun === 'runs') {
     const operation = name === undefined ? runOperations.list : runOperations.explain
-    return said(operation, context, name === undefined ? {} : { id: name })
+    return said(operation, await context(), name === undefined ? {} : { id: name })
   }
   return null
 }
@@ -96,8 +107,9 @@ function decoded(text: string): string {
   }
 }
 
-async function said(operation: AnyOperation, context: OperationContext, input: object): Promise<string> {
-  return JSON.stringify(atDoors(operation.output, await operation.call(context, input)), null, 2)
+async function said(operation: AnyOperation, context: OperationContext, input: object): Promise<readonly string[]> {
+  const how = { detail: 'short', name: toolName(operation) } as const
+  return told(await operation.call(context, input), operation.output, how)
 }
 
 function verbsPage(): string {

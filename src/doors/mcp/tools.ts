@@ -1,25 +1,28 @@
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
-import { type AnyOperation, verbWords } from '../../operations/operation.ts'
-import { operations } from '../../operations/table.ts'
+import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import { type InputSchema, inputSchemaOf, wordless } from './input-schema.ts'
+import { offeredVerbs, reaches, toolName } from './tool-sets.ts'
+import { toolWords } from './tool-words.ts'
 
-/** A verb as a model is told of it. What is said here never depends on anybody's data. */
+/** A verb as a model is told of it. No description depends on data of the store. */
 export interface Tool {
   readonly operation: AnyOperation
   readonly name: string
-  readonly title: string
   readonly description: string
-  readonly inputSchema: JsonSchema & { readonly type: 'object' }
-  readonly outputSchema: JsonSchema & { readonly type: 'object' }
+  readonly inputSchema: InputSchema
   readonly annotations: {
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
-    readonly openWorldHint: false
+    readonly readOnlyHint?: true
+    readonly destructiveHint?: false
+    readonly idempotentHint?: true
   }
 }
 
-/** What is destructive is asked for twice: the second time with what the first was answered. */
+/** A destructive call is made twice: the second time with what answered the first. */
 export const confirmField = 'confirm'
+
+/** How much is answered. */
+export const detailField = 'detail'
+export const details = ['short', 'full'] as const
+export type Detail = (typeof details)[number]
 
 /** Verbs that come to the same when they are asked for again. */
 const repeatable: ReadonlySet<string> = new Set([
@@ -28,6 +31,7 @@ const repeatable: ReadonlySet<string> = new Set([
   'update',
   'pause',
   'resume',
+  'reset',
   'clearHints',
   'backfill',
   'reprioritise',
@@ -39,64 +43,63 @@ const repeatable: ReadonlySet<string> = new Set([
   'notify',
 ])
 
-/** `schedule_clear_hints`. */
-function nameOf({ noun, verb }: AnyOperation): string {
-  return `${noun}_${verbWords(verb).replaceAll('-', '_')}`
-}
+const made = new Map<Scope, readonly Tool[]>()
 
-export const tools: readonly Tool[] = operations.filter(({ doors }) => doors.mcp === true).map(toolOf)
-
-function toolOf(operation: AnyOperation): Tool {
-  const { noun, verb, says, effect } = operation
-  const isDestructive = effect === 'destructive'
-  const how = isDestructive ? ' It is done when it is asked for again with the confirm that it answers.' : ''
-  return {
-    operation,
-    name: nameOf(operation),
-    title: `${noun} ${verbWords(verb)}`,
-    description: says + how,
-    inputSchema: inputOf(operation, isDestructive),
-    outputSchema: outputOf(operation),
-    annotations: {
-      readOnlyHint: effect === 'read',
-      destructiveHint: isDestructive,
-      idempotentHint: effect === 'read' || repeatable.has(verb),
-      openWorldHint: false,
-    },
-  }
-}
-
-function inputOf({ input }: AnyOperation, isDestructive: boolean): Tool['inputSchema'] {
-  const schema = plain(jsonSchemaOf(input, 'input'))
-  if (!isDestructive) return { ...schema, type: 'object' }
-  const confirm = {
-    type: 'string',
-    description: 'What the same call was answered with before, to have it done.',
-  } as const
-  return { ...schema, type: 'object', properties: { ...schema.properties, [confirmField]: confirm } }
+/** Every tool that a scope reaches, with the inputs that it may give. They say the same for as long as the process lives. */
+export function toolsFor(scope: Scope): readonly Tool[] {
+  const known = made.get(scope)
+  if (known !== undefined) return known
+  const tools = offeredVerbs.filter((verb) => reaches(scope, verb.scope)).map((verb) => toolOf(verb, scope))
+  made.set(scope, tools)
+  return tools
 }
 
 /**
- * A structured answer is an object, so a list is told inside one. What is destructive may also answer that it wants to
- * be confirmed, so that no field of it is certain.
+ * There is no schema of the answers: the protocol asks for none, it was four fifths of the whole, and with one the
+ * answer would have to be told twice.
  */
-function outputOf({ output, effect }: AnyOperation): Tool['outputSchema'] {
-  const schema = plain(jsonSchemaOf(output, 'at doors'))
-  const { $defs, ...whole } = schema
-  const wrapped: JsonSchema = isObject(schema)
-    ? schema
-    : { type: 'object', properties: { answer: whole }, required: ['answer'], ...($defs !== undefined && { $defs }) }
-  if (effect !== 'destructive') return wrapped as Tool['outputSchema']
-  const { required: _, additionalProperties: __, ...loose } = wrapped
-  const confirm = { type: 'string', description: 'To be handed in with the same call, to have it done.' }
-  const says = { type: 'string', description: 'What would be done.' }
-  return { ...loose, properties: { ...wrapped.properties, confirm, says } } as Tool['outputSchema']
+function toolOf(operation: AnyOperation, scope: Scope): Tool {
+  const name = toolName(operation)
+  const schema = inputSchemaOf(operation, scope)
+  const isDestructive = operation.effect === 'destructive'
+  const properties = {
+    ...schema.properties,
+    [detailField]: { type: 'string', enum: [...details] },
+    ...(isDestructive && { [confirmField]: { type: 'string' } }),
+  }
+  const how = isDestructive ? ` Call twice: the first call answers a ${confirmField}, the second hands it in.` : ''
+  return {
+    operation,
+    name,
+    description: (toolWords[name] ?? operation.says) + how,
+    inputSchema: { ...schema, properties } as InputSchema,
+    annotations: annotationsOf(operation),
+  }
 }
 
-export function isObject({ type }: JsonSchema): boolean {
-  return type === 'object'
+/** Tools whose fields are those of another. */
+const alike: Readonly<Record<string, string>> = {
+  schedule_create: 'schedule_put',
+  schedule_update: 'schedule_put',
+  run_enqueue_many: 'run_enqueue',
 }
 
-function plain({ $schema: _, ...schema }: JsonSchema): JsonSchema {
-  return schema
+/** The tools as they are listed: fields that two of them have in common are explained once. */
+export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
+  const names = new Set(offered.map(({ name }) => name))
+  return offered.map(({ operation: _, ...tool }) => {
+    const { [tool.name]: other } = alike
+    if (other === undefined || !names.has(other)) return tool
+    const description = `${tool.description} Fields as in ${other}.`
+    return { ...tool, description, inputSchema: wordless(tool.inputSchema) }
+  })
+}
+
+/** Only what differs from what the protocol assumes of a tool that says nothing. */
+function annotationsOf({ effect, verb }: AnyOperation): Tool['annotations'] {
+  if (effect === 'read') return { readOnlyHint: true }
+  return {
+    ...(effect === 'write' && { destructiveHint: false }),
+    ...(repeatable.has(verb) && { idempotentHint: true }),
+  }
 }

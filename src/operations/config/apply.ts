@@ -151,7 +151,8 @@ function contentHash(content: object): string {
     .digest('hex')
 }
 
-function sorted(value: unknown): unknown {
+/** The same with its fields in one order, whatever order they were written in. */
+export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, field]) => field !== undefined)

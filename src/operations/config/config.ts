@@ -37,7 +37,7 @@ const list = operation({
         .array(
           z.strictObject({
             file: text('The file.'),
-            says: text('What is wrong with it. What it said before is still at work.'),
+            says: text('What is wrong with it. Nothing of it was applied.'),
             at: instantSaid('Since when.'),
           }),
         )

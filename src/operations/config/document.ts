@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { Notify } from '../../core/notice.ts'
-import { defaultPolicy, defaultQueue, policyProblems } from '../../core/policy.ts'
+import { defaultPolicy, defaultQueue } from '../../core/policy.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { NewConfig, NewConfigQueue } from '../../store/change.ts'
-import type { PolicyPatch } from '../../store/port.ts'
 import type { OperationContext } from '../context.ts'
 import { name as nameForm, queueName, scheduleName } from '../fields.ts'
 import { type Reading, read } from '../input.ts'
 import { type Scope, scopes } from '../operation.ts'
 import type { Problem } from '../problem.ts'
-import { inPolicyWords, policyInput, readPolicy } from '../queue/policy-input.ts'
+import { policyFaults, policyInput, readPolicy } from '../queue/policy-input.ts'
 import { scheduleShape } from '../schedule/input.ts'
 import { readSchedule } from '../schedule/read.ts'
 import { problemsOf } from '../schedule/words.ts'
@@ -54,7 +53,7 @@ type Sections = Pick<ConfigDocument, 'queues' | 'schedules' | 'tokens'>
 
 /** Reads all parts of a file, and tells everything that is wrong with any of them by its place in the file. */
 export async function readDocument(context: OperationContext, parts: Sections): Promise<ReadDocument> {
-  const problems: Problem[] = [...tooMany('queues', parts.queues), ...tooMany('schedules', parts.schedules)]
+  const problems: Problem[] = (['queues', 'schedules', 'tokens'] as const).flatMap((part) => tooMany(part, parts[part]))
   // They would keep everybody else waiting while they are read, let alone written.
   if (problems.length > 0) return { queues: [], schedules: [], tokens: [], problems }
   const queues = entriesOf(parts.queues).map(([name, given]) => queueOf(context, name, given, problems))
@@ -99,26 +98,11 @@ function readEntry<Form extends z.ZodObject>(form: Form, given: unknown, noun: s
 
 function queueOf(context: OperationContext, name: string, given: unknown, problems: Problem[]): NewConfigQueue {
   const reading = readEntry(policyForm, given, 'a policy')
-  const { patch, notify, problems: read } = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
-  const found = read.length > 0 ? read : policyProblems(wholePolicy(patch))
+  const read = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
+  const { patch, notify } = read
   problems.push(...nameProblems('queues', name, queueName))
-  problems.push(
-    ...placed(
-      'queues',
-      name,
-      found.map((problem) => inPolicyWords(problem, reading.given)),
-    ),
-  )
+  problems.push(...placed('queues', name, policyFaults(read, defaultPolicy, reading.given)))
   return { name, policy: patch, ...(notify !== undefined && { notify: withoutNulls(notify) as Notify }) }
-}
-
-/** As a new queue has it, with what the file says. */
-function wholePolicy({ retention, ...patch }: PolicyPatch): object {
-  return {
-    ...defaultPolicy,
-    ...withoutNulls(patch),
-    retention: { ...defaultPolicy.retention, ...withoutNulls(retention ?? {}) },
-  }
 }
 
 function withoutNulls(patch: object): object {

@@ -55,7 +55,7 @@ export function takersOf({ target, queue }: Work, { live }: Fleet): Takers {
     return { live: live.length, able: 0, needs, sentence: sentenceOf({ live, able: 0, needs, elsewhere: [] }) }
   }
   const { need } = answer
-  const able = ableAmong(need, workersFor(queue, live)).length
+  const able = takersAmong(need, queue, live).length
   const elsewhere = able > 0 ? [] : ableAmong(need, live)
   // That it must be somebody who works for its queue goes without saying where everybody works for all.
   const isPicky = need !== null && live.some(({ can }) => can.queues !== undefined)
@@ -102,8 +102,7 @@ export function wayToServe({ target, queue }: Work, live: readonly WorkerView[])
 export function wayToMeet(need: TargetNeed | null, queue: string, live: readonly WorkerView[]): Unblock {
   if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
   const { kind, handler } = need
-  const able = ableAmong(need, live)
-  if (able.length > 0 && workersFor(queue, able).length === 0) return wayInto(queue, need)
+  if (ableAmong(need, live).length > 0 && takersAmong(need, queue, live).length === 0) return wayInto(queue, need)
   if (handler !== undefined) {
     return byHand(`A program of yours must register it, with belfry.handle(${literal(handler)}, …), and start().`)
   }
@@ -126,7 +125,16 @@ function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-export function ableAmong(need: TargetNeed | null | undefined, workers: readonly WorkerView[]): WorkerView[] {
+/** Those of the live workers that work for a queue and can execute what is in it. What is told of a run, and of all runs, comes from here. */
+export function takersAmong(
+  need: TargetNeed | null | undefined,
+  queue: string,
+  live: readonly WorkerView[],
+): WorkerView[] {
+  return ableAmong(need, workersFor(queue, live))
+}
+
+function ableAmong(need: TargetNeed | null | undefined, workers: readonly WorkerView[]): WorkerView[] {
   return workers.filter(({ can }) => canExecute(need, can))
 }
 

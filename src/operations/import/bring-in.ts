@@ -3,7 +3,7 @@ import type { Change, Changed } from '../../store/change.ts'
 import type { OperationContext } from '../context.ts'
 import { scheduleInWords } from '../schedule/in-words.ts'
 import { definitionOf } from '../schedule/view.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, Left } from './draft.ts'
 import type { Imported } from './output.ts'
 
 export interface BringIn {
@@ -12,6 +12,8 @@ export interface BringIn {
   readonly reason: string
   /** What would help where names are taken. */
   readonly hint: string
+  /** Whether something may be left out. */
+  readonly isPartial: boolean
 }
 
 /** More than anybody reads; the rest is counted. */
@@ -19,7 +21,9 @@ const leftMax = 1_000
 
 /** Writes all that a draft asks for, in one step or not at all. What is there already just so stays as it is. */
 export async function bringIn(context: OperationContext, draft: Draft, how: BringIn): Promise<Imported> {
-  const { left, schedules } = draft
+  const { schedules } = draft
+  const left = draft.left.filter(({ isTaken }) => isTaken !== true).map(plain)
+  const different = draft.left.filter(({ isTaken }) => isTaken === true).map(plain)
   const changes = changesOf(draft, how)
   const answers = changes.length === 0 ? [] : await applied(context, changes, how)
   const states = new Map(
@@ -27,21 +31,30 @@ export async function bringIn(context: OperationContext, draft: Draft, how: Brin
   )
   return {
     queues: answers.flatMap(queueOf),
-    schedules: schedules.map(({ from, spec }) => {
+    schedules: schedules.map(({ from, spec, pausedReason }) => {
       const answer = states.get(spec.name) === 'unchanged' ? 'unchanged' : 'created'
-      return { name: spec.name, from, answer, inWords: scheduleInWords(definitionOf(spec)) }
+      const paused = answer === 'created' && pausedReason !== undefined
+      return { name: spec.name, from, answer, paused, inWords: scheduleInWords(definitionOf(spec)) }
     }),
     runs: counted(answers, draft),
+    ok: left.length === 0 || how.isPartial,
     left: left.slice(0, leftMax),
     leftMore: Math.max(0, left.length - leftMax),
+    different: different.slice(0, leftMax),
+    differentMore: Math.max(0, different.length - leftMax),
   }
+}
+
+function plain({ where, what, why }: Left): Omit<Left, 'isTaken'> {
+  return { where, what, why }
 }
 
 function changesOf({ policy, schedules, runs }: Draft, { queue, reason }: BringIn): Change[] {
   return [
     ...(policy === null ? [] : [{ kind: 'queue' as const, name: queue, change: { policy } }]),
-    ...schedules.map(({ spec }) => {
-      return { kind: 'schedule' as const, spec, options: { mode: 'create' as const, reason } }
+    ...schedules.map(({ spec, pausedReason }) => {
+      const options = { mode: 'create' as const, reason }
+      return { kind: 'schedule' as const, spec, options, ...(pausedReason !== undefined && { pausedReason }) }
     }),
     ...(runs.length === 0 ? [] : [{ kind: 'runs' as const, runs }]),
   ]

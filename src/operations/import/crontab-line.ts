@@ -27,6 +27,12 @@ function unquoted(value: string): string {
   return /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 }
 
+// What can stand in a calendar, and is the name of no program: `*`, `*/5`, `?`, `1-5`, `2026`, `MON-FRI`.
+const calendarField =
+  /^(?:[*?](?:\/\d+)?|\d+(?:[-,/]\d+)*|(?:sun|mon|tue|wed|thu|fri|sat)(?:[-,](?:sun|mon|tue|wed|thu|fri|sat))*)$/i
+const sixFields =
+  'it has six fields before its command, and a crontab has five: leave away its seconds at the beginning, or its year at the end'
+
 /** A user, as systems let one be called; with its group, where cron takes one. */
 const userName = /^[A-Za-z_][\w.-]*\$?(?::[\w.-]+)?$/
 
@@ -36,6 +42,7 @@ const userName = /^[A-Za-z_][\w.-]*\$?(?::[\w.-]+)?$/
  */
 function jobOf(calendar: string, rest: string, system: boolean): CrontabLine {
   const [, user = '', afterUser = ''] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []
+  if (!calendar.startsWith('@') && calendarField.test(user)) return { kind: 'stray', why: sixFields }
   const command = system ? afterUser : rest
   if (command === '') {
     return { kind: 'stray', why: `it has no command behind its calendar${system ? ' and its user' : ''}` }

@@ -24,6 +24,9 @@ const toCron: Readonly<Record<string, string>> = {
   RANDOM_DELAY: 'commands start at their instants, without a delay',
 }
 
+/** Of what is only different from cron: every schedule is made all the same. */
+const isTaken = true as const
+
 /** A command may take a day. Cron would let it go on for ever, and here it would hold one of the slots of its queue. */
 const timeoutMs = 86_400_000
 const descriptionLengthMax = 10_000
@@ -81,10 +84,10 @@ type Setting = Extract<CrontabLine, { kind: 'setting' }>
 
 function settingRead({ name, value }: Setting, where: string, state: State): void {
   const { left, env } = state
-  const tell = (why: string) => left.push({ where, what: `${shown(name)}=${shown(value)}`, why })
+  const what = `${shown(name)}=${shown(value)}`
   const why = Object.hasOwn(toCron, name) ? toCron[name] : undefined
   if (why !== undefined) {
-    tell(why)
+    left.push({ where, what, why, isTaken })
     return
   }
   // TZ is for the commands alone: no cron reads its calendars by it.
@@ -94,12 +97,12 @@ function settingRead({ name, value }: Setting, where: string, state: State): voi
   }
   const [problem] = commandTargetProblems({ command: 'true', env: { [name]: value } })
   if (problem !== undefined) {
-    tell(`no command is handed it: ${problem.field} ${problem.problem}`)
+    left.push({ where, what, why: `no command is handed it: ${problem.field} ${problem.problem}` })
     return
   }
   if (name === 'SHELL') state.shell = value
   // What it says is not said again: an answer is kept by whoever asked.
-  if (secretly.test(name)) left.push({ where, what: shown(name), why: openly })
+  if (secretly.test(name)) left.push({ where, what: shown(name), why: openly, isTaken })
   env[name] = value
 }
 
@@ -118,8 +121,10 @@ function jobRead(job: Job, where: string, { state, reading }: Around): DraftedSc
     return []
   }
   const { user } = job
-  if (user !== null) left.push({ where, what: `user ${shown(user)}`, why: 'commands run as the user of the worker' })
-  if (job.calendar.startsWith('-')) left.push({ where, what: '-', why: 'it kept cron from writing to its log' })
+  if (user !== null)
+    left.push({ where, what: `user ${shown(user)}`, why: 'commands run as the user of the worker', isTaken })
+  if (job.calendar.startsWith('-'))
+    left.push({ where, what: '-', why: 'it kept cron from writing to its log', isTaken })
   const description = descriptionOf(state)
   const name = nameFor(job, { state, reading })
   const spec = { ...drafted.spec, name, ...(description !== null && { description }) }
@@ -203,7 +208,7 @@ function tellStrayComments(state: State, why = 'no line that became a schedule f
   const last = state.comments.at(-1)
   if (first !== undefined && last !== undefined) {
     const where = first === last ? `line ${first.line}` : `lines ${first.line} to ${last.line}`
-    state.left.push({ where, what: first === last ? 'a comment' : 'comments', why })
+    state.left.push({ where, what: first === last ? 'a comment' : 'comments', why, isTaken })
   }
   state.comments = []
 }
@@ -215,11 +220,12 @@ function ofManyLines({ homeless }: State, made: number): Left[] {
   const folder = 'cron starts commands in the home of the user, and Belfry in the folder of the worker'
   const where = homeless === made ? every : 'each line without an absolute HOME'
   return [
-    ...(homeless === 0 ? [] : [{ where, what: 'the folder it starts in', why: folder }]),
+    ...(homeless === 0 ? [] : [{ where, what: 'the folder it starts in', why: folder, isTaken }]),
     {
       where: every,
       what: 'how long it may take',
       why: 'a command that has not ended after a day is ended; cron would let it go on',
+      isTaken,
     },
   ]
 }

@@ -9,12 +9,16 @@ export interface Left {
   readonly where: string
   readonly what: string
   readonly why: string
+  /** Whether it was taken over all the same, and is only different from before. */
+  readonly isTaken?: true
 }
 
 /** A schedule, and where in the file it stands. */
 export interface DraftedSchedule {
   readonly from: string
   readonly spec: ScheduleSpec
+  /** Why it is paused, where it was. */
+  readonly pausedReason?: string
 }
 
 /** What a file asks for, and everything in it that cannot be had. Nothing has been written for it yet. */

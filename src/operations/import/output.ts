@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { noted } from '../note.ts'
-import { count, outputOf, text } from '../output.ts'
+import { count, flag, outputOf, text } from '../output.ts'
 import type { Left } from './draft.ts'
 
 /** What came of an import. */
@@ -8,16 +8,38 @@ export interface Imported {
   readonly queues: readonly { readonly name: string; readonly answer: 'created' | 'updated' | 'unchanged' }[]
   readonly schedules: readonly ImportedSchedule[]
   readonly runs: { readonly made: number; readonly parked: number; readonly known: number }
-  /** Everything that has no counterpart, or not wholly; only the first, where there is very much of it. */
-  readonly left: readonly Left[]
+  /** Whether nothing was left out, or that was said to be fine. */
+  readonly ok: boolean
+  /** Everything that has no counterpart; only the first, where there is very much of it. */
+  readonly left: readonly Told[]
   readonly leftMore: number
+  /** What was taken over and is different from before. */
+  readonly different: readonly Told[]
+  readonly differentMore: number
 }
+
+type Told = Omit<Left, 'isTaken'>
 
 export interface ImportedSchedule {
   readonly name: string
   readonly from: string
   readonly answer: 'created' | 'unchanged'
+  /** Whether it is created paused, as it was there. */
+  readonly paused: boolean
   readonly inWords: string
+}
+
+/** An input that says that an import may leave something out. */
+export const partial = z
+  .boolean()
+  .describe(
+    'Whether something may be left out. Without it the answer is not ok then, and a command exits 1. Default: false.',
+  )
+  .optional()
+
+function listSaid(why: string) {
+  const fields = { where: text('Where it stands in the file.'), what: text('What it is.'), why: text(why) }
+  return z.array(z.strictObject(fields))
 }
 
 export const imported = noted(
@@ -38,6 +60,7 @@ export const imported = noted(
               name: text('The name of the schedule.'),
               from: text('Where it stands in the file.'),
               answer: z.enum(['created', 'unchanged']).describe('Whether it is new, or was there before just so.'),
+              paused: flag('Whether it is created paused, as it was there.'),
               inWords: text('What it says, in a few sentences.'),
             }),
           )
@@ -49,16 +72,13 @@ export const imported = noted(
             known: count('How many were imported before.'),
           })
           .describe('The runs.'),
-        left: z
-          .array(
-            z.strictObject({
-              where: text('Where it stands in the file.'),
-              what: text('What it is.'),
-              why: text('Why it has no counterpart here, or what is other than it was.'),
-            }),
-          )
-          .describe('Everything that could not be taken over, or not wholly.'),
-        leftMore: count('How much else could not be taken over, where that is more than is listed.'),
+        ok: flag('Whether nothing was left out, or partial says that something may be.'),
+        left: listSaid('Why it has no counterpart here.').describe('Everything that was left out.'),
+        leftMore: count('How much else was left out, where that is more than is listed.'),
+        different: listSaid('What is different from before.').describe(
+          'What was taken over, and is different from before.',
+        ),
+        differentMore: count('How much else is different, where that is more than is listed.'),
       })
       .describe('What came of an import.'),
   ),

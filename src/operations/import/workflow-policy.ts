@@ -47,6 +47,6 @@ function withSoundBackoff(patch: Partial<Record<Name, number>>, left: Left[]): P
   const capMs = backoffCapMs ?? defaultPolicy.backoffCapMs
   if (capMs >= baseMs) return { ...patch, backoffBaseMs: baseMs, backoffCapMs: capMs }
   const why = `every wait was cut to a cap of ${capMs}, so that it begins with that here`
-  left.push({ where, what: `backoffBaseMs ${baseMs}`, why })
+  left.push({ where, what: `backoffBaseMs ${baseMs}`, why, isTaken: true })
   return { ...patch, backoffBaseMs: capMs, backoffCapMs: capMs }
 }

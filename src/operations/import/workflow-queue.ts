@@ -31,6 +31,7 @@ const notTaken: Readonly<Record<string, string>> = {
 const runsMax = 100_000
 const idLengthMax = 400
 const priorityMax = 1_000_000
+const attemptsMax = 1_000_000
 const reasonLengthMax = 2_000
 
 /**
@@ -118,24 +119,22 @@ function payloadOf(entry: Fields): Fields {
 }
 
 function runOf(entry: Entry, queue: string, where: string, left: Left[]): ImportedRun {
-  const note = (what: string, why: string) => left.push({ where, what, why })
-  left.push(
-    ...strangers(entry, knownFields, where, 'an entry there has no such field; it is handed on in the payload'),
-    ...idle(entry, where),
-  )
-  const { id, status, attempts = 0 } = entry
+  const note = (what: string, why: string) => left.push({ where, what, why, isTaken: true })
+  const handedOn = 'an entry there has no such field; it is handed on in the payload'
+  for (const { what, why } of [...strangers(entry, knownFields, where, handedOn), ...idle(entry, where)])
+    note(what, why)
+  const { id, status } = entry
   if (status === 'leased') {
     const lease = [entry.leaseId, entry.leaseExpiresAt].filter((part) => part !== undefined).map(shown)
     note(`its lease ${lease.join(', until ')}`.trim(), 'it is ready here: whoever holds it there does it besides')
   }
-  // Whoever brings a parked one back gives it all its attempts, there as here.
-  if (attempts !== 0 && status !== 'parked')
-    note(`attempts ${shown(attempts)}`, 'it has all its attempts before it here')
+  const attempts = attemptsOf(entry, note)
   return {
     queue,
     payload: payloadOf(entry),
     idempotencyKey: `cool-workflow:${id}`,
     ...onlyGiven({ priority: priorityOf(entry, note) }),
+    ...(attempts > 0 && { attempts }),
     ...(status === 'parked'
       ? { parkedReason: reasonOf(entry, note) }
       : onlyGiven({ notBefore: notBeforeOf(entry, note) })),
@@ -159,6 +158,15 @@ function priorityOf({ priority }: Entry, note: Note): number | undefined {
   if (Number.isSafeInteger(priority) && Math.abs(priority as number) <= priorityMax) return priority as number
   note(`priority ${shown(priority)}`, `a run takes an integer up to ${priorityMax}; it has the usual one, 100`)
   return undefined
+}
+
+/** How many attempts it has used there. */
+function attemptsOf({ attempts = 0 }: Entry, note: Note): number {
+  if (Number.isSafeInteger(attempts) && (attempts as number) >= 0 && (attempts as number) <= attemptsMax) {
+    return attempts as number
+  }
+  note(`attempts ${shown(attempts)}`, `a run takes an integer from 0 to ${attemptsMax}; it has all its attempts here`)
+  return 0
 }
 
 function notBeforeOf({ nextEligibleAt }: Entry, note: Note): number | undefined {

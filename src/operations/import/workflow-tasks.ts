@@ -17,7 +17,6 @@ const knownFields: ReadonlySet<string> = new Set([...facts, ...timed, ...past])
 
 const whole = 'the task'
 const notTaken: Readonly<Record<string, string>> = {
-  paused: 'it is paused, and here it would start: resume it there first, or create it here by hand',
   completed: 'it is completed',
   expired: 'it has expired',
 }
@@ -42,7 +41,7 @@ export function draftOfTasks(text: string, reading: TaskReading): Draft {
   const schedules = tasks.flatMap((task, index): DraftedSchedule[] => {
     const where = `tasks tasks[${index}]${isFields(task) && typeof task.id === 'string' ? ` ${shown(task.id)}` : ''}`
     const notes: Left[] = []
-    const note = (what: string, why: string) => notes.push({ where, what, why })
+    const note = (what: string, why: string) => notes.push({ where, what, why, isTaken: true })
     const drafted = specOf(task, reading, note)
     const why = 'why' in drafted ? drafted.why : names.has(drafted.spec.name) ? 'another task has its id' : null
     if (why !== null || 'why' in drafted) {
@@ -50,12 +49,15 @@ export function draftOfTasks(text: string, reading: TaskReading): Draft {
       return []
     }
     names.add(drafted.spec.name)
-    left.push(...notes, ...strangers(task as Fields, knownFields, where, strange))
-    return [{ from: where, spec: drafted.spec }]
+    for (const { what } of strangers(task as Fields, knownFields, where, strange)) note(what, strange)
+    left.push(...notes)
+    const isPaused = (task as Fields).status === 'paused'
+    return [{ from: where, spec: drafted.spec, ...(isPaused && { pausedReason }) }]
   })
   return { ...nothing, schedules, left }
 }
 
+const pausedReason = 'paused in cool-workflow'
 const strange = 'a task there has no such field; it is handed on in the payload'
 
 function records({ history }: Fields): Left[] {
@@ -73,7 +75,7 @@ function specOf(task: unknown, reading: TaskReading, note: Note): Drafted {
   if (!isFields(task)) return { why: 'it is no object' }
   const { id, status, prompt, jitterSeconds = 0 } = task
   if (typeof id !== 'string') return { why: 'it has no id, which is to be the name of its schedule' }
-  if (status !== 'active') {
+  if (status !== 'active' && status !== 'paused') {
     const named = typeof status === 'string' && Object.hasOwn(notTaken, status) ? notTaken[status] : undefined
     return {
       why: named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is none that is known`),

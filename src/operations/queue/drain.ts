@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { queueName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
 import { type HandedOut, handedOut, reclaimFirst, requestOf, toldOf } from '../sched/hand-out.ts'
-import { capabilityFields, host, leasesLimit, queue } from '../sched/lease-input.ts'
+import { capabilityFields, host, leasesLimit } from '../sched/lease-input.ts'
 import { type LeasedRun, leasedRun, leasedRunOf } from '../sched/lease-output.ts'
 
 export interface Draining extends HandedOut {
@@ -16,8 +17,8 @@ export const drain = operation({
   request: 'a drain',
   effect: 'destructive',
   scope: 'operate',
-  input: z.strictObject({ host, queue, limit: leasesLimit, ...capabilityFields }),
-  takes: ['host'],
+  input: z.strictObject({ name: queueName, host, limit: leasesLimit, ...capabilityFields }),
+  takes: ['name'],
   output: outputOf<Draining>()(
     z.strictObject({
       runs: z
@@ -28,15 +29,15 @@ export const drain = operation({
   ),
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
-  examples: [{ host: 'script-1', queue: 'letters', limit: 20 }],
-  async run(context, given) {
-    const request = requestOf(context, given)
+  examples: [{ name: 'letters', host: 'script-1', limit: 20 }],
+  async run(context, { name, ...given }) {
+    const request = requestOf(context, { ...given, queue: name })
     const reclaimed = await reclaimFirst(context, request.queue)
     const answer = await context.store.drain(request)
     for (const { runId } of answer.leases) void context.waits.look(runId)
     return {
       runs: answer.leases.map(leasedRunOf),
-      ...(await toldOf(context, request.queue, { ...answer, reclaimed })),
+      ...toldOf(request.queue, { ...answer, reclaimed }),
     }
   },
 })

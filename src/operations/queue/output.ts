@@ -43,8 +43,14 @@ export const policySaid = noted(
   { id: 'Policy' },
 )
 
+/** A queue as doors show it. */
+export interface Queue extends Omit<QueueView, 'createdAt'> {
+  /** Null for `default` before the first work: it does not exist yet, and its defaults hold. */
+  readonly createdAt: number | null
+}
+
 export const queueSaid = noted(
-  outputOf<QueueView>()(
+  outputOf<Queue>()(
     z
       .strictObject({
         name: text('The name of the queue.'),
@@ -56,7 +62,9 @@ export const queueSaid = noted(
           .describe('That nothing of it is handed out.'),
         notify: notifyAnswered.exactOptional(),
         inFlight: count('How many of its runs are at work.'),
-        createdAt: instantSaid('When it was first named.'),
+        createdAt: instantSaid(
+          'When it was first named; null where it does not exist yet and its defaults hold.',
+        ).nullable(),
         managedBy: text('The source whose file looks after its policy: it is changed there.').exactOptional(),
       })
       .describe('A queue with its policy.'),

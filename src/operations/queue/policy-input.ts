@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Policy, policyProblems } from '../../core/policy.ts'
 import type { NotifyPatch } from '../../store/notice-steps.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
@@ -35,12 +36,17 @@ const {
   onExhausted,
   rateLimit: rateLimitChange,
 } = patched({
-  maxConcurrentPerKey: z.int().describe('How many runs with the same concurrencyKey are at work at once.').optional(),
+  maxConcurrentPerKey: z
+    .int()
+    .describe('How many runs with the same concurrencyKey are at work at once; without it no fewer than of the queue.')
+    .optional(),
   backoffSpread: z
     .number()
-    .describe('The largest part of its wait that a run is spared, so that runs which failed together return apart.')
+    .describe(
+      'The largest part of its wait that a run is spared, so that runs which failed together return apart; without it none.',
+    )
     .optional(),
-  rateLimit: rateLimit.describe('How many runs may start in any stretch of time.').optional(),
+  rateLimit: rateLimit.describe('How many runs may start in any stretch of time; without it any number.').optional(),
   onExhausted: z
     .enum(['park', 'fail'])
     .describe('What becomes of a run that has used all its attempts; without it work parks and occurrences fail.')
@@ -49,7 +55,10 @@ const {
 
 export const policyInput = z.strictObject({
   name: newName.describe('The name of the queue.'),
-  maxConcurrent: z.int().describe('How many runs of the queue are at work at once, over all workers.').optional(),
+  maxConcurrent: z
+    .int()
+    .describe('How many runs of the queue are at work at once, over all workers. Default: 1; of the queue default 5.')
+    .optional(),
   maxConcurrentPerKey,
   maxAttempts: z.int().describe('How often a run is tried. Default: 3.').optional(),
   ...durationFields('leaseTtl', "How long an outside host's lease lasts. Default: 5m."),
@@ -59,7 +68,11 @@ export const policyInput = z.strictObject({
   backoffSpread,
   rateLimit: rateLimitChange,
   onExhausted,
-  retention: retention.describe('How long what has ended is kept.').optional(),
+  retention: retention
+    .describe(
+      'How long what has ended is kept. Default: 7d completed, 30d failed, 90d history, 1000000 ended runs; parked runs for ever.',
+    )
+    .optional(),
   ...patched(notifyShape),
   ifVersion: z
     .int()
@@ -127,4 +140,28 @@ function isText(input: unknown, path: string): boolean {
   let value = input
   for (const step of path.split('.')) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[step]
   return typeof value === 'string'
+}
+
+/** A policy with what changes of it; `null` takes an optional field away. */
+export function changedPolicy(policy: Policy, { retention, ...patch }: PolicyPatch): object {
+  return merged({ ...policy, retention: merged(policy.retention, retention ?? {}) }, patch)
+}
+
+function merged(base: object, patch: object): object {
+  const fields = Object.entries({ ...base, ...patch }).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(fields)
+}
+
+/** All that is wrong with a change of a policy: what could not be read of it, and the rules about the whole. */
+export function policyFaults(read: Pick<ReadPolicy, 'patch' | 'problems'>, policy: Policy, given: unknown): Problem[] {
+  const told = read.problems.map((problem) => inPolicyWords(problem, given))
+  const wrong = new Set(told.map(({ field }) => field.replace(/Ms$/, '')))
+  const more = policyProblems(changedPolicy(policy, read.patch)).map((problem) => inPolicyWords(problem, given))
+  return [
+    ...told,
+    ...more.filter(({ field, expected }) => {
+      const named = /`(\w+)`/.exec(expected)?.[1]
+      return ![field, named ?? ''].some((name) => wrong.has(name.replace(/Ms$/, '')))
+    }),
+  ]
 }

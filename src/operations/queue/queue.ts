@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { firstPolicy } from '../../core/first-policy.ts'
+import { defaultQueue, type Policy } from '../../core/policy.ts'
 import type { QueueChange } from '../../store/port.ts'
 import type { QueueView } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
@@ -10,15 +12,16 @@ import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
 import { inWordsOf, quoted, refuse } from '../problem.ts'
+import { remove } from './delete.ts'
 import { drain } from './drain.ts'
-import { queueSaid } from './output.ts'
+import { type Queue, queueSaid } from './output.ts'
 import { diff, versions } from './policy-history.ts'
-import { inPolicyWords, policyInput, readPolicy } from './policy-input.ts'
+import { inPolicyWords, policyFaults, policyInput, readPolicy } from './policy-input.ts'
 import { stats } from './stats.ts'
 
 export interface QueueWritten {
   readonly answer: 'created' | 'updated' | 'unchanged'
-  readonly queue: QueueView
+  readonly queue: Queue
 }
 
 const queueWritten = outputOf<QueueWritten>()(
@@ -53,10 +56,11 @@ const set = operation({
     { name: 'mail', onPark: { http: { url: 'https://example.org/hook' } } },
   ],
   async judge(context, reading) {
-    const { patch, notify, ifVersion, problems } = readPolicy(reading, context)
+    const read = readPolicy(reading, context)
+    const { patch, notify, ifVersion } = read
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
-    refuse(subject, problems)
+    if (read.problems.length > 0) refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
     return inWordsOf(
       subject,
       (problem) => inPolicyWords(problem, reading.given),
@@ -80,7 +84,13 @@ const get = operation({
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
   examples: [{ name: 'default' }],
-  run: (context, { name }) => present(context, name),
+  async run(context, { name }) {
+    const { store, defaultMaxConcurrent } = context
+    if (name !== defaultQueue || (await store.read.queue(name)) !== null) return present(context, name)
+    // Work that names no queue creates it, so that its defaults hold already.
+    const policy = firstPolicy({ defaultMaxConcurrent }, name)
+    return { name, policy, policyVersion: 0, paused: null, inFlight: 0, createdAt: null }
+  },
 })
 
 const list = operation({
@@ -99,7 +109,7 @@ const list = operation({
   errors: ['invalid'],
   doors: everyDoor,
   examples: [{}, { after: 'default', limit: 20 }],
-  nextPage: behindLast<QueueView>(({ name }) => ({ after: name })),
+  nextPage: behindLast<Queue>(({ name }) => ({ after: name })),
   run: ({ store }, page) => store.read.queues({ limit: limitDefault, ...onlyGiven(page) }),
 })
 
@@ -144,6 +154,11 @@ const resume = operation({
   },
 })
 
+/** The policy that a queue has, or would have if it were made now. */
+async function policyOf(context: OperationContext, name = defaultQueue): Promise<Policy> {
+  return (await context.store.read.queue(name))?.policy ?? firstPolicy(context, name)
+}
+
 async function present(context: OperationContext, name: string): Promise<QueueView> {
   return (await context.store.read.queue(name)) ?? throwAbsentQueue(context, name)
 }
@@ -174,6 +189,8 @@ export const queueOperations = {
   pause,
   /** Goes on handing out the runs of a queue. */
   resume,
+  /** Deletes an empty queue, whose name is free at once; ended runs in it are kept as long as before. */
+  delete: remove,
   /** Tells how full a queue is, how old its oldest run in line is, and what has ended lately. */
   stats,
   /** Takes the next runs of a queue as completed, and tells what they are; whoever asks must do them. */

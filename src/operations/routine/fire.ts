@@ -1,14 +1,15 @@
 import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
 import type { NewEvent } from '../../store/routine-steps.ts'
 import { throwAbsentRoutine } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { key, payload } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation } from '../operation.ts'
-import { inWordsOf } from '../problem.ts'
+import { everyDoor, operation, refuseOtherPayload, type Scope } from '../operation.ts'
+import { inWordsOf, quoted } from '../problem.ts'
 import { eventType, routineName } from './input.ts'
 import { eventTaken } from './output.ts'
-import { type EventTaken, takenOf } from './view.ts'
+import { type EventTaken, hookOf, takenOf } from './view.ts'
 
 export const fire = operation({
   noun: 'routine',
@@ -34,9 +35,33 @@ export const fire = operation({
     { name: 'deploy', type: 'push', payload: { ref: 'refs/heads/main' }, deliveryId: 'by hand 1' },
     { name: 'deploy', payload: { ref: 'refs/heads/other' } },
   ],
-  run: (context, { payload: said = null, ...event }) =>
-    takeEvent(context, { ...onlyGiven(event), name: event.name, payload: said }),
+  async run(context, { payload: said = null, ...event }) {
+    if (said !== null) await refuseUnsigned(context, event.name)
+    return takeEvent(context, { ...onlyGiven(event), name: event.name, payload: said })
+  },
 })
+
+/**
+ * Refuses a payload of a caller below admin where the signature of an event is what the admin relied on. A model below admin
+ * also hands no payload to a program or to a request with a secret: it may act on what a stranger wrote.
+ */
+async function refuseUnsigned(context: OperationContext, name: string): Promise<void> {
+  const { scope, actor, store } = context
+  if (scope === undefined || scope === 'admin') return
+  const spec = (await store.read.routine(name))?.spec
+  if (spec?.signing !== undefined) throw unsigned(name, scope)
+  if (actor.door !== 'mcp' || spec === undefined) return
+  const schedule = spec.schedule === undefined ? null : await store.read.schedule(spec.schedule)
+  refuseOtherPayload(context, spec.run?.target ?? schedule?.spec.target)
+}
+
+function unsigned(name: string, scope: Scope): BelfryError {
+  const message = `The events of routine ${quoted(name)} are signed, so only an admin may fire it with a payload; this token may ${scope}.`
+  return new BelfryError('not-allowed', message, {
+    hint: `Fire it without a payload, or send a signed event to ${hookOf(name)}.`,
+    details: { has: scope, needs: 'admin' },
+  })
+}
 
 interface Sent extends Omit<NewEvent, 'actor'> {
   readonly name: string

@@ -81,13 +81,12 @@ export function readRoutine(
 
 /** Where it is not sound it is read for itself, so that all that is wrong with it is told at once. */
 function readRunOf(
-  { value, given }: Reading<z.output<typeof routineInput>>,
+  { value, given, problems: found }: Reading<z.output<typeof routineInput>>,
   folder: string,
 ): { run: RoutineRun | undefined; problems: Problem[] } {
   if (!isRecord(given.run)) return { run: undefined, problems: [] }
-  const sound = value.run
-  const reading =
-    sound === undefined ? read(runForm, given.run, 'the run of a routine') : { value: sound, problems: [] }
+  const isSound = value.run !== undefined && !found.some(({ field }) => field.startsWith('run.'))
+  const reading = isSound ? { value: value.run ?? {}, problems: [] } : read(runForm, given.run, 'the run of a routine')
   const { run, problems } = readRun(reading, { folder })
   return { run, problems: problems.map((problem) => ({ ...problem, field: `run.${problem.field}` })) }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { firstOutcomes } from '../../store/routine-steps.ts'
-import { executionSaid } from '../execution-output.ts'
+import { attemptsSaid, executionSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { secretForm, targetStored } from '../target-form.ts'
@@ -18,6 +18,7 @@ const runSaid = outputOf<RoutineRunShown>()(
       dedupeKey: text('While a run with this key is live, no other is made.').exactOptional(),
       repeatable: flag('Whether it is tried again when nobody knows whether it was done.').exactOptional(),
       ...executionSaid,
+      ...attemptsSaid,
     })
     .describe('What each of its runs is like.'),
 )

@@ -5,7 +5,9 @@ import type { ExecutionOptions } from '../execution-input.ts'
 /** What each run of a routine is like, in the words of its input. */
 export interface RoutineRunShown
   extends Omit<RoutineRun, 'options' | 'onExhausted'>,
-    Omit<ExecutionOptions, 'traceparent'> {}
+    Omit<ExecutionOptions, 'traceparent' | 'maxAttempts'> {
+  readonly attempts?: number
+}
 
 /** A routine with all that is known of it. */
 export interface Routine {
@@ -42,7 +44,8 @@ export function routineOf({ spec, ...state }: RoutineView): Routine {
 }
 
 function shownRun({ options = {}, onExhausted: _, ...run }: RoutineRun): RoutineRunShown {
-  return { ...run, ...(options as ExecutionOptions) }
+  const { maxAttempts, ...rest } = options as ExecutionOptions
+  return { ...run, ...rest, ...(maxAttempts !== undefined && { attempts: maxAttempts }) }
 }
 
 export function hookOf(name: string): string {

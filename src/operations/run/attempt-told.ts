@@ -1,5 +1,6 @@
 import { backoffMs } from '../../core/backoff.ts'
 import type { Policy } from '../../core/policy.ts'
+import { retriesIn, withRetries } from '../../core/retries.ts'
 import type { AttemptView, RunView } from '../../store/view.ts'
 import { type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
@@ -85,7 +86,8 @@ const promptMs = 5_000
 
 /** The policy that it was judged by is not kept, so that today's is no cause of a wait, only something to hold it against. */
 function backoffWords(run: RunView, policy: Policy | null, counted: number, waitedMs: number): string {
-  const waitMs = policy === null ? 0 : backoffMs({ attempts: counted, policy, runId: run.id })
+  const own = policy === null ? null : withRetries(policy, retriesIn(run.options))
+  const waitMs = own === null ? 0 : backoffMs({ attempts: counted, policy: own, runId: run.id })
   if (waitMs === 0) return ''
   const today = `; the policy of today gives a backoff of ${about(waitMs)}`
   if (waitedMs <= waitMs + promptMs) return today

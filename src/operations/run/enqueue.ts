@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { noticesPolicy, noticesQueue } from '../../core/notice.ts'
 import type { Enqueued, NewRun } from '../../store/port.ts'
 import type { OperationContext } from '../context.ts'
 import { type Reading, read } from '../input.ts'
+import { unreadBehind } from '../long-list.ts'
+import { NameSearch } from '../nearest.ts'
 import { noted } from '../note.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf, text } from '../output.ts'
-import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
-import { type ReadRun, readRun, runInput } from './input.ts'
+import { inWordsOf, type Problem, problemsMax, quoted, refuse } from '../problem.ts'
+import { createdQueue, type QueueCreated, queueCreatedSaid } from '../queue-created.ts'
+import { readRun, runInput } from './input.ts'
 
 const enqueueLocal = z.strictObject({
   tx: z.unknown().describe("The caller's own transaction: a pg client inside one, or the SQLite handle.").optional(),
@@ -18,12 +21,6 @@ const enqueueLocal = z.strictObject({
 export interface EnqueueInput {
   /** A `pg` client inside a transaction, or the SQLite handle. */
   readonly tx?: unknown
-}
-
-/** A queue that nobody had named before, and the ceiling that it got. */
-export interface QueueCreated {
-  readonly name: string
-  readonly maxConcurrent: number
 }
 
 export type EnqueuedRun =
@@ -39,10 +36,7 @@ export type EnqueuedItem =
 const taken = z.strictObject({
   created: z.literal(true).describe('It is a new run.'),
   id: text('The id of the run.'),
-  queueCreated: z
-    .strictObject({ name: text('The name of the queue.'), maxConcurrent: z.int().describe('Its ceiling.') })
-    .describe('Its queue, where nobody had named that before.')
-    .exactOptional(),
+  queueCreated: queueCreatedSaid.describe('Its queue, where that is new.').exactOptional(),
 })
 const known = z.strictObject({
   created: z.literal(false).describe('It is a run that was there before.'),
@@ -93,6 +87,7 @@ export const enqueue = operation({
   examples: [
     { target: { handler: 'report' }, payload: { day: 'today' }, idempotencyKey: 'report of today' },
     { queue: 'mail', target: { command: 'mail-out --all' }, notBefore: '2026-12-01T09:00+01:00', timeout: '10m' },
+    { target: { handler: 'charge' }, attempts: 8, backoff: { base: '30s', cap: '1h' } },
   ],
   async judge(context, reading, { tx }) {
     const { run, problems } = readRun(reading, context)
@@ -127,28 +122,46 @@ export const enqueueMany = operation({
     {
       runs: [
         { target: { handler: 'report' }, payload: { day: 'today' } },
-        { queue: 'mail', payload: ['a', 'b'] },
+        { target: null, queue: 'mail', payload: ['a', 'b'] },
       ],
     },
   ],
   async judge(context, reading, { tx }) {
-    const readings = readList(reading, context)
-    const besides = reading.problems.filter(({ field }) => !field.startsWith('runs['))
-    refuse('The list of runs', [...besides, ...readings.flatMap(placed)])
-    const runs = readings.map(({ run }) => run)
+    const { runs, problems } = readList(reading, context)
+    refuse('The list of runs', problems)
     return accept(context, runs, { tx, subject: 'The list of runs', place: (index) => `runs[${index}].` })
   },
 })
 
-/** The runs of a list. Where some are not sound each is read for itself, so that all that is wrong with each is told. */
-function readList({ value, given }: Reading<z.output<typeof listInput>>, context: OperationContext): ReadRun[] {
-  if (value.runs !== undefined) return value.runs.map((run) => readRun({ value: run, problems: [] }, context))
-  if (!Array.isArray(given.runs) || given.runs.length > runsAtOnceMax) return []
-  return given.runs.map((run) => readRun(read(runInput, run, 'a run'), context))
+interface ReadRuns {
+  readonly runs: readonly NewRun[]
+  readonly problems: readonly Problem[]
 }
 
-function placed({ problems }: ReadRun, index: number): Problem[] {
-  return problems.map((problem) => ({ ...problem, field: `runs[${index}].${problem.field}` }))
+/**
+ * The runs of a list. Where some are not sound each is read for itself, so that all that is wrong with each is told, until
+ * there is as much to tell as a refusal holds.
+ */
+function readList(reading: Reading<z.output<typeof listInput>>, context: OperationContext): ReadRuns {
+  const { value, given } = reading
+  const listed = value.runs ?? given.runs
+  const isTooLong = Array.isArray(listed) && listed.length > runsAtOnceMax
+  if (!Array.isArray(listed) || isTooLong) {
+    assert(reading.problems.length > 0, 'the schema refuses what is no list, and a list that is too long')
+    return { runs: [], problems: reading.problems }
+  }
+  const problems = reading.problems.filter(({ field }) => !/^runs\b/.test(field))
+  const runs: NewRun[] = []
+  const search = new NameSearch()
+  for (const [index, one] of listed.entries()) {
+    const sound = value.runs === undefined ? read(runInput, one, 'a run', search) : { value: one, problems: [] }
+    const { run, problems: own } = readRun(sound, context)
+    runs.push(run)
+    for (const problem of own) problems.push({ ...problem, field: `runs[${index}].${problem.field}` })
+    if (problems.length < problemsMax) continue
+    return { runs: [], problems: [...unreadBehind('runs', index, listed.length), ...problems] }
+  }
+  return { runs, problems }
 }
 
 interface Acceptance {
@@ -172,18 +185,8 @@ async function accept(
   return answers.map((answer, index) => itemOf(context, answer, runs[index]?.queue ?? 'default'))
 }
 
-/** A queue that work names by chance gets the smallest ceiling, and whoever named it is told so. */
-function itemOf({ defaultMaxConcurrent }: OperationContext, answer: Enqueued, queue: string): EnqueuedItem {
+function itemOf(context: OperationContext, answer: Enqueued, queue: string): EnqueuedItem {
   if (!answer.created) return answer
   const { id, queueCreated } = answer
-  if (queueCreated !== true) return { created: true, id }
-  const ceilings: Readonly<Record<string, number>> = {
-    default: defaultMaxConcurrent,
-    [noticesQueue]: noticesPolicy.maxConcurrent,
-  }
-  return {
-    created: true,
-    id,
-    queueCreated: { name: queue, maxConcurrent: ceilings[queue] ?? 1 },
-  }
+  return { created: true, id, ...(queueCreated === true && { queueCreated: createdQueue(context, queue) }) }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RunStatus } from '../../core/run-state.ts'
 import { decision, runSource } from '../decision-output.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/output.ts'
+import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { ledgerRowTold } from '../schedule/explain-output.ts'
@@ -26,6 +27,7 @@ export interface RunExplained extends RunStanding {
   readonly timeline: readonly TimelineEvent[]
   readonly attempts: readonly AttemptTold[]
   readonly budget: { readonly used: number; readonly max: number | null } | null
+  readonly retries: RetriesTold | null
   readonly lateness: Lateness | null
   readonly next: { readonly what: string; readonly at: number | null }
   readonly notes: readonly string[]
@@ -149,10 +151,11 @@ export const runExplained = noted(
         budget: z
           .strictObject({
             used: count('Ends that used it.'),
-            max: count('How many may, by the policy of today.').nullable(),
+            max: count('How many may, by what holds at this moment.').nullable(),
           })
           .nullable()
           .describe('How many attempts it has used.'),
+        retries: retriesTold.nullable(),
         lateness: lateness.nullable(),
         next: z
           .strictObject({

@@ -5,6 +5,7 @@ import type { LedgerView, RunView, ScheduleView } from '../../store/view.ts'
 import { presentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { type Fleet, fleetOf } from '../explain/fleet.ts'
+import { retriesHeld } from '../explain/retries.ts'
 import { name, runId } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { quoted } from '../problem.ts'
@@ -57,7 +58,9 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
     store.read.queue(run.queue),
     run.scheduleId === null ? null : store.read.schedule(run.scheduleId),
   ])
-  const attempts = attemptsTold({ run, attempts: views, policy: queue?.policy ?? null, fleet })
+  const policy = queue?.policy ?? null
+  const attempts = attemptsTold({ run, attempts: views, policy, fleet })
+  const retries = retriesHeld(run.options, run.scheduleId === null ? 'run' : 'schedule', policy)
   const lateness = latenessOf(run, attempts, fleet.now)
   const around = await scheduleAround(context, run.occurrenceAt, schedule, fleet)
   return {
@@ -70,7 +73,8 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
     planned: await plannedOf(context, run, schedule),
     timeline: timelineOf({ run, attempts, lateness, fleet, until: standing.waiting?.until ?? null }),
     attempts,
-    budget: { used: run.attempts, max: queue?.policy?.maxAttempts ?? null },
+    budget: { used: run.attempts, max: retries?.maxAttempts ?? null },
+    retries,
     lateness,
     next: nextOf(run, standing, around),
     notes: [...outputNote(run, standing, attempts), ...notesOf(run, schedule)],
@@ -101,6 +105,7 @@ async function pruned(context: OperationContext, id: string, schedule: ScheduleV
     timeline: ledgerEvents(row),
     attempts: [],
     budget: null,
+    retries: null,
     lateness: null,
     next: afterIts(around),
     notes: ['Its attempts, payload, result and output were removed with it.', runCodes.pruned.says],

@@ -3,17 +3,32 @@ import { jsonProblem, plainData } from '../../core/json.ts'
 import { traceparentExpected, traceparentProblem } from '../../core/trace.ts'
 import type { NewRun } from '../../store/port.ts'
 import { type ExecutionOptions, executionFields, executionOptions } from '../execution-input.ts'
-import { key, newName, payload, priority, target } from '../fields.ts'
+import { key, newName, payload, priority } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { instant, isoText } from '../instant.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
-import { targetOf } from '../target-input.ts'
+import { noteSizes } from '../sizes.ts'
+import { targetForm } from '../target-form.ts'
+import { type TargetInput, targetOf } from '../target-input.ts'
+
+/** Work that says nothing of what it does is most often a field forgotten; a caller that means it says null. */
+const withoutTarget: Problem = {
+  field: 'target',
+  problem: 'is missing',
+  expected: 'an object, such as {"handler":"report"}; null for work that outside hosts take',
+}
+
+const target = noted(z.unknown(), { form: targetForm, expected: withoutTarget.expected })
+  .nullable()
+  .describe(
+    'What the run does: exactly one of a handler, a command and an HTTP request. Null for work that outside hosts take.',
+  ) as unknown as z.ZodType<unknown, TargetInput | null>
 
 const shape = {
   queue: newName.describe('The queue that it goes through. Default: default.').optional(),
-  target: target.optional(),
+  target,
   payload: payload.optional(),
   priority: priority.optional(),
   notBefore: instant.describe('It does not start before this instant.').optional(),
@@ -46,8 +61,11 @@ export function readRun(
 ): ReadRun {
   const { target: aimed, kind, problems: ofTarget } = targetOf(value.target, { folder })
   const problems = [...found, ...ofTarget]
+  // A program may hand on a target that it has not got, which is as good as none.
+  if (value.target === undefined && !found.some(({ field }) => field === 'target')) problems.push(withoutTarget)
   const options = { ...executionOptions(value, kind, problems), ...traceOf(value.traceparent, problems) }
   noteUnkept(value.payload, problems)
+  noteSizes(value, problems)
   const { queue, payload, priority, notBefore, deadline, concurrencyKey, idempotencyKey, dedupeKey } = value
   if (notBefore !== undefined && deadline !== undefined && deadline <= notBefore) {
     const expected = `after \`notBefore\`, which is ${isoText(notBefore)}`

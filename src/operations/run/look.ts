@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, name, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation } from '../operation.ts'
+import { everyDoor, operation, subjectOf } from '../operation.ts'
+import { refuse } from '../problem.ts'
+import { waitFields, waitLocal, waitMsOf } from '../wait-input.ts'
 import { attemptSaid, outputSaid, runList, runSaid } from './output.ts'
 import { runStatuses } from './status.ts'
 import { listOf, runOf } from './view.ts'
@@ -22,18 +25,50 @@ export const get = operation({
   ...looking,
   verb: 'get',
   command: ['run', 'show'],
-  says: 'Shows a run with all that was kept of it.',
+  says: 'Shows a run with all that was kept of it; with wait once it has ended or is parked.',
   request: 'a look at a run',
-  input: z.strictObject({ id: runId }),
+  input: z.strictObject({
+    id: runId,
+    output: z
+      .boolean()
+      .describe('Whether the output of its last attempt that has any is shown too. Default: false.')
+      .optional(),
+    ...waitFields('How long to wait for the run to end or park; it is shown as it stands when the time is over.'),
+  }),
+  local: waitLocal,
   output: runSaid,
-  examples: [{ id: 'r-11' }],
-  run: async (context, { id }) => runOf(await presentRun(context, id)),
+  examples: [{ id: 'r-11' }, { id: 'r-11', output: true }, { id: 'r-11', wait: '30s' }],
+  async judge(context, { value, problems: found }, { signal }) {
+    const problems = [...found]
+    const waitMs = waitMsOf(value, problems)
+    refuse(subjectOf('a look at a run'), problems)
+    const id = value.id as string
+    if (waitMs !== undefined) await untilEnded(context, id, { timeoutMs: waitMs, signal })
+    const run = runOf(await presentRun(context, id))
+    return value.output === true ? { ...run, output: await context.store.read.output(id) } : run
+  },
 })
+
+/** Answers when a run has ended, or when the time is over. Nothing is held open in the store meanwhile. */
+async function untilEnded(
+  { waits, actor }: OperationContext,
+  id: string,
+  how: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const leave = waits.seats.take(actor)
+  try {
+    await waits.wait(id, how)
+  } catch (error) {
+    if (!(error instanceof BelfryError) || error.details?.timeoutMs === undefined) throw error
+  } finally {
+    leave()
+  }
+}
 
 export const list = operation({
   ...looking,
   verb: 'list',
-  says: 'Lists runs newest first, a page at a time; ready ones in the order in which they will go.',
+  says: 'Lists runs by when they were made, newest first, a page at a time; ended and parked ones by when they ended or were parked, ready ones in the order in which they start.',
   request: 'a list of runs',
   input: z.strictObject({
     queue: name.describe('Only those of this queue.').optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AttemptView, OutputView } from '../../store/view.ts'
 import { decision, runSource } from '../decision-output.ts'
-import { executionSaid, traceSaid } from '../execution-output.ts'
+import { executionSaid, maxAttemptsSaid, traceSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { targetStored } from '../target-form.ts'
@@ -59,6 +59,7 @@ const line = {
   policyVersion: count('The version of the policy of its queue when it was made.'),
   target: targetStored.nullable(),
   ...executionSaid,
+  ...maxAttemptsSaid,
   ...traceSaid,
   lease: lease.nullable(),
   parked: z
@@ -77,6 +78,19 @@ const line = {
 
 const runLine = noted(outputOf<RunLine>()(z.strictObject(line).describe('A run in a list.')), { id: 'RunLine' })
 
+export const outputSaid = noted(
+  outputOf<OutputView>()(
+    z
+      .strictObject({
+        fence: count('The number of the attempt.'),
+        text: text('What was put out; where something was dropped, a line of its own says so.'),
+        droppedBytes: count('Bytes that were dropped between the first and the last half.'),
+      })
+      .describe('What an attempt has put out.'),
+  ),
+  { id: 'Output' },
+)
+
 export const runSaid = noted(
   outputOf<Run>()(
     z
@@ -91,6 +105,7 @@ export const runSaid = noted(
           })
           .nullable()
           .describe('What it answered.'),
+        output: outputSaid.nullable().exactOptional(),
       })
       .describe('A run with all that was kept of it.'),
   ),
@@ -119,17 +134,4 @@ export const attemptSaid = noted(
       .describe('How an attempt ended.'),
   ),
   { id: 'Attempt' },
-)
-
-export const outputSaid = noted(
-  outputOf<OutputView>()(
-    z
-      .strictObject({
-        fence: count('The number of the attempt.'),
-        text: text('What was put out; where something was dropped, a line of its own says so.'),
-        droppedBytes: count('Bytes that were dropped between the first and the last half.'),
-      })
-      .describe('What an attempt has put out.'),
-  ),
-  { id: 'Output' },
 )

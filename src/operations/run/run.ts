@@ -10,11 +10,11 @@ export const runOperations = {
   enqueue,
   /** Takes much work in at once: bad input refuses all of it, a conflict only its own item. */
   enqueueMany,
-  /** Shows a run with all that was kept of it. */
+  /** Shows a run with all that was kept of it; with wait once it has ended or is parked. */
   get,
   /** Tells why a run was planned, what became of it, and what it waits for, by the functions that the engine asks. */
   explain,
-  /** Lists runs newest first, a page at a time; ready ones in the order in which they will go. */
+  /** Lists runs by when they were made, newest first, a page at a time; ended and parked ones by when they ended or were parked, ready ones in the order in which they start. */
   list,
   /** Tells how the attempts of a run ended. */
   attempts,

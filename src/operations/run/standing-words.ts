@@ -1,4 +1,5 @@
 import { formatDuration } from '../../core/duration.ts'
+import { retriesIn } from '../../core/retries.ts'
 import { deathOf, workerName } from '../explain/fleet.ts'
 import { clause, plural } from '../explain/words.ts'
 import type { Facts } from './standing.ts'
@@ -57,7 +58,7 @@ const words: { readonly [Code in RunCode]?: (facts: Facts) => string } = {
     return `Its queue ${run.queue} is paused${because(place.queue?.paused?.reason)}.`
   },
   backoff: ({ run, place }) => {
-    const max = place.queue?.policy?.maxAttempts
+    const max = retriesIn(run.options).maxAttempts ?? place.queue?.policy?.maxAttempts
     const left = max === undefined ? '' : ` It has used ${run.attempts} of ${plural(max, 'attempt', 'attempts')}.`
     return `Its last attempt did not succeed, and it waits before the next one.${left}`
   },

@@ -2,7 +2,7 @@ import type { PlannedRun } from '../../core/plan.ts'
 import { isEnded } from '../../core/run-state.ts'
 import type { RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
-import { ableAmong, deathOf, type Fleet, type Takers, takersOf, workerName, workersFor } from '../explain/fleet.ts'
+import { deathOf, type Fleet, type Takers, takersAmong, takersOf, workerName } from '../explain/fleet.ts'
 import type { Unblock } from '../explain/unblock.ts'
 import type { RunCode } from './standing-codes.ts'
 import { sentenceOf } from './standing-words.ts'
@@ -90,7 +90,7 @@ const leasesLookedAt = 10_000
 
 /** Whether none of those who could take a run has a slot free. A worker without slots of its own always has. */
 async function areBusy({ store }: OperationContext, queue: string, own: PlannedRun, { live }: Fleet): Promise<boolean> {
-  const able = ableAmong(own.target, workersFor(queue, live))
+  const able = takersAmong(own.target, queue, live)
   if (able.length === 0 || able.some(({ slots }) => slots === null)) return false
   const ids = able.map(({ id }) => id)
   const held = await store.read.leasesOfWorkers(ids, leasesLookedAt)

@@ -1,4 +1,4 @@
-import type { LeaseView, RunPage, RunSummary, RunView } from '../../store/view.ts'
+import type { LeaseView, OutputView, RunPage, RunSummary, RunView } from '../../store/view.ts'
 import type { ExecutionOptions } from '../execution-input.ts'
 
 /** What JSON keeps of a value: a `Date` comes back as text, and functions do not come back. */
@@ -31,6 +31,8 @@ export interface Run<Result = unknown>
   /** Absent where none was given. */
   readonly payload?: unknown
   readonly result: RunResult<Result> | null
+  /** What its last attempt has put out, where that was asked for; `null` where nothing was. */
+  readonly output?: OutputView | null
 }
 
 export function runOf<Result = unknown>({ payload, result, ...run }: RunView): Run<Result> {

@@ -1,21 +1,15 @@
 import { z } from 'zod'
 import { durationFields, durationOf } from '../duration-input.ts'
 import { runId } from '../fields.ts'
-import { noted } from '../note.ts'
 import { operation } from '../operation.ts'
 import { refuse } from '../problem.ts'
+import { waitLocal } from '../wait-input.ts'
 import { runSaid } from './output.ts'
 import { runOf } from './view.ts'
 
 const waitInput = z.strictObject({
   id: runId,
   ...durationFields('timeout', 'After how long the waiting is given up. Default: never.'),
-})
-
-const waitLocal = z.strictObject({
-  signal: noted(z.instanceof(AbortSignal), { expected: 'an AbortSignal' })
-    .describe('Ends the waiting, with its reason.')
-    .optional(),
 })
 
 /** How long somebody waits for a run, and what ends the waiting. */
@@ -36,8 +30,8 @@ export const wait = operation({
   doors: {
     library: true,
     cli: true,
-    http: 'A request is not held open until a run ends; ask for the run again.',
-    mcp: 'A tool answers soon, and a run may take hours; ask for the run again.',
+    http: 'A request is held open for a minute at most: ask for the run with wait, as the client does.',
+    mcp: 'A tool answers within a minute, and a run may take hours: ask for the run with wait.',
   },
   examples: [{ id: 'r-11' }, { id: 'r-11', timeout: '90s' }],
   async judge(context, { value, problems: found }, { signal }) {

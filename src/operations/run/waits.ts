@@ -6,6 +6,8 @@ import type { Events } from '../../engine/events.ts'
 import type { Store } from '../../store/port.ts'
 import type { RunView } from '../../store/view.ts'
 import { absentRun } from '../absent.ts'
+import { LeaseWaits } from '../sched/lease-waits.ts'
+import { Seats } from '../seats.ts'
 
 interface WaitsOptions {
   readonly store: Store
@@ -39,6 +41,10 @@ const restPerLook = 4
  * elsewhere is found by looking, when the store tells that others wrote and every second besides.
  */
 export class Waits {
+  /** Those who wait for work of a queue. */
+  readonly leases: LeaseWaits
+  /** How many calls from outside wait at once. */
+  readonly seats = new Seats()
   readonly #store: Store
   readonly #clock: Clock
   readonly #events: Events
@@ -55,6 +61,7 @@ export class Waits {
     this.#store = store
     this.#clock = clock
     this.#events = events
+    this.leases = new LeaseWaits({ store, clock })
   }
 
   /** Answers with the run once it has ended or is parked. */
@@ -111,6 +118,7 @@ export class Waits {
       details: { closed: true },
       hint: 'The run goes on where its worker runs, and can be waited for anew.',
     })
+    this.leases.close(closed)
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))
   }
 
@@ -167,7 +175,7 @@ export class Waits {
   }
 }
 
-function tooLong(id: string, timeoutMs: number): BelfryError {
+export function tooLong(id: string, timeoutMs: number): BelfryError {
   return new BelfryError('unavailable', `Run ${id} had not ended after ${formatDuration(timeoutMs)}.`, {
     hint: 'It goes on, and can be waited for anew.',
     details: { id, timeoutMs },

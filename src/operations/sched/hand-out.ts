@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
-import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { flag, text } from '../output.ts'
 import { claimBytes } from './lease-id.ts'
@@ -8,7 +7,7 @@ import { capabilitiesOf, queueOf } from './lease-input.ts'
 import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './lease-output.ts'
 
 /** Why nothing was handed out, whatever waits. */
-type Stopped = Exclude<NonNullable<LeaseAnswer['stopped']>, 'no-queue'>
+type Stopped = NonNullable<LeaseAnswer['stopped']>
 
 /** What is told beside the runs that were handed out. */
 export interface HandedOut {
@@ -26,9 +25,9 @@ export const handedOut = {
     .describe('Runs that left the line instead: they came too late, or cannot be read and were parked.'),
   reclaimed: z.array(reclaimedSaid).describe('Leases of this queue that had expired and were taken back first.'),
   stopped: z
-    .enum(['queue-paused', 'paused', 'policy-unreadable'])
+    .enum(['queue-paused', 'paused', 'policy-unreadable', 'no-queue'])
     .nullable()
-    .describe('Why nothing is handed out at all, whatever waits.'),
+    .describe('Why nothing is handed out at all, whatever waits; no-queue: no run or setting has named the queue yet.'),
   more: flag('Whether there may be more that can go now: ask again without waiting.'),
 }
 
@@ -56,12 +55,8 @@ export async function reclaimFirst({ store, waits }: OperationContext, queue: st
   return reclaimed
 }
 
-export async function toldOf(
-  context: OperationContext,
-  queue: string,
-  answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] },
-): Promise<HandedOut> {
+/** A queue that does not exist yet hands out nothing, and is not refused: a host may start before the first work. */
+export function toldOf(queue: string, answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] }): HandedOut {
   const { stopped = null, more, reclaimed } = answer
-  if (stopped === 'no-queue') return throwAbsentQueue(context, queue)
   return { queue, setAside: setAsideOf(answer), reclaimed, stopped, more }
 }

@@ -23,9 +23,28 @@ export async function holdingsOf(context: OperationContext, ids: readonly string
     named.map(async (parts): Promise<Holding> => {
       const run = byRun.get(parts.runId)
       if (run?.fence !== parts.fence) return { parts, error: await overError(context, parts) }
-      return run.claimId === parts.claimId ? { parts, held: run } : { parts, error: strange(parts) }
+      if (run.claimId !== parts.claimId) return { parts, error: strange(parts) }
+      if (await isForWorkers(context, parts)) return { parts, error: notForModels(context, parts) }
+      return { parts, held: run }
     }),
   )
+}
+
+/**
+ * Whether a lease is beyond a model. Below admin a model works as an outside host, on runs without a target. The id of a
+ * worker's lease that it has read somewhere lets it end nothing: a run with a target is done when its target was executed.
+ */
+async function isForWorkers({ actor, scope, store }: OperationContext, { runId }: LeaseParts): Promise<boolean> {
+  if (actor.door !== 'mcp' || scope === undefined || scope === 'admin') return false
+  const target = (await store.read.run(runId))?.target ?? null
+  return target !== null
+}
+
+function notForModels({ scope }: OperationContext, { runId, fence }: LeaseParts): BelfryError {
+  return new BelfryError('not-allowed', `Run ${runId} has a target; at this door only an admin may end its lease.`, {
+    hint: 'Leave it to the worker or host that leased it, or ask a person to cancel it.',
+    details: { runId, fence, has: scope, needs: 'admin' },
+  })
 }
 
 /** The lease that somebody holds; one that he does not is refused with what happened since. */

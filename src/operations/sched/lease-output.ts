@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
 import { runSource } from '../decision-output.ts'
 import type { ExecutionOptions } from '../execution-input.ts'
-import { executionSaid, traceSaid } from '../execution-output.ts'
+import { executionSaid, maxAttemptsSaid, traceSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { runStatuses } from '../run/status.ts'
@@ -46,6 +46,7 @@ const leasedFields = {
   repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
   target: targetStored.nullable(),
   ...executionSaid,
+  ...maxAttemptsSaid,
   ...traceSaid,
   payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
 }

@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import type { LeaseName } from '../../store/port.ts'
+import type { LeaseName, Reclaimed } from '../../store/port.ts'
 import { throwAbsentQueue } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
 import { key } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation } from '../operation.ts'
+import { everyDoor, operation, subjectOf } from '../operation.ts'
 import { flag, outputOf, text } from '../output.ts'
-import { quoted } from '../problem.ts'
+import { quoted, refuse } from '../problem.ts'
+import { waitFields, waitLocal, waitMsOf } from '../wait-input.ts'
 import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
-import { capabilityFields, host, leasesLimit, queue, queueOf } from './lease-input.ts'
-import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid } from './lease-output.ts'
+import { holdingsOf } from './held.ts'
+import { capabilitiesOf, capabilityFields, host, leasesLimit, queue, queueOf } from './lease-input.ts'
+import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid, type SetAside } from './lease-output.ts'
 
 export interface Leasing extends HandedOut {
   readonly leases: readonly LeaseSaid[]
@@ -38,8 +41,10 @@ export const lease = operation({
     requestKey: key
       .describe('Whoever asks again with the same key within a day is told what it was granted, and gets nothing else.')
       .optional(),
+    ...waitFields('How long to wait for work where there is none; what comes meanwhile is handed out at once.'),
   }),
   takes: ['host'],
+  local: waitLocal,
   output: outputOf<Leasing>()(
     z.strictObject({
       leases: z.array(leaseSaid).describe('What was handed out, in queue order.'),
@@ -49,22 +54,70 @@ export const lease = operation({
     }),
   ),
   examples: [{ host: 'builder-1' }, { host: 'builder-1', queue: 'mail', limit: 10, requestKey: 'b1-000017' }],
-  async run(context, given) {
-    const { requestKey } = given
-    const request = requestOf(context, given)
-    const reclaimed = await reclaimFirst(context, request.queue)
-    const answer = await context.store.leaseToHost({ ...request, ...onlyGiven({ key: requestKey }) })
-    if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
-    const { leases, repeated } = answer
-    const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
-    return {
-      leases: leases.map(leaseSaidOf),
-      repeated: repeated !== undefined,
-      over: (repeated ?? []).filter(({ runId, fence }) => !held.has(`${runId} ${fence}`)),
-      ...(await toldOf(context, request.queue, { ...answer, reclaimed })),
-    }
+  async judge(context, { value, problems: found }, { signal }) {
+    const problems = [...found]
+    const waitMs = waitMsOf(value, problems)
+    refuse(subjectOf('a lease'), problems)
+    const given = value as LeaseRequest
+    if (waitMs === undefined) return leasedNow(context, given)
+    return leasedLater(context, given, { waitMs, signal })
   },
 })
+
+type LeaseRequest = Parameters<typeof requestOf>[1] & { readonly requestKey?: string | undefined }
+
+async function leasedNow(context: OperationContext, given: LeaseRequest): Promise<Leasing> {
+  const { requestKey } = given
+  const request = requestOf(context, given)
+  const reclaimed = await reclaimFirst(context, request.queue)
+  const answer = await context.store.leaseToHost({ ...request, ...onlyGiven({ key: requestKey }) })
+  if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
+  const { leases, repeated } = answer
+  const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
+  return {
+    leases: leases.map(leaseSaidOf),
+    repeated: repeated !== undefined,
+    over: (repeated ?? []).filter(({ runId, fence }) => !held.has(`${runId} ${fence}`)),
+    ...toldOf(request.queue, { ...answer, reclaimed }),
+  }
+}
+
+/** Leases as soon as there is something. What was taken back or set aside while it waited is told with what it gets. */
+async function leasedLater(
+  context: OperationContext,
+  given: LeaseRequest,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+): Promise<Leasing> {
+  const { waits, actor } = context
+  const leave = waits.seats.take(actor)
+  const reclaimed: Reclaimed[] = []
+  const setAside: SetAside[] = []
+  const ask = async () => {
+    const answer = await leasedNow(context, given)
+    reclaimed.push(...answer.reclaimed)
+    setAside.push(...answer.setAside)
+    // A caller that has gone meanwhile would hold them until they expire; one with a key may still ask for them.
+    if (signal?.aborted === true && given.requestKey === undefined) await giveBack(context, answer.leases)
+    return answer
+  }
+  const isServed = ({ leases, repeated }: Leasing) => leases.length > 0 || repeated
+  const wanted = { queue: queueOf(given.queue), can: capabilitiesOf(given) }
+  try {
+    return { ...(await waits.leases.wait(wanted, { ask, isServed, waitMs, signal })), reclaimed, setAside }
+  } finally {
+    leave()
+  }
+}
+
+async function giveBack(context: OperationContext, leases: readonly LeaseSaid[]): Promise<void> {
+  const holdings = await holdingsOf(
+    context,
+    leases.map(({ lease: id }) => id),
+  )
+  const outcome = { kind: 'released' } as const
+  const ends = holdings.flatMap((holding) => ('held' in holding ? [holding.held] : []))
+  await context.store.settle(ends.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome })))
+}
 
 function otherRequest(requestKey: string): BelfryError {
   return new BelfryError('conflict', `The request key ${quoted(requestKey)} was used for another request.`, {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type LeasePlan, type PlannedRun, planLeases, type SkipReason } from '../../core/plan.ts'
-import { throwAbsentQueue } from '../absent.ts'
+import { firstPolicy } from '../../core/first-policy.ts'
+import { type LeasePlan, type PlanInput, type PlannedRun, planLeases, type SkipReason } from '../../core/plan.ts'
 import type { OperationContext } from '../context.ts'
 import { instant } from '../instant.ts'
 import { noted } from '../note.ts'
@@ -12,11 +12,13 @@ export interface PlannedLease {
   readonly runId: string
   readonly priority: number
   readonly enqueuedAt: number
+  readonly attempts: number
   readonly expiresAt: number
 }
 
 export interface SkippedRun {
   readonly runId: string
+  readonly attempts: number
   readonly reason: SkipReason
 }
 
@@ -24,6 +26,7 @@ export interface SkippedRun {
 export interface Plan {
   readonly now: number
   readonly queue: string
+  readonly exists: boolean
   readonly maxConcurrent: number
   readonly inFlight: number
   readonly available: number
@@ -64,6 +67,7 @@ const planSaid = noted(
       .strictObject({
         now: instantSaid('The instant that the plan is for.'),
         queue: text('The queue.'),
+        exists: flag('Whether the queue exists; until the first run or setting names it, its defaults are shown.'),
         maxConcurrent: count('How many of its runs may be at work at once.'),
         inFlight: count('How many are, those with expired leases included.'),
         available: count('How many could be handed out.'),
@@ -73,12 +77,19 @@ const planSaid = noted(
               runId: text('The id of the run.'),
               priority: count('Lower goes first.'),
               enqueuedAt: instantSaid('When it was made.'),
+              attempts: count('How many attempts it has used.'),
               expiresAt: instantSaid("Until when a host's lease of it would last."),
             }),
           )
           .describe('Those who would go, in their order.'),
         skipped: z
-          .array(z.strictObject({ runId: text('The id of the run.'), reason: z.enum(skipReasons).describe('Why.') }))
+          .array(
+            z.strictObject({
+              runId: text('The id of the run.'),
+              attempts: count('How many attempts it has used.'),
+              reason: z.enum(skipReasons).describe('Why.'),
+            }),
+          )
           .describe(`Those who would not, in queue order, the first ${skippedMax}.`),
         skippedByReason: z
           .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
@@ -109,7 +120,7 @@ export const plan = operation({
   }),
   takes: [],
   output: planSaid,
-  errors: ['invalid', 'not-found'],
+  errors: ['invalid'],
   doors: everyDoor,
   examples: [{}, { queue: 'mail', now: '2026-12-01T09:00Z', kinds: ['http'] }],
   async run(context, given) {
@@ -123,32 +134,34 @@ export const plan = operation({
   },
 })
 
-async function windowOf(context: OperationContext, name: string) {
-  if ((await context.store.read.queue(name)) === null) return throwAbsentQueue(context, name)
-  return context.store.read.planInput(name, windowMax)
+/** A queue that does not exist yet is planned with its defaults: a host may start before the first work. */
+async function windowOf({ store, defaultMaxConcurrent }: OperationContext, name: string): Promise<Window> {
+  if ((await store.read.queue(name)) !== null) return { ...(await store.read.planInput(name, windowMax)), exists: true }
+  return { now: await store.read.now(), runs: [], policy: firstPolicy({ defaultMaxConcurrent }, name), exists: false }
 }
 
-interface Window {
-  readonly now: number
-  readonly runs: readonly PlannedRun[]
-  readonly policy: { readonly maxConcurrent: number }
+interface Window extends PlanInput {
+  readonly exists: boolean
 }
 
-function told(queueName: string, { now, runs, policy }: Window, planned: LeasePlan): Plan {
+function told(queueName: string, { now, runs, policy, exists }: Window, planned: LeasePlan): Plan {
   const byId = new Map(runs.map((run) => [run.id, run]))
   const { leases, skipped, inFlight, available, wakeAt } = planned
   const expired = skipped.filter(({ reason }) => reason === 'lease-expired')
   return {
     now,
     queue: queueName,
+    exists,
     maxConcurrent: policy.maxConcurrent,
     inFlight,
     available,
     leases: leases.map(({ id, leaseExpiresAt }) => {
-      const { priority, enqueuedAt } = byId.get(id) as PlannedRun
-      return { runId: id, priority, enqueuedAt, expiresAt: leaseExpiresAt }
+      const { priority, enqueuedAt, attempts = 0 } = byId.get(id) as PlannedRun
+      return { runId: id, priority, enqueuedAt, attempts, expiresAt: leaseExpiresAt }
     }),
-    skipped: skipped.slice(0, skippedMax).map(({ id, reason }) => ({ runId: id, reason })),
+    skipped: skipped.slice(0, skippedMax).map(({ id, reason }) => {
+      return { runId: id, attempts: byId.get(id)?.attempts ?? 0, reason }
+    }),
     skippedByReason: counted(skipped),
     reclaimable: expired.map(({ id }) => ({ runId: id, expiredAt: byId.get(id)?.leaseExpiresAt ?? now })),
     wakeAt,

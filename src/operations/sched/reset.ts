@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
 import type { OperationContext } from '../context.ts'
 import { name, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -15,6 +16,7 @@ export interface ManyReset {
 
 const idsMax = 1_000
 const limitDefault = 100
+const noSuchRun = 'there is no such run'
 
 /** Runs that were parked are named, or told by what they have in common; one by one, each in a step of its own. */
 export const reset = operation({
@@ -41,17 +43,32 @@ export const reset = operation({
       more: flag('Whether there may be more: ask again.'),
     }),
   ),
-  errors: ['invalid', 'not-found'],
+  errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
   examples: [{ ids: ['r-11', 'r-12'] }, { queue: 'mail', reasonIncludes: '503' }],
   async judge(context, { value, problems }) {
     refuse(subjectOf('a reset of runs'), [...problems, ...aimProblems(value)])
     const { ids, limit = limitDefault } = value
-    if (ids !== undefined) return { ...(await resetAll(context, ids)), more: false }
+    if (ids !== undefined) return answered({ ...(await resetAll(context, ids)), more: false })
     const { found, more } = await parkedRuns(context, value, limit)
-    return { ...(await resetAll(context, found)), more }
+    return answered({ ...(await resetAll(context, found)), more })
   },
 })
+
+const leftShownMax = 10
+
+/** Runs were meant, and none of them was parked: that is a conflict, so that a script does not take it for done. */
+function answered(answer: ManyReset): ManyReset {
+  const { reset: done, left } = answer
+  if (done.length > 0 || left.length === 0) return answer
+  const shown = left.slice(0, leftShownMax).map(({ id, why }) => `${id}: ${why}`)
+  const rest = left.length > leftShownMax ? `; and ${left.length - leftShownMax} more` : ''
+  const isAbsent = left.every(({ why }) => why === noSuchRun)
+  throw new BelfryError(isAbsent ? 'not-found' : 'conflict', `No run was reset. ${shown.join('; ')}${rest}.`, {
+    hint: '`belfry run list --status parked` lists the runs that can be reset.',
+    details: { left },
+  })
+}
 
 interface Filter {
   readonly ids?: readonly string[] | undefined
@@ -103,7 +120,7 @@ async function resetAll({ store }: OperationContext, ids: readonly string[]): Pr
   for (const id of new Set(ids)) {
     const answer = await store.reset(id)
     if (answer === 'ready') reset.push(id)
-    else left.push({ id, why: answer === 'not-found' ? 'there is no such run' : 'it is not parked' })
+    else left.push({ id, why: answer === 'not-found' ? noSuchRun : 'it is not parked' })
   }
   return { reset, left }
 }

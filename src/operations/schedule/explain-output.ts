@@ -6,6 +6,7 @@ import type { AppliedRule, Candidate } from '../explain/candidates.ts'
 import type { Takers } from '../explain/fleet.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/output.ts'
 import type { Rederived } from '../explain/rederive.ts'
+import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { type RunCode, runCodes } from '../run/standing-codes.ts'
@@ -37,6 +38,8 @@ export interface ScheduleExplained extends ScheduleStanding {
     readonly waitMs: number
     readonly why: string
   } | null
+  /** How a run of it would be tried again. */
+  readonly retries: RetriesTold | null
   readonly hints: readonly HintTold[]
   readonly waitsFor: AwaitedRun | null
   readonly live: readonly string[]
@@ -116,6 +119,7 @@ export const scheduleExplained = noted(
         rederived,
         spread: share.nullable().describe('By how much its due instant is moved from the nominal one.'),
         backoff: backoff.nullable().describe('How failures in a row lengthen its interval.'),
+        retries: retriesTold.nullable(),
         hints: z.array(hint).describe('The hints it was given last, newest first.'),
         waitsFor: awaited.nullable(),
         live: z.array(z.string()).describe('Runs of it that have not ended, a few of very many.'),

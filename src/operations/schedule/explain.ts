@@ -8,6 +8,7 @@ import type { OperationContext } from '../context.ts'
 import { reasoningOf } from '../explain/candidates.ts'
 import { type Fleet, fleetOf, takersOf } from '../explain/fleet.ts'
 import { type Rederived, rederive } from '../explain/rederive.ts'
+import { retriesHeld } from '../explain/retries.ts'
 import { clause } from '../explain/words.ts'
 import { scheduleName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -72,6 +73,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     rederived: rederived(schedule, spec, now),
     spread: spreadOf(schedule),
     backoff: backoffOf(schedule),
+    retries: retriesHeld(today.options, 'schedule', lane.policy),
     hints: hints.slice(0, hintsShownMax).map((hint) => hintTold(hint, now)),
     waitsFor: awaited,
     live,
@@ -104,15 +106,16 @@ async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Pr
 async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   const name = spec.queue ?? 'default'
   const queue = await store.read.queue(name)
-  if (queue === null) return { isStopped: false, notes: [] }
+  if (queue === null) return { isStopped: false, policy: null, notes: [] }
   if (queue.policy === null) {
-    return { isStopped: false, notes: [`The policy of its queue ${name} cannot be read: its runs would wait there.`] }
+    const note = `The policy of its queue ${name} cannot be read: its runs would wait there.`
+    return { isStopped: false, policy: null, notes: [note] }
   }
   const { paused: isStopped } = await store.read.planInput(name, 1)
   const { paused } = queue
   const notes =
     paused === null ? [] : [`Its queue ${name} is paused (${clause(paused.reason)}): its runs would wait there.`]
-  return { isStopped, notes }
+  return { isStopped, policy: queue.policy, notes }
 }
 
 /** The spec by which the next instant was decided; null where that version is not kept. */

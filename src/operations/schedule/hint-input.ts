@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { durationMsMax } from '../../core/duration.ts'
+import { everyMsMin } from '../../core/schedule.ts'
 import type { NewHint } from '../../store/port.ts'
-import { durationFields, durationOf } from '../duration-input.ts'
+import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { name, reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { instant, isoText, over } from '../instant.ts'
@@ -31,6 +33,9 @@ export function readHint(
   const ttlMs = durationOf(value, 'ttl', problems)
   const { at, expiresAt } = value
   noteRivals(everyMs, at, problems)
+  if (everyMs !== undefined && (everyMs < everyMsMin || everyMs > durationMsMax)) {
+    problems.push(beyond(value.every === undefined ? 'everyMs' : 'every', everyMs))
+  }
   if (ttlMs !== undefined && expiresAt !== undefined) {
     problems.push({ field: 'ttl', problem: 'is given beside `expiresAt`', expected: 'only one of the two' })
   }
@@ -47,6 +52,13 @@ export function readHint(
   refuse('The hint', problems)
   const rest = { expiresAt: endsAt, reason: value.reason as string, author: value.author ?? author }
   return at === undefined ? { kind: 'interval', ms: everyMs as number, ...rest } : { kind: 'oneshot', at, ...rest }
+}
+
+function beyond(field: 'every' | 'everyMs', everyMs: number): Problem {
+  const problem = { field, problem: `is ${everyMs}`, expected: `an integer from ${everyMsMin} to ${durationMsMax}` }
+  return field === 'everyMs'
+    ? problem
+    : { field, problem: inUnits(problem.problem), expected: inUnits(problem.expected) }
 }
 
 function noteRivals(everyMs: number | undefined, at: number | undefined, problems: Problem[]): void {

@@ -1,7 +1,9 @@
 import { cron } from '../../core/cron/cron.ts'
 import { CronError } from '../../core/cron/cron-error.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { missedListMax } from '../../core/missed.ts'
 import { overlapOf, queueMaxOf } from '../../core/overlap.ts'
+import type { OwnBackoff } from '../../core/retries.ts'
 import { priorityDefault } from '../../core/schedule.ts'
 import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing.ts'
 import { isoText } from '../instant.ts'
@@ -79,7 +81,7 @@ function missed({ missed: rule = 'once', maxLatenessMs }: ScheduleDefinition): s
     case 'skip':
       return 'what is missed is left out'
     case 'all':
-      return listed(['all that is missed is made up for', late])
+      return listed([`the newest ${missedListMax} missed occurrences are made up for`, late])
     case 'once':
       return late === '' ? '' : `what is missed is made up for once, ${late}`
   }
@@ -106,12 +108,24 @@ function place({ queue = 'default', priority = priorityDefault, concurrencyKey }
   ])
 }
 
-function attempts({ timeoutMs, repeatable, expect }: ScheduleDefinition): string {
+function attempts({ timeoutMs, repeatable, expect, attempts: most, backoff }: ScheduleDefinition): string {
   return listed([
+    most === undefined ? '' : `a run is tried at most ${counted(most, 'time')}`,
+    backoff === undefined ? '' : `between two attempts it waits ${waitsInWords(backoff)}`,
     timeoutMs === undefined ? '' : `an attempt may take ${formatDuration(timeoutMs)}`,
     expect === undefined ? '' : 'what it answers is checked',
     repeatable === false ? 'not repeated when nobody knows whether it was done' : '',
   ])
+}
+
+/** A backoff in words, such as "5s at first, 2 times as long each time, at most 1m". */
+export function waitsInWords({ baseMs, factor, capMs }: OwnBackoff): string {
+  const parts = [
+    baseMs === undefined ? '' : `${formatDuration(baseMs)} at first`,
+    factor === undefined ? '' : `${factor} times as long each time`,
+    capMs === undefined ? '' : `at most ${formatDuration(capMs)}`,
+  ]
+  return listed(parts)
 }
 
 function notices({ onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition): string {

@@ -50,7 +50,7 @@ export const scheduleShape = {
   missed: z
     .enum(['skip', 'once', 'all'])
     .describe(
-      'What becomes of occurrences that nobody was there for: none of them runs, one for all, or each. Default: once.',
+      'What becomes of occurrences that nobody was there for: none of them runs, one for all, or each of the newest 100; the ledger counts those before. Default: once.',
     )
     .optional(),
   ...durationFields(

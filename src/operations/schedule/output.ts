@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
 import type { HintView, LedgerView, VersionView } from '../../store/view.ts'
 import { hints, nextDecision, source } from '../decision-output.ts'
-import { executionSaid } from '../execution-output.ts'
+import { attemptsSaid, executionSaid } from '../execution-output.ts'
 import { noted } from '../note.ts'
 import { notifySaid } from '../notify-input.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { queueCreatedSaid } from '../queue-created.ts'
 import { targetStored } from '../target-form.ts'
 import type { UpcomingRun } from './upcoming.ts'
 import type { Schedule, ScheduleDefinition } from './view.ts'
@@ -39,6 +40,7 @@ const definition = {
   payload: z.unknown().describe('What its runs are handed: plain data as it was given.').optional(),
   target: targetStored.nullable().optional(),
   ...executionSaid,
+  ...attemptsSaid,
   repeatable: flag('Whether a run is tried again when nobody knows whether it was done.').optional(),
   ...notifySaid,
   description: text('What it is for, for people.').optional(),
@@ -116,6 +118,7 @@ export const scheduleWritten = outputOf<ScheduleWritten>()(
     was: z.strictObject(others).describe('What the changed fields said before; nothing of those that are new.'),
     inWords: text('What was written, in a few sentences.'),
     schedule: scheduleSaid,
+    queueCreated: queueCreatedSaid.describe('The queue that it names, where that is new.').exactOptional(),
     next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
   }),
 )

@@ -4,11 +4,12 @@ import type { ScheduleSpec } from '../../core/schedule.ts'
 import { needOf, type Target, type TargetKind } from '../../core/target.ts'
 import type { Timing } from '../../core/timing.ts'
 import { durationOf } from '../duration-input.ts'
-import { executionOptions } from '../execution-input.ts'
+import { type ExecutionOptions, executionOptions } from '../execution-input.ts'
 import type { Reading } from '../input.ts'
 import { notifyOf, notifyPatchOf, wholeNotify } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
+import { type BackoffFields, changedBackoff } from '../retries-input.ts'
 import { type ReadTarget, targetOf } from '../target-input.ts'
 import type { ScheduleFields, scheduleChange } from './input.ts'
 import { definitionOf } from './view.ts'
@@ -76,7 +77,7 @@ function readFields(
   const { pauseAfterFailures, queue, priority, concurrencyKey, payload, repeatable, description } = more
   const spec = onlyGiven({
     name: fields.name ?? placeholder,
-    timing: timingOf(fields, zone, problems),
+    timing: timingOf(fields, { given, zone, problems }),
     ...{ startNow, startAt, endAt, maxRuns, overlap, queueMax, missed, pauseAfterFailures },
     minMs: durationOf(fields, 'min', problems),
     maxMs: durationOf(fields, 'max', problems),
@@ -89,13 +90,26 @@ function readFields(
   return { given, spec, problems, ifVersion, ifId, reason }
 }
 
-function timingOf(fields: ScheduleFields, zoneDefault: string, problems: Problem[]): Timing {
+const oneTiming = 'exactly one of `cron`, `every` and `at`, or none of them'
+
+/** Whether a problem says that two timings are given. Each of the two is judged all the same. */
+export function isClash({ expected }: Problem): boolean {
+  return expected === oneTiming
+}
+
+interface TimingAround extends Pick<ReadSchedule, 'given'> {
+  readonly zone: string
+  readonly problems: Problem[]
+}
+
+function timingOf(fields: ScheduleFields, { given, zone: zoneDefault, problems }: TimingAround): Timing {
   const { cron, at, from } = fields
   const everyMs = durationOf(fields, 'every', problems)
-  const [first, second] = Object.entries({ cron, every: everyMs, at }).filter(([, given]) => given !== undefined)
+  // A timing that cannot be read is given too, and a change takes away every timing that it does not give.
+  const written = { cron: given.cron, every: given.every ?? given.everyMs, at: given.at }
+  const [first, second] = Object.entries(written).flatMap(([name, value]) => (value == null ? [] : [name]))
   if (first !== undefined && second !== undefined) {
-    const expected = 'exactly one of `cron`, `every` and `at`, or none of them'
-    problems.push({ field: second[0], problem: `is given beside \`${first[0]}\``, expected })
+    problems.push({ field: second, problem: `is given beside \`${first}\``, expected: oneTiming })
   }
   const zone = fields.zone ?? (cron === undefined ? undefined : zoneDefault)
   return onlyGiven({ cron, zone, everyMs, from, at }) as unknown as Timing
@@ -119,7 +133,9 @@ function patchedFields(before: ScheduleFields, patch: Readonly<Record<string, un
   for (const name of durationNames) if (isGiven(name) || isGiven(`${name}Ms`)) delete fields[`${name}Ms`]
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete fields[name]
-    else if (value !== undefined) fields[name] = value
+    else if (name === 'backoff' && value !== undefined) {
+      fields.backoff = changedBackoff(before.backoff, value as BackoffFields)
+    } else if (value !== undefined) fields[name] = value
   }
   return fields as ScheduleFields
 }
@@ -136,7 +152,16 @@ function notOfInputs({ spread, asksWhenMissed, onExhausted }: ScheduleSpec): Par
   return onlyGiven({ spread, asksWhenMissed, onExhausted })
 }
 
+/** The options that inputs can say. */
+const ofInputs: ReadonlySet<string> = new Set<keyof ExecutionOptions>([
+  'timeoutMs',
+  'expect',
+  'maxAttempts',
+  'backoff',
+  'tags',
+])
+
 function otherOptions(before: ScheduleSpec, after: ScheduleSpec): Pick<ScheduleSpec, 'options'> {
-  const { timeoutMs: _, expect: __, tags: ___, ...others } = before.options ?? {}
-  return Object.keys(others).length === 0 ? {} : { options: { ...others, ...after.options } }
+  const others = Object.entries(before.options ?? {}).filter(([name]) => !ofInputs.has(name))
+  return others.length === 0 ? {} : { options: { ...Object.fromEntries(others), ...after.options } }
 }

@@ -1,7 +1,7 @@
 import { backfill } from './backfill.ts'
 import { explain } from './explain.ts'
 import { get, hints, history, list, next, versions } from './look.ts'
-import { clearHints, hint, pause, remove, resume, run } from './steer.ts'
+import { clearHints, hint, pause, remove, reset, resume, run } from './steer.ts'
 import { create, put, revert, update } from './write.ts'
 
 /** The verbs of a schedule. An editor shows these comments at `belfry.schedules`; a test holds them to what the verb says. */
@@ -24,6 +24,8 @@ export const scheduleOperations = {
   pause,
   /** Ends every pause of a schedule; what passed meanwhile is not made up for. */
   resume,
+  /** Sets the failures in a row of a schedule to 0 and plans its next run at once; a pause stays. */
+  reset,
   /** Makes a run of a schedule now, beside its occurrences; a live run is in its way as the overlap rule says. */
   run,
   /** Makes runs for the instants of a schedule in a stretch of the past, each of them once, beside its occurrences. */

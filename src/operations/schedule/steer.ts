@@ -6,8 +6,8 @@ import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { payload, reason, scheduleName } from '../fields.ts'
 import { instant, over } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation, refuseStoredProgram } from '../operation.ts'
-import { flag, instantSaid, outputOf, text } from '../output.ts'
+import { everyDoor, operation, refuseOtherPayload } from '../operation.ts'
+import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
 import { hintInput, readHint } from './hint-input.ts'
 import { scheduleSaid } from './output.ts'
@@ -97,6 +97,24 @@ export const resume = operation({
   },
 })
 
+export const reset = operation({
+  ...steering,
+  verb: 'reset',
+  says: 'Sets the failures in a row of a schedule to 0 and plans its next run at once; a pause stays.',
+  request: 'a reset',
+  input: z.strictObject({ name: scheduleName }),
+  output: z.strictObject({
+    failureCount: count('How many failures in a row there were before the reset.'),
+    schedule: scheduleSaid,
+  }),
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    const answer = await context.store.resetSchedule(name, { actor: context.actor })
+    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
+    return { failureCount: answer.failureCount, schedule: await shown(context, name) }
+  },
+})
+
 /** A run that was made by hand. */
 export interface RunMade {
   readonly id: string
@@ -125,8 +143,8 @@ export const run = operation({
   ),
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
-    // What a program reads decides what it does.
-    if (how.payload !== undefined) refuseStoredProgram(context, (await context.store.read.schedule(name))?.spec.target)
+    // What a program reads decides what it does, and so does the body of a request that carries a secret.
+    if (how.payload !== undefined) refuseOtherPayload(context, (await context.store.read.schedule(name))?.spec.target)
     const answer = await context.store.runNow(name, onlyGiven(how))
     switch (answer.answer) {
       case 'created':

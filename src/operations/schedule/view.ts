@@ -7,8 +7,9 @@ import type { ExecutionOptions } from '../execution-input.ts'
 /** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
 export interface ScheduleDefinition
   extends Omit<ScheduleSpec, 'timing' | 'options' | 'notify' | 'spread' | 'asksWhenMissed' | 'onExhausted'>,
-    Omit<ExecutionOptions, 'traceparent'>,
+    Omit<ExecutionOptions, 'traceparent' | 'maxAttempts'>,
     Notify {
+  readonly attempts?: number
   readonly cron?: string
   readonly zone?: string
   readonly everyMs?: number
@@ -21,10 +22,12 @@ export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'>
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   const { timing, options = {}, notify = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
-  const { timeoutMs, expect, tags } = options as ExecutionOptions
+  const { timeoutMs, expect, maxAttempts, backoff, tags } = options as ExecutionOptions
   const execution = {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(expect !== undefined && { expect }),
+    ...(maxAttempts !== undefined && { attempts: maxAttempts }),
+    ...(backoff !== undefined && { backoff }),
     ...(tags !== undefined && { tags }),
   }
   return { ...rest, ...(timing as object), ...execution, ...notify }

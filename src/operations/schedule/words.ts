@@ -1,7 +1,8 @@
 import { type ScheduleCheck, scheduleProblems } from '../../core/schedule.ts'
 import { inUnits } from '../duration-input.ts'
 import type { Problem } from '../problem.ts'
-import type { ReadSchedule } from './read.ts'
+import { noteSizes } from '../sizes.ts'
+import { isClash, type ReadSchedule } from './read.ts'
 
 /** What the stored spec calls otherwise than the input does. */
 const durations: ReadonlyMap<string, string> = new Map([
@@ -12,16 +13,29 @@ const durations: ReadonlyMap<string, string> = new Map([
   ['timeoutMs', 'timeout'],
 ])
 
-/** Where one of these is wrong, what the others say about it would be wrong too, and help nobody. */
-const grounds: ReadonlySet<string> = new Set(['cron', 'zone', 'every', 'everyMs', 'at', 'overlap', 'missed'])
-
 /** Everything that is wrong with a schedule, its rules between fields included, in the words it was written in. */
 export function problemsOf({ given, spec, problems }: ReadSchedule, check: ScheduleCheck): Problem[] {
   const told = problems.map((problem) => inWords(problem, given))
-  const fields = new Set(told.map(({ field }) => rootOf(field)))
-  if ([...fields].some((field) => grounds.has(field))) return told
   const more = scheduleProblems(spec, check).map((problem) => inWords(problem, given))
-  return [...told, ...more.filter(({ field }) => !fields.has(rootOf(field)))]
+  const found = [...told, ...notFollowing(more, told)]
+  noteSizes(spec, found)
+  return found
+}
+
+const timings = ['cron', 'every', 'at']
+
+/** What does not merely follow from what is told already: a field that could not be read is missing in the spec. */
+function notFollowing(more: readonly Problem[], told: readonly Problem[]): Problem[] {
+  const wrong = new Set(told.filter((each) => !isClash(each)).map(({ field }) => baseOf(rootOf(field))))
+  const isWrong = (name: string | undefined) => name !== undefined && wrong.has(baseOf(name))
+  return more.filter(({ field, problem, expected }) => {
+    if (isWrong(rootOf(field)) || (field === 'timing' && (timings.some(isWrong) || told.some(isClash)))) return false
+    return ![...`${problem} ${expected}`.matchAll(/`(\w+)`/g)].some(([, name]) => isWrong(name))
+  })
+}
+
+function baseOf(name: string): string {
+  return durations.get(name) ?? name
 }
 
 /** A problem in the words of whoever wrote the input: `timing.everyMs is 500` of an `every: '500ms'`. */

@@ -8,8 +8,9 @@ import type { OperationContext } from '../context.ts'
 import { reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation, refuseStoredProgram } from '../operation.ts'
+import { everyDoor, operation, refuseOtherPayload, refuseStoredProgram } from '../operation.ts'
 import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
+import { createdQueue, type QueueCreated } from '../queue-created.ts'
 import { scheduleInWords } from './in-words.ts'
 import { type ScheduleFields, scheduleChange, scheduleInput, seenShape } from './input.ts'
 import { scheduleWritten } from './output.ts'
@@ -28,6 +29,8 @@ export interface ScheduleWritten {
   /** What was written, in a few sentences. */
   readonly inWords: string
   readonly schedule: Schedule
+  /** The queue that it names, where that is new. */
+  readonly queueCreated?: QueueCreated
   /** The next occurrences, at most five. */
   readonly next: readonly UpcomingRun[]
 }
@@ -56,6 +59,13 @@ export const create = operation({
   input: scheduleInput,
   examples: [
     { name: 'ping', every: '10s', target: { http: { url: 'https://example.org/health' } } },
+    {
+      name: 'sync',
+      every: '15m',
+      target: { handler: 'sync' },
+      attempts: 5,
+      backoff: { base: '5s', factor: 3, cap: '10m' },
+    },
     { name: 'once', at: '2026-12-01T09:00+01:00', target: { command: ['echo', 'hello'] } },
   ],
   judge: (context, reading) => write(context, reading, 'create'),
@@ -80,7 +90,10 @@ export const update = operation({
   says: 'Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one.',
   request: 'a change of a schedule',
   input: scheduleChange,
-  examples: [{ name: 'nightly', cron: '30 2 * * *', timeout: null, reason: 'The backup server is busy at two.' }],
+  examples: [
+    { name: 'nightly', cron: '30 2 * * *', timeout: null, reason: 'The backup server is busy at two.' },
+    { name: 'nightly', attempts: 2, backoff: { base: '1m' } },
+  ],
   async judge(context, reading) {
     const { name } = reading.value
     if (name === undefined) throw refusal('The change of a schedule', reading.problems)
@@ -171,6 +184,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   const { mode, before } = how
   refuseStoredProgram(context, before?.spec.target, ...Object.values(before?.spec.notify ?? {}))
   const { spec, given, ifVersion, ifId, reason: why } = reading
+  if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   const now = await store.read.now()
@@ -188,7 +202,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
       'conflict',
       `${subject} exists and is another: it differs in ${changed.map((field) => field.replace(/Ms$/, '')).join(', ')}.`,
       {
-        hint: 'To change it, put or update it; else choose another name.',
+        hint: 'To change it, use `belfry schedule put` with the same fields; or choose another name.',
         details: { schedule: spec.name, version: schedule.version, changed },
       },
     )
@@ -208,9 +222,17 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
     ...changes,
     inWords: scheduleInWords(definitionOf(schedule.spec)),
     schedule: scheduleOf(schedule),
+    // A schedule that names none goes through the default one, whose ceiling nobody chose by mistake.
+    ...(answer.queueCreated === true &&
+      spec.queue !== undefined && { queueCreated: createdQueue(context, spec.queue) }),
     // Of what the step answered, not of what can be read after it: a rehearsal leaves nothing to read.
     next: await readUpcoming(store, { now, schedule, count: nextCount }),
   }
+}
+
+/** Also a payload that is taken away: the request then has another body. */
+function isOtherPayload(before: ScheduleSpec, after: ScheduleSpec): boolean {
+  return JSON.stringify(before.payload) !== JSON.stringify(after.payload)
 }
 
 /** What changed, in the words of the input. The store tells the version before where we have not seen it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type BelfryError, isPassing } from '../../core/error.ts'
+import { BelfryError, isDamage, isPassing } from '../../core/error.ts'
 import type { OperationContext } from '../context.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { clock } from './checks/clock.ts'
@@ -63,15 +63,28 @@ export const doctor = operation({
     try {
       const patient = await Patient.receive(context, deep)
       const found = await examine(patient)
-      const mended = fix ? await mend(patient) : new Map<CheckName, readonly Finding[]>()
+      // Whatever is written to a damaged file may make it worse.
+      const mended = fix && !isDamaged(found) ? await mend(patient) : new Map<CheckName, readonly Finding[]>()
       if (mended.size === 0) return found
       return withMended(await examine(await Patient.receive(context, deep)), mended)
     } catch (error) {
-      if (!isPassing(error)) throw error
-      return diagnosisOfRefusal(error, { store: context.store.place, at: context.clock.now() })
+      const refusal = isPassing(error) ? error : await damageBehind(context, error)
+      return diagnosisOfRefusal(refusal, { store: context.store.place, at: context.clock.now() })
     }
   },
 })
+
+function isDamaged({ checks }: Diagnosis): boolean {
+  return checks.some(({ check, state }) => check === 'integrity' && state === 'wrong')
+}
+
+/** What no check foresaw may come of damage: rows are missing, or hold what they cannot. Else it is a defect, and is thrown. */
+async function damageBehind({ store }: OperationContext, error: unknown): Promise<BelfryError> {
+  const damage = await store.read.health.damage().catch(() => null)
+  if (damage === null) throw error
+  const says = `${store.place} is damaged: ${damage}.`
+  return new BelfryError('unavailable', says, { hint: integrity.next, details: { damaged: true }, cause: error })
+}
 
 async function examine(patient: Patient): Promise<Diagnosis> {
   const checks: Check[] = []
@@ -117,7 +130,8 @@ function listed(check: Check): Check {
 /** What a store that could not be opened, or went away, says of itself. */
 export function diagnosisOfRefusal(error: BelfryError, { store, at }: Pick<Diagnosis, 'store' | 'at'>): Diagnosis {
   const { message, hint, details = {} } = error
-  const check = 'found' in details ? 'schema' : 'settings' in details ? 'durability' : 'store'
+  const told = 'found' in details ? 'schema' : 'settings' in details ? 'durability' : 'store'
+  const check = isDamage(error) ? 'integrity' : told
   const finding = wrong(store, message, hint ?? 'Mend what it names, and look again.')
   return { ok: false, at, store, checks: [checkOf(check, { says: message, findings: [finding] })] }
 }

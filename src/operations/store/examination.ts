@@ -1,4 +1,4 @@
-import { isPassing } from '../../core/error.ts'
+import { isDamage, isPassing } from '../../core/error.ts'
 import type { Unblock } from '../explain/unblock.ts'
 import type { CheckName, Finding } from './output.ts'
 import type { Patient } from './patient.ts'
@@ -57,9 +57,9 @@ export function countedAtLeast(count: number, isAtLeast: boolean, noun: string):
   return `${isAtLeast ? 'at least ' : ''}${counted(count, noun)}`
 }
 
-/** A check that could not be made: the others are made all the same, unless the store is away. */
+/** A check that could not be made: the others are made all the same, unless the store is away. Of a damaged one each may be told. */
 export function failed(error: unknown): Seen {
-  if (isPassing(error)) throw error
+  if (isPassing(error) && !isDamage(error)) throw error
   const { message, hint } = error as Error & { hint?: string }
   return {
     says: 'This could not be looked at.',

@@ -4,7 +4,7 @@ import { name, zone } from '../fields.ts'
 import { bringIn } from '../import/bring-in.ts'
 import { draftOfCrontab } from '../import/crontab.ts'
 import type { Left } from '../import/draft.ts'
-import { imported } from '../import/output.ts'
+import { imported, partial } from '../import/output.ts'
 import { noted } from '../note.ts'
 import { operation } from '../operation.ts'
 
@@ -46,6 +46,7 @@ export const importCrontab = operation({
     )
       .describe('What stands before the name of each schedule. Default: nothing.')
       .optional(),
+    partial,
   }),
   takes: ['text'],
   output: imported,
@@ -60,7 +61,7 @@ export const importCrontab = operation({
     { text: '# Backs up the database.\n0 2 * * * /srv/backup.sh --full\n' },
     { text: 'MAILTO=ops\n*/5 * * * * root /usr/sbin/check\n', system: true, zone: 'UTC', prefix: 'web-' },
   ],
-  async run(context, { text, queue = queueDefault, system = false, prefix = '', ...given }) {
+  async run(context, { text, queue = queueDefault, system = false, prefix = '', partial: isPartial, ...given }) {
     const { store } = context
     const how = { system, zone: given.zone ?? context.zone, queue, prefix, now: await store.read.now() }
     const draft = draftOfCrontab(text, how)
@@ -74,6 +75,7 @@ export const importCrontab = operation({
         queue,
         reason: 'imported from a crontab',
         hint: 'Give the names a prefix, or delete what is in their way.',
+        isPartial: isPartial === true,
       },
     )
   },
@@ -85,7 +87,7 @@ function ofQueue({ maxConcurrent, maxAttempts }: Pick<Policy, 'maxConcurrent' | 
   const ceiling = `queue ${queue} has at most ${maxConcurrent} at work, and cron has no ceiling`
   const tries = `queue ${queue} tries what fails up to ${maxAttempts} times; cron tries it once`
   return [
-    { where, what: 'how many may run at once', why: ceiling },
-    ...(maxAttempts === 1 ? [] : [{ where, what: 'a command that fails', why: tries }]),
+    { where, what: 'how many may run at once', why: ceiling, isTaken: true },
+    ...(maxAttempts === 1 ? [] : [{ where, what: 'a command that fails', why: tries, isTaken: true as const }]),
   ]
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { name, zone } from '../fields.ts'
 import { bringIn } from '../import/bring-in.ts'
 import { together } from '../import/draft.ts'
-import { imported } from '../import/output.ts'
+import { imported, partial } from '../import/output.ts'
 import { draftOfPolicy } from '../import/workflow-policy.ts'
 import { draftOfQueue } from '../import/workflow-queue.ts'
 import { draftOfTasks } from '../import/workflow-tasks.ts'
@@ -34,6 +34,7 @@ export const importWorkflow = operation({
     zone: zone
       .describe('The IANA zone in which the calendars of tasks are read. Default: the zone of whoever imports them.')
       .optional(),
+    partial,
   }),
   takes: [],
   output: imported,
@@ -71,6 +72,7 @@ export const importWorkflow = operation({
       queue: into,
       reason: 'imported from cool-workflow',
       hint: 'Delete what is in their way, or leave `tasks` out.',
+      isPartial: value.partial === true,
     })
   },
 })

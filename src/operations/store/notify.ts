@@ -1,13 +1,15 @@
 import { z } from 'zod'
-import { type Notify, noticeEvents } from '../../core/notice.ts'
+import { BelfryError } from '../../core/error.ts'
+import { type NoticeEvent, type Notify, noticeEvents } from '../../core/notice.ts'
 import type { NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
-import { limit, limitDefault } from '../fields.ts'
+import { throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
+import { limit, limitDefault, name, scheduleName } from '../fields.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { patched } from '../patch.ts'
-import { inWordsOf, type Problem, refuse } from '../problem.ts'
+import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
 
 const notifyWritten = outputOf<NotifyAnswer>()(
   z.strictObject({
@@ -48,6 +50,76 @@ export const notify = operation({
     )
   },
 })
+
+/** The notifications that a test sent. */
+export interface NotifyTested {
+  readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[]
+}
+
+export const notifyTest = operation({
+  noun: 'store',
+  verb: 'notifyTest',
+  command: ['notify', 'test'],
+  says: 'Sends a test notification for each event that has a receiver, to check that it arrives.',
+  request: 'a test of notifications',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({
+    event: z.enum(noticeEvents).describe('The event to test. Default: every event that has a receiver.').optional(),
+    schedule: scheduleName.describe('Test the receivers of this schedule. Default: those of the namespace.').optional(),
+    queue: name.describe('Test the receivers of this queue. Default: those of the namespace.').optional(),
+  }),
+  takes: [],
+  output: outputOf<NotifyTested>()(
+    z.strictObject({
+      sent: z
+        .array(
+          z.strictObject({
+            event: z.enum(noticeEvents).describe('The event that the notification is about.'),
+            run: text('The run that sends it: its end says whether it arrived.'),
+          }),
+        )
+        .describe('The notifications, one for each event that has a receiver.'),
+    }),
+  ),
+  errors: ['invalid', 'not-found'],
+  doors: { ...everyDoor, mcp: 'Only the person who receives a notification can say that it arrived.' },
+  examples: [{}, { event: 'failure', schedule: 'report' }],
+  async judge(context, { value, problems: found }) {
+    const { schedule, queue } = value
+    const problems = [...found]
+    if (schedule !== undefined && queue !== undefined) {
+      problems.push({ field: 'queue', problem: 'is given beside `schedule`', expected: 'only one of the two' })
+    }
+    refuse('The test of notifications', problems)
+    const answer = await context.store.testNotices(onlyGiven(value))
+    if (answer.answer === 'sent' && answer.sent.length > 0) return { sent: answer.sent }
+    if (answer.answer === 'sent') throw noReceiver(value)
+    return schedule === undefined ? throwAbsentQueue(context, queue ?? '') : throwAbsentSchedule(context, schedule)
+  },
+})
+
+function noReceiver({
+  event,
+  schedule,
+  queue,
+}: {
+  event?: string | undefined
+  schedule?: string | undefined
+  queue?: string | undefined
+}): BelfryError {
+  const of =
+    schedule !== undefined
+      ? ` of schedule ${quoted(schedule)}`
+      : queue !== undefined
+        ? ` of queue ${quoted(queue)}`
+        : ''
+  const message =
+    event === undefined ? `No notifications${of} are configured.` : `No receiver is configured for ${event}${of}.`
+  return new BelfryError('not-found', message, {
+    hint: `Name a receiver: belfry notify --on-failure '{"http":{"url":"https://example.org/hook"}}'`,
+  })
+}
 
 /** Who is told of what, and what was told. */
 export interface Notices {

@@ -1,7 +1,7 @@
 import { doctor } from './doctor.ts'
 import { importCrontab } from './import-crontab.ts'
 import { importWorkflow } from './import-workflow.ts'
-import { notices, notify } from './notify.ts'
+import { notices, notify, notifyTest } from './notify.ts'
 
 /** The verbs of a store. An editor shows these comments at `belfry.store`; a test holds them to what the verb says. */
 export const storeOperations = {
@@ -13,6 +13,8 @@ export const storeOperations = {
   importCrontab,
   /** Says who is told of what fails in the whole namespace, where no schedule or queue says it; null takes one away. */
   notify,
+  /** Sends a test notification for each event that has a receiver, to check that it arrives. */
+  notifyTest,
   /** Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue, a page at a time. */
   notices,
 }

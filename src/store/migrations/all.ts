@@ -7,6 +7,10 @@ import { doors } from './0006-doors.ts'
 import { config } from './0007-config.ts'
 import { routines } from './0008-routines.ts'
 import { notices } from './0009-notices.ts'
+import { deletedQueues } from './0010-deleted-queues.ts'
+import { lastEnds } from './0011-last-ends.ts'
+import { madeAt } from './0012-made-at.ts'
+import { deaths } from './0013-deaths.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -19,6 +23,10 @@ export const migrations: readonly Migration[] = [
   config,
   routines,
   notices,
+  deletedQueues,
+  lastEnds,
+  madeAt,
+  deaths,
 ]
 
 export const schemaVersion: number = migrations.length

@@ -20,6 +20,7 @@ import {
 } from '../statement.ts'
 import { arrayText } from './array.ts'
 import { condition } from './condition.ts'
+import { refuseOtherDatabase, refusePool, whichDatabase } from './lent.ts'
 import type { Pool } from './pool.ts'
 import { codeOf, isConflict, isSilence } from './refusal.ts'
 import { type Connection, type Query, Talk, type Told } from './talk.ts'
@@ -42,7 +43,6 @@ const int8 = 20
 
 const silence = 'Something kept this process busy or stopped in the middle of a step, so that the server broke it off.'
 const noTransaction = '25P01'
-const noTable = '42P01'
 const abortedTransaction = '25P02'
 
 /** A pool of connections to one schema. Each transaction has a connection for itself. */
@@ -57,6 +57,7 @@ export class PostgresDatabase implements Database {
   readonly #ahead = new WeakMap<Request, Told>()
   /** Callers' own connections, with the last step that was asked of each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
+  readonly #ofThisDatabase = new WeakSet<Connection>()
   /** Steps that have begun and not ended; none of them fails. */
   readonly #underWay = new Set<Promise<unknown>>()
   #ids = { next: 1, last: 0 }
@@ -107,6 +108,7 @@ export class PostgresDatabase implements Database {
         hint: "Pass the client on which you called query('begin').",
       })
     }
+    refusePool(connection)
     // Two steps at once would share one savepoint, and the one that is refused would undo the other.
     const before = this.#lent.get(connection) ?? Promise.resolve()
     const step = before.then(() => this.#stepWithin(connection, verb))
@@ -119,13 +121,22 @@ export class PostgresDatabase implements Database {
     const talk = new Talk(connection, { place: this.place, types: typeParsers, begin: null })
     await this.#beginStep(talk)
     try {
+      await this.#refuseOther(connection, talk)
       const result = await this.#drive(talk, verb())
       await talk.ask({ text: 'release savepoint belfry_step' })
       return result
     } catch (error) {
       await connection.query({ text: 'rollback to savepoint belfry_step', types: typeParsers }).catch(ignored)
-      throw codeOf(error) === noTable ? otherDatabase(this.place, error) : error
+      throw error
     }
+  }
+
+  /** A connection leads to one database for as long as it lasts, so that it is asked once. */
+  async #refuseOther(connection: Connection, talk: Talk): Promise<void> {
+    if (this.#ofThisDatabase.has(connection)) return
+    const [theirs] = await talk.ask({ text: whichDatabase })
+    refuseOtherDatabase(theirs, (await this.#pool.query<Row>(whichDatabase)).rows[0], this.place)
+    this.#ofThisDatabase.add(connection)
   }
 
   async trimLog(): Promise<void> {
@@ -353,17 +364,6 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error 
     // The connection is gone, and with it the transaction; the pool must not hand it out again.
     return error instanceof Error ? error : new Error(String(error))
   }
-}
-
-function otherDatabase(place: string, error: unknown): BelfryError {
-  return new BelfryError(
-    'invalid',
-    `The transaction's client is connected to a database without the tables of ${place}.`,
-    {
-      hint: 'Connect the client to the database that this store uses.',
-      cause: error,
-    },
-  )
 }
 
 function alreadyAborted(error: unknown): BelfryError {

@@ -1,4 +1,5 @@
 import { all, both, dialects, each, one, type Step } from '../statement.ts'
+import { sweepQueues } from './queues.ts'
 import { sweepRoutineEvents, sweepRoutines } from './routines.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 
@@ -96,6 +97,7 @@ const sweeps = [
   sweepAudit,
   sweepRoutineEvents,
   sweepRoutines,
+  sweepQueues,
 ]
 
 function* sweepKeys({ now, rowsLeft }: Sweeping): Step<number> {

@@ -1,3 +1,4 @@
+import { columnsOf } from '../columns.ts'
 import { all, both, dialects, each, type Step, thereIsNo } from '../statement.ts'
 import type { Sweeping, Swept } from './sweep.ts'
 
@@ -8,10 +9,10 @@ const findSchedules = both(
 /** The row of an occurrence whose run is still live has not ended, and stays. */
 const isOver = `to_at <= $2 and recorded_at <= $2 and (run_id is null or ended_at <= $2)`
 const findLedger = dialects('prune find ledger', {
-  sqlite: `select schedule_id, from_at from (select * from belfry.ledger where schedule_id = $1 and from_at <= $2
+  sqlite: `select schedule_id, from_at from (select ${columnsOf('ledger')} from belfry.ledger where schedule_id = $1 and from_at <= $2
       order by from_at limit $3) where ${isOver}`,
   postgres: `select l.schedule_id, l.from_at from unnest($1::bigint[], $2::bigint[], $3::int[]) as i (schedule_id, until, most)
-    cross join lateral (select * from belfry.ledger where schedule_id = i.schedule_id and from_at <= i.until
+    cross join lateral (select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.schedule_id and from_at <= i.until
       order by from_at limit i.most) l where ${isOver.replaceAll('$2', 'i.until')}`,
 })
 /** Asks again: a row that stands for many may have been extended since it was found. */
@@ -21,10 +22,10 @@ const removeLedger = dialects('prune remove ledger', {
     where l.schedule_id = i.schedule_id and l.from_at = i.from_at and l.to_at <= i.until returning l.from_at`,
 })
 const findHints = dialects('prune find hints', {
-  sqlite: `select id from (select * from belfry.hint where schedule_id = $1 order by id limit $3)
+  sqlite: `select id from (select ${columnsOf('hint')} from belfry.hint where schedule_id = $1 order by id limit $3)
     where coalesce(ended_at, expires_at) <= $2`,
   postgres: `select h.id from unnest($1::bigint[], $2::bigint[], $3::int[]) as i (schedule_id, until, most)
-    cross join lateral (select * from belfry.hint where schedule_id = i.schedule_id order by id limit i.most) h
+    cross join lateral (select ${columnsOf('hint')} from belfry.hint where schedule_id = i.schedule_id order by id limit i.most) h
     where coalesce(h.ended_at, h.expires_at) <= i.until`,
 })
 const removeHints = dialects('prune remove hints', {

@@ -1,5 +1,6 @@
 import { formatId } from '../../core/id.ts'
 import type { EndedStatus } from '../../core/run-state.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { runIdOf } from '../settle.ts'
 import { all, both, type Step } from '../statement.ts'
@@ -7,7 +8,7 @@ import type { AttemptView } from '../view.ts'
 
 const findAttempts = both(
   'read attempts',
-  `select * from (select * from belfry.attempt where run_id = $1 and ns = $2 order by fence desc limit $3) as newest
+  `select ${columnsOf('attempt')} from (select ${columnsOf('attempt')} from belfry.attempt where run_id = $1 and ns = $2 order by fence desc limit $3) as newest
     order by fence = 0, fence`,
 )
 

@@ -1,4 +1,5 @@
 import { canBeName } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { AuditView } from '../view.ts'
@@ -6,7 +7,7 @@ import { parsed } from './run.ts'
 
 const findAudit = both(
   'read audit',
-  'select * from belfry.audit where ns = $1 and subject = $2 order by id desc limit $3',
+  `select ${columnsOf('audit')} from belfry.audit where ns = $1 and subject = $2 order by id desc limit $3`,
 )
 
 const auditMax = 500

@@ -20,6 +20,7 @@ const findHorizon = dialects('events horizon', {
 })
 const findQueues = both('events queues', 'select id, name from belfry.queue where ns = $1')
 const attemptColumns = 'run_id, fence, queue_id, started_at, ended_at, outcome, reason, ends'
+const ofEach = attemptColumns.replaceAll(/\w+/g, (name) => `a.${name}`)
 const behindPlace = '(ended_at, run_id, fence) > ($3, $4, $5) and ended_at < $6'
 const behindEach = '(t.ended_at, t.run_id, t.fence) > (i.since, i.run_id, i.fence) and t.ended_at < i.until'
 const placeColumns = 'since, run_id, fence, until, most'
@@ -27,7 +28,7 @@ const placeArrays = '$3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::in
 const findEnded = dialects('events ended', {
   sqlite: `select ${attemptColumns} from belfry.attempt where queue_id = $1 and ends = $2 and ends is not null
     and ${behindPlace} order by ended_at, run_id, fence limit $7`,
-  postgres: `select a.* from unnest($1::bigint[], $2::text[], ${placeArrays}) as i (queue_id, ends, ${placeColumns})
+  postgres: `select ${ofEach} from unnest($1::bigint[], $2::text[], ${placeArrays}) as i (queue_id, ends, ${placeColumns})
     cross join lateral (select ${attemptColumns} from belfry.attempt t
       where t.queue_id = i.queue_id and t.ends = i.ends and t.ends is not null and ${behindEach}
       order by t.ended_at, t.run_id, t.fence limit i.most) a`,
@@ -36,7 +37,7 @@ const findEnded = dialects('events ended', {
 const findGoingOn = dialects('events going on', {
   sqlite: `select ${attemptColumns} from belfry.attempt where queue_id = $1 and $2 is null and ends is null
     and ${behindPlace} order by ended_at, run_id, fence limit $7`,
-  postgres: `select a.* from unnest($1::bigint[], $2::text[], ${placeArrays}) as i (queue_id, ends, ${placeColumns})
+  postgres: `select ${ofEach} from unnest($1::bigint[], $2::text[], ${placeArrays}) as i (queue_id, ends, ${placeColumns})
     cross join lateral (select ${attemptColumns} from belfry.attempt t
       where t.queue_id = i.queue_id and i.ends is null and t.ends is null and ${behindEach}
       order by t.ended_at, t.run_id, t.fence limit i.most) a`,

@@ -1,5 +1,6 @@
 import { type Notify, noticeEvents } from '../../core/notice.ts'
 import { checkInteger, invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { noticeRowOf } from '../notice-row.ts'
 import type { NoticePage, NoticeView, NotifySetting } from '../notice-steps.ts'
@@ -15,7 +16,7 @@ const findSettings = both(
 )
 const findNotices = both(
   'read notices',
-  `select n.*, s.name as schedule, q.name as queue from belfry.notice n
+  `select ${columnsOf('notice', 'n')}, s.name as schedule, q.name as queue from belfry.notice n
     left join belfry.schedule s on n.subject = 'schedule' and s.id = n.subject_id
     left join belfry.queue q on n.subject = 'queue' and q.id = n.subject_id
     where n.ns = $1 and n.last_at is not null and (n.last_at, n.subject, n.subject_id, n.event) < ($3, $4, $5, $6)

@@ -22,7 +22,7 @@ const findNeeds = both('plan find needs', 'select id, kind, name from belfry.nee
 const definition = 'd.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
 const findLeased = probing(
   'plan find leased',
-  (join) => `select l.run_id, l.fence, l.expires_at, l.cancel_requested_at, ${definition}
+  (join) => `select l.run_id, l.fence, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
     from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
 )
 /** One statement a kind, because each kind has an index of its own. */
@@ -36,7 +36,7 @@ const findParked = asides('plan find parked', `kind = 'parked' and queue_id = $1
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
 const findKept = probing(
   'plan find kept',
-  (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition} from belfry.schedule_run s
+  (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition} from belfry.schedule_run s
     ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = a.run_id')}
     where a.queue_id = $1 and a.kind in ('held', 'overlap') order by s.schedule_id, s.run_id limit $2`,
 )
@@ -48,8 +48,8 @@ const findStarts = both(
 function asides(name: string, where: string, order: string): Statement {
   return probing(
     name,
-    (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, ${definition}
-      from (select run_id, kind, at, reason, fence from belfry.aside where ${where} order by ${order} limit $2) a
+    (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition}
+      from (select run_id, kind, at, reason, fence, attempts from belfry.aside where ${where} order by ${order} limit $2) a
       ${join.inner('run d', 'd.id = a.run_id')}`,
   )
 }
@@ -115,6 +115,7 @@ function plannedRunOf(row: Row, needs: ReadonlyMap<number, TargetNeed | null>): 
   return {
     ...placeOf(row),
     status: statusOf(row),
+    attempts: row.attempts as number,
     ...instantsOf(row),
     deadline: deadlineOf(row),
     concurrencyKey: row.concurrency_key as string | null,

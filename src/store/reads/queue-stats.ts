@@ -3,7 +3,10 @@ import type { StoreContext } from '../context.ts'
 import { all, both, clockNow, type Joins, one, probing, type Row, type Step } from '../statement.ts'
 import type { Counted, QueueStats } from '../view.ts'
 
-const findQueue = both('stats find queue', 'select id from belfry.queue where ns = $1 and name = $2')
+const findQueue = both(
+  'stats find queue',
+  'select id from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
+)
 const countLeases = both('stats count leases', 'select count(*) as count from belfry.lease where queue_id = $1')
 
 /** A line may hold a million runs, and whoever looks need not know whether it is one more. */

@@ -12,7 +12,10 @@ import type { QueueView, VersionView } from '../view.ts'
 
 const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.notify, q.created_at, q.managed_by,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
-const findQueue = both('read queue', `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2`)
+const findQueue = both(
+  'read queue',
+  `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2 and q.deleted_at is null`,
+)
 /** One look at each line, at what has waited long enough, and at the first instant that is still waited for. */
 const ahead = (now: string, list: string, inLine: string) => `select c.now, cast(${list} filter (where ${inLine}
       or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) as text) as queues,
@@ -45,11 +48,11 @@ const findAheadFor = dialects('read work ahead for', {
 const findVersions = both(
   'read queue versions',
   `select v.version, v.policy, v.at, v.actor, v.door from belfry.queue q join belfry.queue_version v on v.queue_id = q.id
-    where q.ns = $1 and q.name = $2 order by v.version desc limit $3`,
+    where q.ns = $1 and q.name = $2 and q.deleted_at is null order by v.version desc limit $3`,
 )
 const findQueues = both(
   'read queues',
-  `select ${columns} from belfry.queue q where q.ns = $1 and q.name > $2 order by q.name limit $3`,
+  `select ${columns} from belfry.queue q where q.ns = $1 and q.name > $2 and q.deleted_at is null order by q.name limit $3`,
 )
 
 const versionsMax = 1_000

@@ -1,5 +1,6 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from '../routine-steps.ts'
 import { all, both, one, type Row, type Step } from '../statement.ts'
@@ -7,15 +8,15 @@ import { parsed, runTextOf } from './run.ts'
 
 const findRoutine = both(
   'read routine',
-  'select * from belfry.routine where ns = $1 and name = $2 and deleted_at is null',
+  `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name = $2 and deleted_at is null`,
 )
 const findRoutines = both(
   'read routines',
-  'select * from belfry.routine where ns = $1 and name > $2 and deleted_at is null order by name limit $3',
+  `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
 )
 const findEvents = both(
   'read routine events',
-  'select * from belfry.routine_event where routine_id = $1 and id < $2 order by id desc limit $3',
+  `select ${columnsOf('routine_event')} from belfry.routine_event where routine_id = $1 and id < $2 order by id desc limit $3`,
 )
 
 const pageDefault = 100

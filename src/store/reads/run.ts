@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { formatId } from '../../core/id.ts'
 import type { EndedStatus, RunStatus } from '../../core/run-state.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import type { RunSource } from '../port.ts'
 import { runIdOf } from '../settle.ts'
@@ -20,19 +21,19 @@ const findRuns = dialects('read runs', {
     ${probes.left('schedule s', 's.id = d.schedule_id')}`,
 })
 const findLeases = dialects('read leases', {
-  sqlite: 'select * from belfry.lease where run_id = $1',
-  postgres: 'select * from belfry.lease where run_id = any ($1::bigint[])',
+  sqlite: `select ${columnsOf('lease')} from belfry.lease where run_id = $1`,
+  postgres: `select ${columnsOf('lease')} from belfry.lease where run_id = any ($1::bigint[])`,
 })
 const findAsides = dialects('read asides', {
-  sqlite: 'select * from belfry.aside where run_id = $1',
-  postgres: 'select * from belfry.aside where run_id = any ($1::bigint[])',
+  sqlite: `select ${columnsOf('aside')} from belfry.aside where run_id = $1`,
+  postgres: `select ${columnsOf('aside')} from belfry.aside where run_id = any ($1::bigint[])`,
 })
 const atPlace = `(r.queue_id, r.need_id, r.priority, r.enqueued_at, r.run_id)
   = (i.queue_id, i.need_id, i.priority, i.enqueued_at, i.run_id)`
 const findInLine = dialects('read in line', {
-  sqlite: `select * from belfry.ready
+  sqlite: `select ${columnsOf('ready')} from belfry.ready
     where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5`,
-  postgres: `select r.* from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
+  postgres: `select ${columnsOf('ready', 'r')} from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[])
       as i (queue_id, need_id, priority, enqueued_at, run_id)
     ${probes.inner('ready r', atPlace)}`,
 })

@@ -5,21 +5,18 @@ import { checkChoice, checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { RunFilter, RunPage, RunSummary } from '../view.ts'
-import { unknownQueue } from './queue.ts'
-import { summariesOf } from './run.ts'
 import {
-  type Candidates,
-  endedSource,
   everyRunSource,
   heldSource,
-  type Look,
   leasedSource,
   madeBySource,
-  misplaced,
-  parkedSource,
-  readySource,
   scheduleSource,
-} from './run-sources.ts'
+  waitingMark,
+  waitingSource,
+} from './made-sources.ts'
+import { unknownQueue } from './queue.ts'
+import { summariesOf } from './run.ts'
+import { type Candidates, endedSource, type Look, lineSource, misplaced, parkedSource } from './run-sources.ts'
 import { findSchedule } from './schedule.ts'
 
 const findQueues = both('list queues', 'select id, name from belfry.queue where ns = $1')
@@ -70,6 +67,15 @@ function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: 
     default:
       return yield* endedSource(status, look)
   }
+}
+
+/** First those in line, in the order they go, then those that wait for something. */
+function* readySource(look: Look): Step<Candidates> {
+  if (look.before?.startsWith(waitingMark)) return yield* waitingSource(look)
+  const line = yield* lineSource(look)
+  if (line.next !== null) return line
+  const waiting = yield* waitingSource({ ...look, before: undefined, most: look.most - line.found.length })
+  return { found: [...line.found, ...waiting.found], next: waiting.next }
 }
 
 function matches(run: RunSummary, { status, queue }: RunFilter, scheduleId: number | null): boolean {

@@ -2,6 +2,7 @@ import { durationMsMax } from '../../core/duration.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import type { HintKind } from '../port.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedule-row.ts'
@@ -11,33 +12,41 @@ import { parsed, runTextOf } from './run.ts'
 
 const findByName = both(
   'read schedule by name',
-  'select * from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
+  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
 )
-const findById = both('read schedule by id', 'select * from belfry.schedule where ns = $1 and id = $2')
+const findById = both(
+  'read schedule by id',
+  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and id = $2`,
+)
 const findLive = both(
   'read schedules',
-  'select * from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3',
+  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
 )
 const findDeleted = both(
   'read deleted schedules',
-  'select * from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3',
+  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3`,
 )
 /**
  * Deleted and disabled schedules have no instant to wake at, and nobody fires in a stopped namespace, so nothing of them is
  * late. To say so of deleted ones here would make PostgreSQL walk along the names of all others.
  */
-const overdue = (now: string) => `select * from belfry.schedule where ns = $1 and wake_at is not null
+const overdue = (
+  now: string,
+) => `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and wake_at is not null
   and wake_at <= (select ${now} - $3) and (select stopped_at from belfry.namespace where id = $1) is null
   order by wake_at, id limit $4`
 const findOverdue = dialects('read overdue schedules', { sqlite: overdue('$2'), postgres: overdue(clockOr('$2')) })
 const findVersions = both(
   'read schedule versions',
-  'select * from belfry.schedule_version where schedule_id = $1 order by version desc limit $2',
+  `select ${columnsOf('schedule_version')} from belfry.schedule_version where schedule_id = $1 order by version desc limit $2`,
 )
-const findHints = both('read hints', 'select * from belfry.hint where schedule_id = $1 order by id desc limit $2')
+const findHints = both(
+  'read hints',
+  `select ${columnsOf('hint')} from belfry.hint where schedule_id = $1 order by id desc limit $2`,
+)
 const findLedger = both(
   'read ledger',
-  'select * from belfry.ledger where schedule_id = $1 and from_at < $2 order by from_at desc limit $3',
+  `select ${columnsOf('ledger')} from belfry.ledger where schedule_id = $1 and from_at < $2 order by from_at desc limit $3`,
 )
 
 const pageDefault = 100

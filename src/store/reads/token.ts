@@ -1,17 +1,18 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
 import type { KnownToken, ScopeSaid, TokenView } from '../token-steps.ts'
 
-const findToken = both('read token', 'select * from belfry.token where id = $1 and ns = $2')
+const findToken = both('read token', `select ${columnsOf('token')} from belfry.token where id = $1 and ns = $2`)
 const findGood = both(
   'read tokens',
-  'select * from belfry.token where ns = $1 and name > $2 and revoked_at is null order by name limit $3',
+  `select ${columnsOf('token')} from belfry.token where ns = $1 and name > $2 and revoked_at is null order by name limit $3`,
 )
 const findRevoked = both(
   'read revoked tokens',
-  'select * from belfry.token where ns = $1 and id < $2 and revoked_at is not null order by id desc limit $3',
+  `select ${columnsOf('token')} from belfry.token where ns = $1 and id < $2 and revoked_at is not null order by id desc limit $3`,
 )
 const findScopes = both(
   'read token scopes',

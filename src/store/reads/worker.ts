@@ -1,17 +1,18 @@
 import { formatId, parseId } from '../../core/id.ts'
 import type { Capabilities } from '../../core/plan.ts'
 import { checkInteger, invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { all, both, type Row, type Step } from '../statement.ts'
-import type { WorkerView } from '../view.ts'
+import type { LostRuns, WorkerView } from '../view.ts'
 
 const findLive = both(
   'read live workers',
-  'select * from belfry.worker where ns = $1 and id > $2 and stopped_at is null order by id limit $3',
+  `select ${columnsOf('worker')} from belfry.worker where ns = $1 and id > $2 and stopped_at is null order by id limit $3`,
 )
 const findStopped = both(
   'read stopped workers',
-  'select * from belfry.worker where ns = $1 and id < $2 and stopped_at is not null order by id desc limit $3',
+  `select ${columnsOf('worker')} from belfry.worker where ns = $1 and id < $2 and stopped_at is not null order by id desc limit $3`,
 )
 
 const liveMax = 10_000
@@ -64,6 +65,8 @@ function viewOf(row: Row): WorkerView {
     beatAt: row.beat_at as number,
     beatMs: row.beat_ms as number,
     stoppedAt: row.stopped_at as number | null,
+    diedAt: row.died_at as number | null,
+    lost: row.lost === null ? null : (JSON.parse(row.lost as string) as LostRuns),
     process: processOf(row),
   }
 }

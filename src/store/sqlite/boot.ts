@@ -1,18 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import {
   accessSync,
   closeSync,
   constants,
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   openSync,
   realpathSync,
+  rmSync,
   statfsSync,
   statSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../process-identity.ts'
-import { primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
+import { openHandle, primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
 import { pragmaInThread } from './thread.ts'
 
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
@@ -42,7 +46,7 @@ export function prepareFile(path: string): string {
   const file = resolve(path)
   try {
     makeFolder(dirname(file))
-    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+    if (!existsSync(file)) makeFile(file)
     accessSync(file, constants.R_OK | constants.W_OK)
     accessSync(folderOf(file), constants.W_OK)
   } catch (error) {
@@ -54,7 +58,51 @@ export function prepareFile(path: string): string {
     })
   }
   refuseNetwork(file, statfsSync(folderOf(file)).type)
+  refuseEmpty(file)
   return file
+}
+
+/**
+ * A store is never empty under its own name, not even while it is made: an empty file there was a store, or is none of
+ * ours. So an empty database is made under another name, and gets its own by a link, which only one of several makers
+ * succeeds in.
+ */
+function makeFile(file: string): void {
+  const made = `${file}.new-${randomUUID()}`
+  try {
+    closeSync(openSync(made, 'w', 0o600))
+  } catch (error) {
+    // Whoever reads of it knows the store by its own name.
+    throw Object.assign(error as Error, { path: file })
+  }
+  try {
+    const handle = openHandle(made)
+    handle.exec('pragma journal_mode = wal')
+    handle.close()
+    giveName(made, file)
+  } finally {
+    for (const left of [made, `${made}-wal`, `${made}-shm`]) rmSync(left, { force: true })
+  }
+}
+
+function giveName(made: string, file: string): void {
+  try {
+    linkSync(made, file)
+  } catch (error) {
+    // Another process was first. Or there are no links on this file system, or the name is one that leads nowhere yet.
+    if (!existsSync(file)) copyFileSync(made, file)
+    else if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** SQLite would make a new database of it, and drop a log that lies beside it. */
+function refuseEmpty(file: string): void {
+  if (statSync(file).size > 0) return
+  const hint = `If it was a store, restore it from a backup. If it was not, delete it and what lies beside it (rm ${basename(file)} ${basename(file)}-wal ${basename(file)}-shm): a new store is made then.`
+  throw new BelfryError('unavailable', `${file} is empty: it was truncated to 0 bytes, or another program made it.`, {
+    hint,
+    details: { damaged: true },
+  })
 }
 
 /**
@@ -163,7 +211,9 @@ export function noteOpening(handle: SqliteHandle): { mine: Opening | null; leftO
   const own = ownIdentity()
   handle.exec(createOpeners)
   if (own === null) return { mine: null, leftOpen: [] }
-  const rows = handle.prepare('select * from opener').all() as OpenerRow[]
+  const rows = handle
+    .prepare('select pid, started_at, boot_id, pid_namespace, opening from opener')
+    .all() as OpenerRow[]
   const leftOpen = rows.map(openingOf).filter((other) => other.bootId !== own.bootId || isProvenDead(other, own))
   const mine = { ...own, opening: ++openings }
   handle.prepare('insert into opener values (?, ?, ?, ?, ?)').run(...keyOf(mine))
@@ -206,5 +256,6 @@ export async function checkIntegrity(file: string): Promise<void> {
   if (problem === null) return
   throw new BelfryError('unavailable', `${file} is damaged: ${problem}.`, {
     hint: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
+    details: { damaged: true },
   })
 }

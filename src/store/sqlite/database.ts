@@ -1,25 +1,25 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { type Dials, systemClock } from '../../core/clock.ts'
-import { BelfryError } from '../../core/error.ts'
+import { BelfryError, isDamage } from '../../core/error.ts'
 import { closedStore, type Database } from '../database.ts'
 import type { DatabaseCondition } from '../health.ts'
 import {
   dialects,
-  metOthers,
   type Param,
   type Request,
   type Row,
   type Statement,
   type Step,
-  StepAgain,
   storeClock,
   type Value,
 } from '../statement.ts'
 import { damageIn } from './boot.ts'
 import { condition, logBytes, logBytesMax } from './condition.ts'
-import { isBusy, primaryCode, type SqliteHandle, type SqliteStatement, sqliteCode } from './driver.ts'
+import { isBusy, type SqliteHandle, type SqliteStatement } from './driver.ts'
 import { FileWatch } from './file-watch.ts'
+import { LentIds } from './lent-ids.ts'
 import { listen, watchLog } from './listen.ts'
+import { explained } from './refusal.ts'
 import { pragmaInThread } from './thread.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -43,7 +43,10 @@ export class SqliteDatabase implements Database {
   readonly #listening = new Set<() => void>()
   readonly #file: FileWatch
   readonly #writes: WriteQueue
+  readonly #lentIds = new LentIds()
   #dataVersion: SqliteStatement | undefined
+  /** The first sign that the file is damaged. */
+  #damage: BelfryError | null = null
 
   constructor(handle: SqliteHandle, place: string, clock: Dials, beforeClose: () => void = () => undefined) {
     this.#handle = handle
@@ -74,28 +77,25 @@ export class SqliteDatabase implements Database {
     this.#file.refuseVanished()
     this.#handle.exec('begin')
     try {
-      return this.#drive(this.#handle, verb())
-    } catch (error) {
-      throw explained(error, this.place)
-    } finally {
+      const result = this.#drive(this.#handle, verb())
       this.#handle.exec('commit')
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw this.#explained(error)
     }
   }
 
   async within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result> {
     this.#refuseClosed()
     const handle = transaction as SqliteHandle
+    refuseClosedHandle(handle)
     if (typeof handle?.prepare !== 'function' || handle.isTransaction !== true) {
       throw new BelfryError('invalid', 'The transaction is not a SQLite handle with an open transaction.', {
         hint: "Call exec('begin immediate') on the handle first, and commit it yourself afterwards.",
       })
     }
-    const file = handle.location?.() ?? null
-    if (file !== null && realpathSync(file) !== realpathSync(this.place)) {
-      throw new BelfryError('invalid', `The transaction is on ${file}, and this store is ${this.place}.`, {
-        hint: 'Open the handle on the file of this store.',
-      })
-    }
+    refuseOtherFile(handle, this.place)
     // A step happens wholly or not at all, also when the caller goes on after it was refused.
     handle.exec('savepoint belfry_step')
     try {
@@ -104,7 +104,7 @@ export class SqliteDatabase implements Database {
       return result
     } catch (error) {
       if (handle.isTransaction) handle.exec('rollback to belfry_step; release belfry_step')
-      throw explained(error, this.place)
+      throw this.#explained(error)
     }
   }
 
@@ -114,7 +114,9 @@ export class SqliteDatabase implements Database {
     await pragmaInThread(this.place, 'wal_checkpoint(truncate)')
   }
 
-  condition(): Promise<DatabaseCondition> {
+  async condition(): Promise<DatabaseCondition> {
+    // What is damaged stays damaged until the file is restored, also where the damaged page is not read again.
+    if (this.#damage !== null) throw this.#damage
     return this.read(() => condition(this.place))
   }
 
@@ -156,16 +158,28 @@ export class SqliteDatabase implements Database {
     if (!this.#handle.isOpen) return
     for (const stop of this.#listening) stop()
     const beforeClose = this.#beforeClose
-    // biome-ignore lint/correctness/useYield: a verb without a statement of its own, for the sake of its transaction.
-    await this.write(function* () {
-      beforeClose()
-    })
-    // The driver lets go of its statements only when they are collected, and SQLite keeps the log until then. Whoever
-    // copies the file after a clean close must find everything in it.
-    if (this.place !== 'memory:') this.#handle.exec('pragma wal_checkpoint(truncate)')
+    try {
+      // biome-ignore lint/correctness/useYield: a verb without a statement of its own, for the sake of its transaction.
+      await this.write(function* () {
+        beforeClose()
+      })
+      // The driver lets go of its statements only when they are collected, and SQLite keeps the log until then. Whoever
+      // copies the file after a clean close must find everything in it.
+      if (this.place !== 'memory:') this.#handle.exec('pragma wal_checkpoint(truncate)')
+    } catch (error) {
+      // A damaged file stays on record as left open, so that the next opening reads all of it.
+      const told = this.#explained(error)
+      if (!isDamage(told)) throw told
+    }
     this.#prepared.delete(this.#handle)
     this.#dataVersion = undefined
     this.#handle.close()
+  }
+
+  #explained(error: unknown): unknown {
+    const told = explained(error, this.place)
+    if (isDamage(told)) this.#damage ??= told
+    return told
   }
 
   #refuseClosed(): void {
@@ -180,7 +194,7 @@ export class SqliteDatabase implements Database {
       return true
     } catch (error) {
       if (isBusy(error)) return false
-      throw explained(error, this.place)
+      throw this.#explained(error)
     }
   }
 
@@ -188,7 +202,7 @@ export class SqliteDatabase implements Database {
     try {
       return this.#drive(this.#handle, step)
     } catch (error) {
-      throw explained(error, this.place)
+      throw this.#explained(error)
     }
   }
 
@@ -224,6 +238,7 @@ export class SqliteDatabase implements Database {
       case 'rows':
         return this.#ahead.get(request.of) ?? []
       case 'ids':
+        if (request.areTold && handle !== this.#handle) return this.#lentIds.take(request.count).map((id) => ({ id }))
         return this.#countIds(handle, request.count)
       case 'wake-others':
         // The change of the file tells them.
@@ -288,6 +303,32 @@ export function sqliteText(text: string): string {
   return text.replace(/\bbelfry\./g, '').replace(/\$(\d+)/g, '?$1')
 }
 
+/** The driver answers every question to a closed handle with an error of its own. */
+function refuseClosedHandle(handle: SqliteHandle | null | undefined): void {
+  if (handle?.isOpen !== false) return
+  throw new BelfryError('invalid', 'The transaction is on a SQLite handle that is closed.', {
+    hint: "Open the handle, call exec('begin immediate') on it, and close it after the commit.",
+  })
+}
+
+/** A handle leads to one database: the file it was opened on, whatever other files it has attached. */
+function refuseOtherFile(handle: SqliteHandle, place: string): void {
+  const file = handle.location?.() ?? null
+  if (file !== null && place !== 'memory:' && realOf(file) === realOf(place)) return
+  const there = file === null ? 'a database in memory' : file
+  const here = place === 'memory:' ? 'one in memory, which no other handle reaches' : place
+  throw new BelfryError('invalid', `The transaction is on ${there}, and this store is ${here}.`, {
+    hint:
+      place === 'memory:' ? 'Open a store with a file, and the handle on the same.' : `Open the handle on ${place}.`,
+    details: { transaction: there, store: place },
+  })
+}
+
+/** Both may be links; one that leads nowhere any more is known by its name. */
+function realOf(file: string): string {
+  return existsSync(file) ? realpathSync(file) : file
+}
+
 function prepare(handle: SqliteHandle, text: string): Prepared {
   const statement = handle.prepare(text)
   // The driver makes arrays in half the time it takes to make objects, even with the objects made of them here.
@@ -305,39 +346,4 @@ function run({ statement, columns }: Prepared, params: readonly Value[]): Row[] 
     for (let index = 0; index < columns.length; index++) row[columns[index] as string] = values[index] as Value
     return row
   })
-}
-
-/** Gives the errors a person can act on a sentence; what is left is a defect and stays as it is. */
-function explained(error: unknown, place: string): unknown {
-  switch (sqliteCode(error)) {
-    case primaryCode.full:
-      return new BelfryError('unavailable', `The disk of ${place} is full; nothing was written.`, {
-        hint: 'Free some space; work goes on by itself.',
-        cause: error,
-      })
-    case primaryCode.busy:
-    case primaryCode.locked:
-      return new BelfryError('unavailable', `${place} is being written to by somebody else; nothing was written.`, {
-        hint: "Begin your own transactions with 'begin immediate', or try again.",
-        cause: error,
-      })
-    case primaryCode.readOnly:
-      return new BelfryError('unavailable', `${place} may not be written to.`, {
-        hint: 'Give this user the right to write the file and its folder.',
-        cause: error,
-      })
-    case primaryCode.ioError:
-      return new BelfryError('unavailable', `The disk of ${place} did not do what it was asked; nothing was written.`, {
-        hint: 'Look at the machine’s disk and its logs.',
-        cause: error,
-      })
-    case primaryCode.corrupt:
-    case primaryCode.notADatabase:
-      return new BelfryError('unavailable', `${place} is damaged.`, {
-        hint: 'Stop all workers and restore the file from a backup.',
-        cause: error,
-      })
-    default:
-      return error instanceof StepAgain ? metOthers(error.message, error) : error
-  }
 }

@@ -30,9 +30,23 @@ export function openHandle(path: string, { readOnly = false }: { readOnly?: bool
   return new DatabaseSync(path, { timeout: 0, readOnly, enableForeignKeyConstraints: false })
 }
 
+/** The driver's `all` throws without a code; SQLite's sentence for each of these is always the same. */
+const codeOfSentence: ReadonlyMap<string, number> = new Map([
+  ['access permission denied', primaryCode.permission],
+  ['database is locked', primaryCode.busy],
+  ['database table is locked', primaryCode.locked],
+  ['attempt to write a readonly database', primaryCode.readOnly],
+  ['disk I/O error', primaryCode.ioError],
+  ['database disk image is malformed', primaryCode.corrupt],
+  ['database or disk is full', primaryCode.full],
+  ['unable to open database file', primaryCode.cannotOpen],
+  ['file is not a database', primaryCode.notADatabase],
+])
+
 export function sqliteCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !('errcode' in error)) return null
-  return Number((error as SqliteError).errcode) & 0xff
+  if (!(error instanceof Error)) return null
+  if ('errcode' in error) return Number((error as SqliteError).errcode) & 0xff
+  return codeOfSentence.get(error.message) ?? null
 }
 
 export function isBusy(error: unknown): boolean {

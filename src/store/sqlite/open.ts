@@ -3,6 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { checkIntegrity, configure, forgetOpenings, noteOpening, prepareFile, unwritable } from './boot.ts'
 import { SqliteDatabase } from './database.ts'
 import { isBusy, openHandle, primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
+import { markIfNew } from './mark.ts'
 
 const setUpTriesMax = 2_000
 const setUpWaitMs = 5
@@ -22,13 +23,18 @@ export async function openSqliteFile(path: string, clock: Dials = systemClock): 
 
 async function setUp(handle: SqliteHandle, file: string, clock: Dials): Promise<SqliteDatabase> {
   await whenFree(() => configure(handle, file))
-  const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => noteOpening(handle)))
+  const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => opened(handle, file)))
   // Those that did not close the file stay on record until it has been found sound.
   if (leftOpen.length > 0) {
     await checkIntegrity(file)
     await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
   }
   return new SqliteDatabase(handle, file, clock, () => forgetOpenings(handle, mine === null ? [] : [mine]))
+}
+
+function opened(handle: SqliteHandle, file: string): ReturnType<typeof noteOpening> {
+  markIfNew(handle, file)
+  return noteOpening(handle)
 }
 
 /** A store that lives as long as its process's handle to it. */
@@ -69,6 +75,7 @@ function explained(file: string, error: unknown): unknown {
     case primaryCode.notADatabase:
       return new BelfryError('unavailable', `${file} is not a readable SQLite database: ${(error as Error).message}.`, {
         hint: 'Restore it from a backup, or name another store.',
+        details: { damaged: true },
         cause: error,
       })
     case primaryCode.permission:

@@ -1,5 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
 import type { EndFacts } from '../../core/expect.ts'
+import { type Notice, sentNotice } from '../../core/notice.ts'
 import type { Target } from '../../core/target.ts'
 import type { Attempt, Ended, Execute } from '../executor.ts'
 import { redact } from '../redact.ts'
@@ -19,6 +20,8 @@ export interface CommandOptions {
   readonly killAfterMs?: number | undefined
   /** Belfry's own environment, of which a program gets next to nothing. */
   readonly environment?: Environment | undefined
+  /** The address that links in notices begin with. */
+  readonly publicUrl?: string | undefined
 }
 
 const killAfterMsDefault = 5_000
@@ -38,7 +41,7 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
     try {
       const { program, secrets } = await prepared(attempt, resolver, environment)
       if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
-      const input = attempt.payload === undefined ? null : JSON.stringify(attempt.payload)
+      const input = inputOf(attempt, options.publicUrl)
       return { started: await start({ program, input, tether, killAfterMs }), secrets }
     } catch (error) {
       return notBegun(error)
@@ -52,6 +55,12 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
     const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
     return { facts: { kind: 'command', ...exit, ...text }, result: { ...exit, durationMs } }
   }
+}
+
+/** What a program reads: the payload, and of a notice also where more is told of it. */
+function inputOf({ source, payload }: Attempt, publicUrl: string | undefined): string | null {
+  if (payload === undefined) return null
+  return JSON.stringify(source === 'notice' ? sentNotice(payload as Notice, publicUrl) : payload)
 }
 
 interface Begun {

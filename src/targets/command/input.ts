@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { Target } from '../../core/target.ts'
-import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'
+import { problemAt, problemsAmong, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'
 import { isSecretReference, type SecretReference } from '../secret.ts'
 
 /** A target that starts a program: a list of its arguments, or one line for `sh -c`. */
@@ -38,8 +38,9 @@ function commandProblems(command: unknown): TargetProblem[] {
   if (command.length === 0) {
     return [problemAt('command', 'is an empty list', 'a program and its arguments')]
   }
-  const [program, ...rest] = command as unknown[]
-  return [...programProblems(program), ...rest.flatMap((value, index) => valueProblems(value, `command[${index + 1}]`))]
+  return problemsAmong(command, 'command', (value, index) =>
+    index === 0 ? programProblems(value) : valueProblems(value, `command[${index}]`),
+  )
 }
 
 function programProblems(program: unknown): TargetProblem[] {

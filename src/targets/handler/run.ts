@@ -45,7 +45,7 @@ export class RunStopped extends BelfryError {
 
   constructor(runId: string, reason: StopReason) {
     super('unavailable', `The run ${runId} has been stopped: ${reason}.`, {
-      hint: 'End what was begun; what the handler answers or throws from here on does not count.',
+      hint: 'End what was begun and throw. After a cancel, an answer is recorded as a success; after a timeout it does not count.',
     })
     this.name = 'AbortError'
     this.reason = reason

@@ -12,13 +12,15 @@ import { ExchangeFailure } from './failure.ts'
 import { type HttpRequest, httpTargetProblems } from './input.ts'
 import { type NetworkPolicy, networkGuard } from './network.ts'
 import { isRedirect, redirected } from './redirect.ts'
-import { type Outgoing, prepared } from './request.ts'
+import { isNotice, type Outgoing, prepared } from './request.ts'
 
 export interface HttpExecutorOptions {
   readonly network: NetworkPolicy
   readonly secrets: SecretResolver
   /** Resolves names in place of the system's resolver. Its answers are judged like any others. */
   readonly lookup?: Lookup | undefined
+  /** The address that links in notices begin with. */
+  readonly publicUrl?: string | undefined
 }
 
 export interface HttpExecutor {
@@ -30,7 +32,7 @@ export interface HttpExecutor {
 const redirectsMax = 3
 
 /** Executes targets that call HTTP endpoints. */
-export function httpExecutor({ network, secrets, lookup }: HttpExecutorOptions): HttpExecutor {
+export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecutorOptions): HttpExecutor {
   const connections = new Connections({ guard: networkGuard(network), lookup: sharedLookup(lookup) })
   const calls = new Map<AbortController, Promise<Ended>>()
   let isClosed = false
@@ -38,7 +40,7 @@ export function httpExecutor({ network, secrets, lookup }: HttpExecutorOptions):
     async execute(attempt) {
       if (isClosed) return failed(new ExchangeFailure('this worker is closing', { retryable: true }), [])
       const stop = new AbortController()
-      const call = new Call(attempt, { connections, resolver: secrets, stop }).ended()
+      const call = new Call(attempt, { connections, resolver: secrets, publicUrl, stop }).ended()
       calls.set(stop, call)
       return call.finally(() => calls.delete(stop))
     },
@@ -55,6 +57,7 @@ export function httpExecutor({ network, secrets, lookup }: HttpExecutorOptions):
 interface CallContext {
   readonly connections: Connections
   readonly resolver: SecretResolver
+  readonly publicUrl: string | undefined
   /** Aborted together with the attempt, and when the executor closes. */
   readonly stop: AbortController
 }
@@ -88,8 +91,8 @@ class Call {
   }
 
   async #answered(): Promise<Answer> {
-    const { connections, resolver, stop } = this.#context
-    const { outgoing, secrets } = await prepared(this.#attempt, requestOf(this.#attempt), resolver)
+    const { connections, stop } = this.#context
+    const { outgoing, secrets } = await prepared(this.#attempt, requestOf(this.#attempt), this.#context)
     this.#secrets = secrets
     for (let request: Outgoing = outgoing; ; this.#redirects.push(request.url)) {
       const answer = await exchange(request, connections, stop.signal)
@@ -125,8 +128,9 @@ class Call {
 }
 
 /** Whatever the door let through is looked at again: what is stored may come from elsewhere. */
-function requestOf({ target }: Attempt): HttpRequest {
-  const [wrong] = httpTargetProblems(target)
+function requestOf(attempt: Attempt): HttpRequest {
+  const { target } = attempt
+  const [wrong] = httpTargetProblems(target, { isNotice: isNotice(attempt) })
   if (wrong === undefined) return target.http as HttpRequest
   const { field, problem, expected } = wrong
   throw new ExchangeFailure(`target.${field} ${problem}; it must be ${expected}`, { retryable: false })

@@ -1,4 +1,5 @@
 import { jsonProblem, plainData } from '../../core/json.ts'
+import { type NoticeFormat, noticeFormats } from '../../core/notice-message.ts'
 import type { Target } from '../../core/target.ts'
 import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'
 import { isSecretReference, type SecretReference } from '../secret.ts'
@@ -12,6 +13,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string | SecretReference>> | undefined
   /** A text is sent as it is; everything else as its JSON. Without it, what asks for a body gets the run's payload. */
   readonly body?: unknown
+  /** Of a notification: the form in which its receiver takes it, in place of a body. Default: json. */
+  readonly format?: NoticeFormat | undefined
 }
 
 /** A target that calls an HTTP endpoint. */
@@ -20,6 +23,7 @@ export interface HttpTarget {
 }
 
 const fields = ['url', 'method', 'headers', 'body']
+const noticeFields = [...fields, 'format']
 const urlLengthMax = 8_000
 const headersMax = 100
 const headerLengthMax = 8_000
@@ -34,21 +38,25 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   ...['trailer', 'transfer-encoding', 'upgrade'],
 ])
 
-/** Everything that is wrong with an HTTP target. Where it leads is judged when it is called. */
-export function httpTargetProblems(target: Target): TargetProblem[] {
+/** Everything that is wrong with an HTTP target, or with one that sends notices. Where it leads is judged when it is called. */
+export function httpTargetProblems(target: Target, { isNotice = false } = {}): TargetProblem[] {
   const strays = Object.keys(target).filter((field) => field !== 'http')
   const { http } = target
   return [
     ...strays.map((field) => problemAt(field, 'is not known beside http', 'the field http alone')),
-    ...(isRecord(http) ? requestProblems(http) : [problemAt('http', `is ${shown(http)}`, 'an object with a url')]),
+    ...(isRecord(http)
+      ? requestProblems(http, isNotice)
+      : [problemAt('http', `is ${shown(http)}`, 'an object with a url')]),
   ]
 }
 
-function requestProblems(http: Record<string, unknown>): TargetProblem[] {
-  const strays = Object.keys(http).filter((field) => !fields.includes(field))
-  const { url, method, headers, body } = http
+function requestProblems(http: Record<string, unknown>, isNotice: boolean): TargetProblem[] {
+  const known = isNotice ? noticeFields : fields
+  const strays = Object.keys(http).filter((field) => !known.includes(field))
+  const { url, method, headers, body, format } = http
   return [
-    ...strays.map((field) => problemAt(`http.${field}`, 'is not known', `only ${fields.join(', ')}`)),
+    ...strays.map((field) => problemAt(`http.${field}`, 'is not known', `only ${known.join(', ')}`)),
+    ...(isNotice && format !== undefined ? formatProblems(format, http) : []),
     ...urlProblems(url),
     ...(method === undefined ? [] : methodProblems(method)),
     ...(headers === undefined ? [] : headersProblems(headers)),
@@ -70,6 +78,19 @@ function urlProblems(url: unknown): TargetProblem[] {
   if (url.includes('#')) return at('has a part after #, which is never sent', 'a URL without it')
   const problem = urlProblem(new URL(url))
   return problem === null ? [] : at(`is refused: ${problem}`)
+}
+
+function formatProblems(format: unknown, { body, method }: Record<string, unknown>): TargetProblem[] {
+  const at = (problem: string, expected: string) => problemAt('http.format', problem, expected)
+  const isKnown = noticeFormats.some((known) => known === format)
+  const shownFormat = typeof format === 'string' ? JSON.stringify(format.slice(0, 40)) : shown(format)
+  return [
+    ...(isKnown ? [] : [at(`is ${shownFormat}`, `one of ${noticeFormats.join(', ')}`)]),
+    ...(body === undefined ? [] : [at('is given beside body', 'one of the two')]),
+    ...(method === undefined || method === 'POST' || method === 'PUT'
+      ? []
+      : [at(`is sent by ${shown(method)}`, 'the method POST or PUT')]),
+  ]
 }
 
 function methodProblems(method: unknown): TargetProblem[] {

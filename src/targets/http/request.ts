@@ -1,3 +1,5 @@
+import { type Notice, sentNotice } from '../../core/notice.ts'
+import { noticeMessage } from '../../core/notice-message.ts'
 import type { Attempt } from '../executor.ts'
 import { isSecretReference, type Secret, type SecretResolver } from '../secret.ts'
 import { ExchangeFailure } from './failure.ts'
@@ -27,19 +29,28 @@ export interface Prepared {
 /** Methods that say what shall become of a body. */
 const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
+export interface RequestSources {
+  readonly resolver: SecretResolver
+  /** The address that links in notices begin with. */
+  readonly publicUrl: string | undefined
+}
+
 /** Makes the request of an attempt, with its secrets in it. */
-export async function prepared(attempt: Attempt, http: HttpRequest, resolver: SecretResolver): Promise<Prepared> {
+export async function prepared(attempt: Attempt, http: HttpRequest, sources: RequestSources): Promise<Prepared> {
+  const { resolver, publicUrl } = sources
   const headers = await resolver.resolve(http.headers ?? {})
   const body = await resolver.resolve(http.body)
   const method = http.method ?? (http.body === undefined ? 'GET' : 'POST')
-  const content = contentOf(body.value, method, attempt.payload)
+  const content = isNotice(attempt)
+    ? noticeContent(attempt.payload as Notice, { http, body: body.value, publicUrl })
+    : contentOf(body.value, method, attempt.payload)
   const given = givenHeaders(http, headers.value as Readonly<Record<string, string>>)
   return {
     secrets: [...headers.secrets, ...body.secrets],
     outgoing: {
       url: new URL(http.url),
       method,
-      headers: [...given, ...ownHeaders(attempt, content.isJson).filter(({ name }) => !has(given, name))],
+      headers: [...given, ...ownHeaders(attempt, content).filter(({ name }) => !has(given, name))],
       body: content.bytes,
       hasSecretBody: body.secrets.length > 0,
     },
@@ -48,15 +59,34 @@ export async function prepared(attempt: Attempt, http: HttpRequest, resolver: Se
 
 interface Content {
   readonly bytes: Buffer | null
-  readonly isJson: boolean
+  /** What is said of it, unless the target says it. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const jsonHeaders = { 'content-type': 'application/json' }
+
+export function isNotice({ source }: Pick<Attempt, 'source'>): boolean {
+  return source === 'notice'
+}
+
+/** A notice in the form of its receiver; a body of its own stands in place of it. */
+function noticeContent(
+  notice: Notice,
+  { http, body, publicUrl }: { http: HttpRequest; body: unknown; publicUrl: string | undefined },
+): Content {
+  const { format = 'json', method = 'POST' } = http
+  const sent = sentNotice(notice, publicUrl)
+  if (body !== undefined || format === 'json') return contentOf(body, method, sent)
+  const message = noticeMessage(format, sent)
+  return { bytes: Buffer.from(message.body), headers: message.headers }
 }
 
 /** Without a body of its own, a request whose method asks for one carries the run's payload. */
 function contentOf(body: unknown, method: string, payload: unknown): Content {
-  if (typeof body === 'string') return { bytes: Buffer.from(body), isJson: false }
+  if (typeof body === 'string') return { bytes: Buffer.from(body), headers: {} }
   const value = body === undefined && bodyMethods.has(method) ? (payload ?? undefined) : body
-  if (value === undefined) return { bytes: null, isJson: false }
-  return { bytes: Buffer.from(JSON.stringify(value)), isJson: true }
+  if (value === undefined) return { bytes: null, headers: {} }
+  return { bytes: Buffer.from(JSON.stringify(value)), headers: jsonHeaders }
 }
 
 function givenHeaders(http: HttpRequest, values: Readonly<Record<string, string>>): Header[] {
@@ -69,9 +99,9 @@ function givenHeaders(http: HttpRequest, values: Readonly<Record<string, string>
 }
 
 /** What is sent besides, unless the target gives it: all but what names the attempt, which it may not give. */
-function ownHeaders(attempt: Attempt, isJson: boolean): Header[] {
+function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   return [
-    ...(isJson ? [{ name: 'content-type', value: 'application/json' }] : []),
+    ...Object.entries(headers).map(([name, value]) => ({ name, value })),
     { name: 'user-agent', value: 'belfry' },
     // What comes unpacked cannot unpack to more than it seems.
     { name: 'accept-encoding', value: 'identity' },

@@ -46,6 +46,8 @@ const writes: readonly (readonly [string, Write])[] = [
   ['work that came before', (store) => store.enqueue([noop({ queue: 'other', idempotencyKey: 'i', dedupeKey: 'd' })])],
   ['other work under a key', (store) => store.enqueue([noop({ idempotencyKey: 'i' })])],
   ['work whose dedupe key is taken', (store) => store.enqueue([noop({ dedupeKey: 'd' })])],
+  ['a deletion of a queue', (store) => store.deleteQueue('new', { actor })],
+  ['a deletion of a queue in use', (store) => store.deleteQueue('other', { actor })],
   ['a deletion', (store) => store.deleteSchedule('busy', { cancelLeased: true, actor })],
   ['a deletion of nothing', (store) => store.deleteSchedule('nobody')],
 ]
@@ -159,6 +161,7 @@ export const rehearsals: Case[] = [
         () => rehearsal.reclaim({ limit: 1 }),
         () => rehearsal.pauseSchedule('due', { reason: 'r' }),
         () => rehearsal.resumeSchedule('due'),
+        () => rehearsal.resetSchedule('due'),
         () => rehearsal.runNow('due'),
         () => rehearsal.clearHints('due', ['interval']),
         () => rehearsal.fireDue({ limit: 1 }),

@@ -202,7 +202,9 @@ async function raceFire(stage: Stage): Promise<void> {
   const told = fired.map(({ schedule, occurrenceAt }) => `${schedule} ${occurrenceAt}`)
   assert.equal(told.length, 2 * schedulesMax)
   assert.equal(new Set(told).size, told.length, 'an occurrence was fired twice')
-  for (const table of ['run', 'ready', 'ledger']) assert.equal(await count(stage, `belfry.${table}`), told.length)
+  for (const table of ['run', 'ledger']) assert.equal(await count(stage, `belfry.${table}`), told.length)
+  // Of each schedule the first of the two was missed, and many of these wait for their share of the catch-up.
+  assert.equal((await count(stage, 'belfry.ready')) + (await count(stage, 'belfry.aside')), told.length)
   const next = await stage.sql('select distinct next_run_at, runs_count from belfry.schedule')
   assert.deepEqual(next, [{ next_run_at: startedAt + 3 * minute, runs_count: 2 }])
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -105,10 +106,24 @@ describe('belfry apply', () => {
   })
 })
 
+describe('a named pipe without a writer', () => {
+  it.each([
+    'apply pipe',
+    'trust pipe',
+    'run enqueue --file pipe',
+    'run enqueue --payload @pipe --handler h',
+    'import crontab pipe',
+    'run list --server http://127.0.0.1:1 --token-file pipe',
+  ])('does not let a command wait for ever: %s', async (words) => {
+    execFileSync('mkfifo', [join(terminal.folder, 'pipe')])
+    expect(await belfry(words)).toMatchObject({ exit: 2, stderr: expect.stringContaining('is a named pipe') })
+  })
+})
+
 describe('belfry trust', () => {
   const program = 'source: ops\nschedules: { a: { every: 1h, target: { command: [./backup.sh, --full] } } }\n'
 
-  it('is needed once for every content of a file that came with a checked-out tree and starts programs', async () => {
+  it('is needed once for all that a file starts that came with a checked-out tree', async () => {
     mkdirSync(join(terminal.folder, '.git'))
     file(program)
     expect(await belfry('apply')).toMatchObject({ exit: 6, stderr: expect.stringContaining('belfry trust') })
@@ -120,9 +135,70 @@ describe('belfry trust', () => {
     expect((await belfry('apply')).exit).toBe(6)
   })
 
+  it('is asked for after the file was judged, so that its problems are told first', async () => {
+    mkdirSync(join(terminal.folder, '.git'))
+    file(program.replace('every: 1h', 'cron: nonsense'))
+    for (const words of ['apply', 'trust', 'apply --dry-run']) {
+      const { exit, stderr } = await belfry(words)
+      expect({ words, exit, stderr }).toEqual({ words, exit: 2, stderr: expect.stringContaining('schedules.a.cron') })
+    }
+    file(program)
+    expect((await belfry('apply')).exit, 'a refused trust was remembered').toBe(6)
+  })
+
+  it('is not needed for a rehearsal, which says that the deed needs it', async () => {
+    mkdirSync(join(terminal.folder, '.git'))
+    file(program)
+    for (const _ of ['without a store', 'beside one']) {
+      const { exit, stdout, stderr } = await belfry('apply --dry-run')
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('belfry trust') })
+      expect(stdout).toContain('+ schedule a (created)')
+      await belfry('queue set mail --max-concurrent 1')
+    }
+    expect((await belfry('apply')).exit).toBe(6)
+  })
+
+  it('is not needed again for another timing of the same program', async () => {
+    mkdirSync(join(terminal.folder, '.git'))
+    file(program)
+    await belfry('trust')
+    await belfry('apply')
+    file(program.replace('every: 1h', 'every: 5s'))
+    expect((await belfry('apply')).exit).toBe(0)
+  })
+
+  it('is given to a file that is applied with --yes or --adopt, and not to one that another source is in the way of', async () => {
+    mkdirSync(join(terminal.folder, '.git'))
+    await belfry('schedule create a --every 3h --handler a')
+    file(program)
+    expect((await belfry('trust')).exit).toBe(0)
+    terminal.write('other.yaml', 'source: b\nschedules: { a: { every: 3h, target: { handler: a } } }\n')
+    await belfry('apply other.yaml')
+    expect((await belfry('trust')).exit).toBe(4)
+  })
+
   it('shows the whole of a long command, at whose end something may be hidden', async () => {
     file(`source: ops\nschedules: { a: { every: 1h, target: { command: "echo ${'.'.repeat(300)}; rm -r /" } } }\n`)
     expect((await belfry('trust')).stdout).toContain('; rm -r /')
+  })
+
+  it('shows everything that it covers: folder, environment, secrets and payload can change what a harmless command does', async () => {
+    const target = '{ command: [date], cwd: /srv, env: { K: { secret: S }, PATH: /srv/evil } }'
+    file(`source: ops\nschedules: { a: { every: 1h, target: ${target}, payload: { a: 1 } } }\n`)
+    const { stdout } = await belfry('trust')
+    for (const shown of [
+      '["date"]',
+      'cwd: "/srv"',
+      'env K: the secret S',
+      'env PATH: "/srv/evil"',
+      'payload: {"a":1}',
+    ]) {
+      expect(stdout).toContain(shown)
+    }
+    const env = { K: { secret: 'S' }, PATH: '/srv/evil' }
+    expect(await terminal.json('trust')).toMatchObject({
+      programs: [{ where: 'schedules.a.target', what: '["date"]', with: { cwd: '/srv', env, payload: { a: 1 } } }],
+    })
   })
 
   it('lets what is relative begin where the file lies', async () => {

@@ -6,6 +6,7 @@ import { program } from '../../../src/doors/cli/program.ts'
 import { Texts } from '../../../src/doors/cli/read-value.ts'
 import { shows } from '../../../src/doors/cli/show/all.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
+import { refuse } from '../../../src/operations/problem.ts'
 import { operations } from '../../../src/operations/table.ts'
 import { filesOf } from './files-of.ts'
 import { shellWords } from './shell-words.ts'
@@ -23,7 +24,9 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
     async operation(asked, command) {
       const behind = cut < 0 ? [] : words.slice(cut + 1)
       const typed = { args: command.args, words: behind, options: command.optsWithGlobals() }
-      found = { asked, input: await inputOf(asked, typed, new Texts(nothing), 0) }
+      const { input, problems } = await inputOf(asked, typed, new Texts(nothing), 0)
+      refuse('The command', problems)
+      found = { asked, input }
     },
     up: () => Promise.resolve(),
     mcp: () => Promise.resolve(),
@@ -102,13 +105,17 @@ describe('what is typed', () => {
     expect(behind.stdout).toBe(before.stdout)
   })
 
-  it('is answered with the flags by which the rest of a list is asked for', async () => {
+  it('is answered with the whole command that asks for the rest of a list', async () => {
     for (const name of ['a b', 'c']) await terminal.belfry(['queue', 'set', name, '--max-concurrent', '2'])
-    expect((await terminal.belfry('queue list --limit 1')).stdout).toMatch(/^NAME.*\na b .*\nmore: --after 'a b'\n$/)
+    expect((await terminal.belfry('queue list --limit 1')).stdout).toMatch(
+      /^NAME.*\na b .*\nmore: belfry queue list --limit 1 --after 'a b'\n$/,
+    )
     expect((await terminal.belfry(['queue', 'list', '--after', 'a b'])).stdout).toMatch(/^NAME.*\nc .*\n$/)
     expect((await terminal.belfry('queue list --after c')).stdout).toBe('None.\n')
     for (const name of ['x', 'y']) await terminal.belfry(`schedule create ${name} --every 1h --handler h`)
-    expect((await terminal.belfry('schedule list --limit 1')).stdout).toMatch(/\nmore: --after x\n$/)
+    expect((await terminal.belfry('schedule list --limit 1')).stdout).toMatch(
+      /\nmore: belfry schedule list --limit 1 --after x\n$/,
+    )
     expect((await terminal.belfry('schedule list')).stdout).not.toContain('more:')
   })
 

@@ -17,5 +17,15 @@ it('docs/reference/cli.md is what the commands say; if not, npm run reference wr
 
 it('the page has every command', () => {
   const commands = operations.filter(({ doors }) => doors.cli === true).map((each) => commandOf(each).join(' '))
-  for (const words of [...commands, 'up']) expect(page).toContain(`\n### ${words}\n`)
+  for (const words of [...commands, 'up', 'mcp', 'apply', 'trust']) expect(page).toContain(`\n### ${words}\n`)
+})
+
+it('no command has the examples of another: mcp, apply, trust and the aliases of verbs have their own', () => {
+  for (const section of page.split('\n### ').slice(1)) {
+    const [words = ''] = section.split('\n')
+    const examples = /```sh\n([\s\S]*?)\n```/.exec(section)?.[1]?.split('\n') ?? []
+    const strangers = examples.filter((line) => line !== `belfry ${words}` && !line.startsWith(`belfry ${words} `))
+    expect(examples.length, words).toBeGreaterThan(0)
+    expect(strangers, words).toEqual([])
+  }
 })

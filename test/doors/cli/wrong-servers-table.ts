@@ -23,7 +23,6 @@ export const servers: WrongInputs = {
       'the same in the environment, as JSON',
       'BELFRY_TOKEN=SHOWN BELFRY_SERVER=http://127.0.0.1:CLOSED belfry doctor --json',
     ],
-    [2, 'what a server cannot be asked for', 'belfry run wait r-15 --server http://127.0.0.1:4747'],
     [2, 'a worker at a server', 'belfry up --server http://127.0.0.1:4747'],
     [2, 'a worker beside a server in the environment', 'BELFRY_SERVER=http://127.0.0.1:4747 belfry up'],
     [2, 'a model at a server', 'belfry mcp --server http://127.0.0.1:4747'],

@@ -58,7 +58,7 @@ describe('a verb over HTTP', () => {
       const asked = [
         ['/api/schedules', { body: { name, every: '1h', target } }, 'name'],
         ['/api/schedules', { body: { name: 'x', queue: name, every: '1h', target } }, 'queue'],
-        ['/api/runs', { body: { queue: name } }, 'queue'],
+        ['/api/runs', { body: { target: null, queue: name } }, 'queue'],
         ['/api/tokens', { body: { name } }, 'name'],
       ] as const
       for (const [path, how, field] of asked) {
@@ -81,13 +81,13 @@ describe('a verb over HTTP', () => {
     expect((await porch().ask('/api/schedules', { body })).status).toBe(201)
     expect((await porch().ask('/api/schedules', { body })).status).toBe(200)
     const headers = { 'idempotency-key': 'k-1' }
-    const first = await porch().ask('/api/runs', { body: { payload: 1 }, headers })
-    const again = await porch().ask('/api/runs', { body: { payload: 1 }, headers })
+    const first = await porch().ask('/api/runs', { body: { target: null, payload: 1 }, headers })
+    const again = await porch().ask('/api/runs', { body: { target: null, payload: 1 }, headers })
     expect([first.status, again.status]).toEqual([201, 200])
     const [{ id }, { id: same }] = [(await first.json()) as { id: string }, (await again.json()) as { id: string }]
     expect(same).toBe(id)
     expect(first.headers.get('location')).toBe(`/api/runs/${id}`)
-    const other = await porch().problem('/api/runs', { body: { payload: 2 }, headers })
+    const other = await porch().problem('/api/runs', { body: { target: null, payload: 2 }, headers })
     expect(other).toMatchObject({ status: 409, code: 'conflict' })
   })
 
@@ -96,7 +96,7 @@ describe('a verb over HTTP', () => {
     const asked = [
       ['/api/schedules/x', { method: 'DELETE', headers: { 'if-match': '"9"' } }],
       ['/api/schedules/x/run', { method: 'POST', headers: { 'idempotency-key': 'k' } }],
-      ['/api/runs/enqueue-many', { body: { runs: [{}] }, headers: { 'idempotency-key': 'k' } }],
+      ['/api/runs/enqueue-many', { body: { runs: [{ target: null }] }, headers: { 'idempotency-key': 'k' } }],
       ['/api/schedules/x', { method: 'PATCH', body: { priority: 1 }, headers: { 'if-match': '*' } }],
       ['/api/schedules/y', { method: 'PUT', body: { every: '1h' }, headers: { 'if-none-match': '*' } }],
     ] as const
@@ -109,7 +109,9 @@ describe('a verb over HTTP', () => {
   })
 
   it('reads numbers, lists, yes and no from the address, and refuses what it does not know there', async () => {
-    await porch().json('/api/runs/enqueue-many', { body: { runs: [{}, {}, {}] } })
+    await porch().json('/api/runs/enqueue-many', {
+      body: { runs: [{ target: null }, { target: null }, { target: null }] },
+    })
     expect((await porch().json('/api/runs?limit=2')).runs).toHaveLength(2)
     const wrong = await porch().problem('/api/runs?limit=two&stauts=ready')
     expect(wrong).toMatchObject({ status: 400, code: 'invalid' })
@@ -133,7 +135,9 @@ describe('a verb over HTTP', () => {
       path = /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
     }
     expect(names).toEqual([['a/b', 'c'], ['d']])
-    await porch().json('/api/runs/enqueue-many', { body: { runs: [{}, {}, {}] } })
+    await porch().json('/api/runs/enqueue-many', {
+      body: { runs: [{ target: null }, { target: null }, { target: null }] },
+    })
     const runs = await porch().ask('/api/runs?queue=default&limit=2')
     expect(runs.headers.get('link')).toMatch(/^<\/api\/runs\?queue=default&limit=2&before=[^&>]+>; rel="next"$/)
   })
@@ -206,7 +210,7 @@ describe('a verb over HTTP', () => {
         }),
       )
     expect((await at('/tools/belfry/api/queues')).status).toBe(200)
-    const made = await at('/tools/belfry/api/runs', { method: 'POST', body: '{}' })
+    const made = await at('/tools/belfry/api/runs', { method: 'POST', body: '{"target":null}' })
     expect(made.headers.get('location')).toMatch(/^\/tools\/belfry\/api\/runs\/r-/)
     const missing = (await (await at('/tools/belfry/api/runs/r-3zzz')).json()) as { type: string }
     expect(missing.type).toBe('/tools/belfry/docs#error-not-found')

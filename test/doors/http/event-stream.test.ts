@@ -84,8 +84,12 @@ describe('the stream of events', () => {
     const start = `${clock.now()}.3.0.0`
     clock.advance(1)
     await porch().json('/api/queues/default', { method: 'PUT', body: { maxConcurrent: 2_000 } })
-    await porch().json('/api/runs/enqueue-many', { body: { runs: Array.from({ length: 1_000 }, () => ({})) } })
-    await porch().json('/api/runs/enqueue-many', { body: { runs: Array.from({ length: 300 }, () => ({})) } })
+    await porch().json('/api/runs/enqueue-many', {
+      body: { runs: Array.from({ length: 1_000 }, () => ({ target: null })) },
+    })
+    await porch().json('/api/runs/enqueue-many', {
+      body: { runs: Array.from({ length: 300 }, () => ({ target: null })) },
+    })
     for (let rounds = 0; rounds < 13; rounds++) await porch().desk.work()
     clock.advance(1_000)
     const heard = (await hear(porch(), 1_301, start)).filter(({ event }) => event === 'run.completed')

@@ -56,7 +56,7 @@ describe('at the gate', () => {
     const cases = [
       ['read', '/api/queues', {}, 200],
       ['read', '/api/runs', { body: {} }, 403],
-      ['operate', '/api/runs', { body: {} }, 201],
+      ['operate', '/api/runs', { body: { target: null } }, 201],
       ['operate', '/api/runs', { body: { target } }, 403],
       ['operate', '/api/runs/enqueue-many', { body: { runs: [{}, { target }] } }, 403],
       ['operate', '/api/schedules', { body: { name: 'x', every: '1h', target } }, 403],
@@ -88,6 +88,35 @@ describe('at the gate', () => {
     }
     expect((await porch().ask('/api/schedules/shell/run', { method: 'POST', as: 'operate' })).status).toBe(200)
     expect((await porch().ask('/api/schedules/shell', { method: 'PATCH', body: { payload } })).status).toBe(200)
+  })
+
+  it('an operate token may not change the payload of a stored request that carries a secret', async () => {
+    const target = { http: { url: 'https://example.org/', headers: { authorization: { secret: 'KEY' } } } }
+    const payload = { pay: 'ada' }
+    await porch().json('/api/schedules', { body: { name: 'pay', every: '1h', target, payload } })
+    const other = { pay: 'mallory' }
+    for (const [path, asked] of [
+      ['/api/schedules/pay', { method: 'PATCH', body: { payload: other } }],
+      ['/api/schedules/pay', { method: 'PATCH', body: { payload: null } }],
+      ['/api/schedules/pay', { method: 'PUT', body: { every: '1h', target, payload: other } }],
+      ['/api/schedules/pay/run', { body: { payload: other } }],
+      ['/api/schedules/pay/run', { body: { payload: null } }],
+    ] as const) {
+      const refused = await porch().problem(path, { ...asked, as: 'operate' })
+      expect(refused, `${path} ${JSON.stringify(asked)}`).toMatchObject({
+        code: 'not-allowed',
+        details: { has: 'operate', needs: 'admin' },
+      })
+    }
+    expect(await porch().json('/api/schedules/pay')).toMatchObject({ payload })
+    // What is sent stays as the admin wrote it, so when and in which order is still for operators to say.
+    for (const [path, asked] of [
+      ['/api/schedules/pay', { method: 'PATCH', body: { every: '2h', priority: 1, payload } }],
+      ['/api/schedules/pay/run', { method: 'POST' }],
+    ] as const) {
+      expect((await porch().ask(path, { ...asked, as: 'operate' })).status, path).toBe(200)
+    }
+    expect((await porch().ask('/api/schedules/pay', { method: 'PATCH', body: { payload: other } })).status).toBe(200)
   })
 
   it('a program that is told of failures is for admins too, and so is a schedule that has one', async () => {

@@ -326,7 +326,8 @@ describe('a webhook is data, and a routine is made by admins alone', () => {
       ['read', '/api/routines', {}, 200],
       ['read', '/api/routines/paid/events', {}, 200],
       ['read', '/api/routines/paid/fire', { body: {} }, 403],
-      ['operate', '/api/routines/paid/fire', { body: { payload: { type: 'paid' } } }, 200],
+      ['operate', '/api/routines/paid/fire', { body: {} }, 200],
+      ['admin', '/api/routines/paid/fire', { body: { payload: { type: 'paid' } } }, 200],
       ['operate', '/api/routines/paid/disable', { body: { reason: 'r' } }, 200],
       ['operate', '/api/routines/paid/enable', { body: {} }, 200],
       ['operate', '/api/routines', { body: { name: 'mine', run: {} } }, 403],
@@ -337,6 +338,20 @@ describe('a webhook is data, and a routine is made by admins alone', () => {
     for (const [as, path, asked, status] of cases) {
       expect((await porch().ask(path, { ...asked, as })).status, `${as} ${path}`).toBe(status)
     }
+  })
+
+  it('an operate token hands no event past the signature, but fires a routine that takes unsigned events', async () => {
+    const asked = { body: { payload: { type: 'paid' }, deliveryId: 'past the signature' }, as: 'operate' } as const
+    expect(await porch().problem('/api/routines/paid/fire', asked)).toMatchObject({
+      code: 'not-allowed',
+      hint: expect.stringContaining('/hooks/paid'),
+      details: { has: 'operate', needs: 'admin' },
+    })
+    const events = JSON.stringify(await porch().json('/api/routines/paid/events'))
+    expect(events).not.toContain('past the signature')
+    const run = { target: { command: ['true'] } }
+    await porch().json('/api/routines', { body: { name: 'by-hand', run } })
+    expect((await porch().ask('/api/routines/by-hand/fire', asked)).status).toBe(200)
   })
 
   it('no secret is shown or stored', async () => {

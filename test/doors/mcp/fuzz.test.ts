@@ -1,14 +1,12 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
-import { mcpServer } from '../../../src/doors/mcp/server.ts'
-import { confirmField, type Tool, tools } from '../../../src/doors/mcp/tools.ts'
+import { confirmField, detailField, type Tool, toolsFor } from '../../../src/doors/mcp/tools.ts'
 import { errorCodes } from '../../../src/operations/error-codes.ts'
 import type { JsonSchema } from '../../../src/operations/json-schema.ts'
 import type { Desk } from '../../operations/desk.ts'
 import { desksOf, sizes, strange } from '../fuzzing.ts'
+import { type Answer, modelAt } from './model.ts'
 
 interface Place {
   readonly desk: Desk
@@ -20,13 +18,8 @@ const unforeseen: unknown[] = []
 
 beforeAll(async () => {
   for (const desk of await desksOf('fuzz_mcp')) {
-    const { context, clock } = desk
-    const [near, far] = InMemoryTransport.createLinkedPair()
-    const confirmations = new Confirmations('secret', clock)
     const onUnforeseen = (error: unknown) => unforeseen.push(error)
-    await mcpServer({ context, version: '1', scope: 'admin', confirmations, onUnforeseen }).connect(far)
-    const client = new Client({ name: 'a model', version: '1' })
-    await client.connect(near)
+    const client = await modelAt({ context: async () => desk.context, onUnforeseen })
     places.push({ desk, client })
   }
 })
@@ -38,11 +31,6 @@ afterAll(async () => {
 })
 
 const allSizes = () => Promise.all(places.map(({ desk }) => sizes(desk)))
-
-interface Answer {
-  readonly isError?: boolean
-  readonly content: readonly { readonly type: string; readonly text: string }[]
-}
 
 /** What both databases answer, as it would go over a wire. A protocol error would be thrown. */
 async function answers(name: string, given: Record<string, unknown>): Promise<Answer[]> {
@@ -58,11 +46,14 @@ async function answers(name: string, given: Record<string, unknown>): Promise<An
 async function expectRefused(name: string, given: Record<string, unknown>): Promise<void> {
   const [first, second] = await answers(name, given)
   expect(first, JSON.stringify(given).slice(0, 500)).toMatchObject({ isError: true })
-  expect(first?.content.map(({ type }) => type)).toEqual(['text'])
-  const { error } = JSON.parse(first?.content[0]?.text ?? '') as { error: { code: string; message: unknown } }
+  expect(first?.content[0]?.type).toBe('text')
+  const { error } = JSON.parse(first?.content[0]?.text ?? '') as {
+    error: { code: string; message: unknown; hint: unknown }
+  }
   expect(Object.keys(errorCodes)).toContain(error.code)
   expect(error.code).not.toBe('failure')
   expect(error.message).toEqual(expect.stringMatching(/\S/))
+  expect(error.hint).toEqual(expect.stringMatching(/\S/))
   expect(second).toEqual(first)
 }
 
@@ -94,9 +85,9 @@ function wrongInputs({ inputSchema, operation: { examples } }: Tool): Record<str
   return all.flatMap(([field, schema]) => wrongFor(schema).map((value) => ({ ...examples[0], [field]: value })))
 }
 
-describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
+describe.each(toolsFor('admin').map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
   const { operation } = tool
-  const fields = [...Object.keys(operation.input.shape), 'nonsense', confirmField]
+  const fields = [...Object.keys(operation.input.shape), 'nonsense', confirmField, detailField]
 
   it('answers whatever is strange and beside the point with a typed refusal, changes nothing, and says the same on both databases', async () => {
     const before = await allSizes()

@@ -1,13 +1,11 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
 import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
-import { mcpServer } from '../../../src/doors/mcp/server.ts'
-import { tools } from '../../../src/doors/mcp/tools.ts'
+import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import type { Scope } from '../../../src/operations/operation.ts'
 import { operations } from '../../../src/operations/table.ts'
 import { atDesk, startAt, verbsAt } from '../../operations/desk.ts'
+import { call, factsOf, modelAt, wholeOf } from './model.ts'
 
 const desk = atDesk()
 const here = verbsAt(() => desk().context)
@@ -17,27 +15,23 @@ beforeEach(() => {
   confirmations = new Confirmations('secret', desk().clock)
 })
 
-/** The SDK's own client, joined with a server for somebody who may do so much. */
-async function model(scope: Scope = 'admin'): Promise<Client> {
-  const [near, far] = InMemoryTransport.createLinkedPair()
-  await mcpServer({ context: desk().context, version: '1', scope, confirmations }).connect(far)
-  const client = new Client({ name: 'a model', version: '1' })
-  await client.connect(near)
-  return client
-}
-
-interface Answer {
-  readonly isError?: boolean
-  readonly structuredContent?: Record<string, unknown>
-  readonly content: { readonly text: string }[]
-}
-
-async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Answer> {
-  return (await client.callTool({ name, arguments: args })) as unknown as Answer
-}
+const model = (scope: Scope = 'admin', tools = 'all') =>
+  modelAt({ context: async () => desk().context, scope, tools, confirmations })
 
 describe('the tools', () => {
-  it('are the verbs that list this door, with schemas that the client holds answers to', async () => {
+  it('an agent with operate may not change the payload of a stored request that carries a secret', async () => {
+    const target = { http: { url: 'https://example.org/', headers: { authorization: { secret: 'KEY' } } } }
+    await here.schedules.put('pay', { every: '1h', target, payload: { pay: 'ada' } })
+    const client = await model('operate')
+    const payload = { pay: 'mallory' }
+    for (const tool of ['schedule_update', 'schedule_run']) {
+      const refused = await call(client, tool, { name: 'pay', payload, detail: 'full' })
+      expect(wholeOf(refused), tool).toMatchObject({ error: { code: 'not-allowed' } })
+    }
+    expect((await call(client, 'schedule_run', { name: 'pay' })).isError ?? false).toBe(false)
+  })
+
+  it('are the verbs that list this door, and say whether they change or end anything', async () => {
     const client = await model()
     const { tools: listed } = await client.listTools()
     expect(listed.map(({ name }) => name)).toEqual(
@@ -45,50 +39,101 @@ describe('the tools', () => {
         .filter(({ doors }) => doors.mcp === true)
         .map(({ noun, verb }) => `${noun}_${verb.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`),
     )
-    for (const { name, annotations, inputSchema, description } of listed) {
-      const { operation } = tools.find((tool) => tool.name === name) as (typeof tools)[number]
-      expect(annotations).toMatchObject({
-        readOnlyHint: operation.effect === 'read',
-        destructiveHint: operation.effect === 'destructive',
-      })
+    for (const { name, annotations = {}, inputSchema } of listed) {
+      const { operation } = toolsFor('admin').find((tool) => tool.name === name) as ReturnType<typeof toolsFor>[number]
+      // The protocol takes a tool that says nothing for one that changes and destroys.
+      expect(annotations.readOnlyHint ?? false).toBe(operation.effect === 'read')
+      const isDestructive = operation.effect === 'destructive'
+      if (operation.effect !== 'read') expect(annotations.destructiveHint ?? true).toBe(isDestructive)
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(description).toContain(operation.says)
     }
   })
 
-  it('answer what every door answers, as structure and as text', async () => {
-    await here.runs.enqueueMany([{}, {}])
+  it('answer what every door answers, once, as text', async () => {
+    await here.runs.enqueueMany([{ target: null }, { target: null }])
     const client = await model()
-    const answer = await call(client, 'sched_plan', { queue: 'default' })
+    const answer = await call(client, 'sched_plan', { queue: 'default', detail: 'full' })
     const plan = await here.sched.plan({ queue: 'default' })
-    expect(answer.structuredContent).toMatchObject({
-      now: new Date(startAt).toISOString(),
+    expect(factsOf(answer)).toMatchObject({
+      now: new Date(startAt).toISOString().replace('.000', ''),
       inFlight: 0,
       available: plan.available,
     })
-    expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent)
-    const list = await call(client, 'queue_list')
-    expect(list.structuredContent).toMatchObject({ answer: [{ name: 'default' }] })
+    expect(answer.structuredContent).toBeUndefined()
+    expect(factsOf(await call(client, 'queue_list'))).toMatchObject([{ name: 'default' }])
+  })
+
+  it('answer in short what was asked for, an empty list included, and leave out what only detail full has', async () => {
+    const client = await model()
+    expect(factsOf(await call(client, 'run_list'))).toEqual({ runs: [] })
+    expect(factsOf(await call(client, 'schedule_list'))).toEqual([])
+    await here.schedules.put('nightly', { every: '1h', target: { handler: 'report' } })
+    const short = factsOf(await call(client, 'schedule_get', { name: 'nightly' }))
+    expect(short).toMatchObject({ name: 'nightly', every: '1h', nextDueAt: '2026-01-05T10:00:00Z' })
+    expect(short).not.toHaveProperty('nextDecision')
+    const full = factsOf(await call(client, 'schedule_get', { name: 'nightly', detail: 'full' }))
+    expect(full).toMatchObject({ everyMs: 3_600_000, nextDecision: expect.anything(), deletedAt: null })
+    expect(wholeOf(await call(client, 'schedule_explain', { name: 'nightly' }))).toMatchObject({
+      schedule: 'nightly',
+      code: expect.any(String),
+      sentence: expect.stringMatching(/\S/),
+      next: { at: '2026-01-05T10:00:00Z' },
+    })
+    const { ok, checks } = wholeOf(await call(client, 'store_doctor')) as { ok: boolean; checks: { state: string }[] }
+    expect(ok).toBe(false)
+    expect(checks.every(({ state }) => state !== 'ok')).toBe(true)
+    expect(JSON.stringify(checks)).toContain('belfry up')
   })
 
   it('fail with the same typed errors, in an answer that a model can read', async () => {
     const client = await model()
-    const absent = await call(client, 'schedule_get', { name: 'nobody' })
+    const absent = await call(client, 'schedule_get', { name: 'nobody', detail: 'full' })
     expect(absent.isError).toBe(true)
-    expect(JSON.parse(absent.content[0]?.text ?? '')).toMatchObject({
-      error: { code: 'not-found', details: { schedule: 'nobody' } },
-    })
+    expect(wholeOf(absent)).toMatchObject({ error: { code: 'not-found' }, details: { schedule: 'nobody' } })
     const wrong = await call(client, 'queue_set', { name: 'mail', maxConcurrent: 'many', surprise: true })
-    expect(JSON.parse(wrong.content[0]?.text ?? '').error.details.problems).toHaveLength(2)
-    await expect(call(client, 'queue_explode')).rejects.toThrow('There is no tool "queue_explode".')
+    expect(wrong.content).toHaveLength(1)
+    expect(wrong.content[0]?.text).toMatch(/maxConcurrent .+surprise /)
+    const strange = await call(client, 'queue_set', { name: 'mail', surprise: true, detail: 'all', confirm: 'x' })
+    for (const field of ['surprise', 'detail', 'confirm']) expect(strange.content[0]?.text).toContain(`${field} is`)
+  })
+
+  it('refuse nothing without a hint', async () => {
+    await here.schedules.put('a', { every: '1h' })
+    await here.runs.enqueue({ target: null, idempotencyKey: 'k' })
+    const operator = await model('operate')
+    const refusals: [string, Record<string, unknown>][] = [
+      ['schedule_get', { name: 'nobody' }],
+      ['schedule_put', { name: 'b', cron: 'nonsense' }],
+      ['schedule_put', { name: 'b', target: { command: ['true'] } }],
+      ['schedule_create', { name: 'a', every: '2h' }],
+      ['schedule_delete', { name: 'a', confirm: 'x' }],
+      ['schedule_list', { limit: -1 }],
+      ['run_get', { id: 'r-zzzz' }],
+      ['run_enqueue', { target: null, idempotencyKey: 'k', payload: 1 }],
+      ['sched_lease', { host: 'h', handlers: ['report'] }],
+      ['sched_complete', { lease: 'r-1.1.x' }],
+    ]
+    for (const [name, args] of refusals) {
+      const answer = await call(operator, name, args)
+      expect(answer.isError, name).toBe(true)
+      const { error } = factsOf(answer) as { error: { message: string; hint: string } }
+      expect(error.hint, `${name}: ${error.message}`).toMatch(/^[A-Z].+[.?]$/)
+    }
+    await expect(call(operator, 'queue_explode')).rejects.toThrow(/There is no tool "queue_explode"\. Call tools\/list/)
+    await expect(call(operator, 'queue_set')).rejects.toThrow(/needs the scope admin, and this server has operate/)
+    const few = await model('operate', 'default')
+    await expect(call(few, 'run_output')).rejects.toThrow(/not offered here.+--tools default,run_output/)
+    await expect(few.readResource({ uri: 'belfry://secrets' })).rejects.toThrow(/resources\/list/)
+    await expect(few.readResource({ uri: 'belfry://schedules/nobody' })).rejects.toThrow(
+      /There is no schedule.+\. .+\./,
+    )
   })
 
   it('that are destructive are done only when they are confirmed, once, by the same call', async () => {
     await here.schedules.put('a', { every: '1h' })
     await here.schedules.put('b', { every: '1h' })
     const client = await model()
-    const { structuredContent } = await call(client, 'schedule_delete', { name: 'a' })
-    const confirm = String(structuredContent?.confirm)
+    const confirm = String(factsOf(await call(client, 'schedule_delete', { name: 'a' })).confirm)
     expect(await here.schedules.list()).toHaveLength(2)
     for (const args of [
       { name: 'b', confirm },
@@ -101,29 +146,27 @@ describe('the tools', () => {
     expect((await here.schedules.list()).map(({ name }) => name)).toEqual(['b'])
     await here.schedules.put('a', { every: '1h' })
     expect((await call(client, 'schedule_delete', { name: 'a', confirm })).isError).toBe(true)
-    const later = String((await call(client, 'schedule_delete', { name: 'a' })).structuredContent?.confirm)
+    const later = String(factsOf(await call(client, 'schedule_delete', { name: 'a' })).confirm)
     desk().clock.advance(301_000)
     expect((await call(client, 'schedule_delete', { name: 'a', confirm: later })).isError).toBe(true)
     expect(await here.schedules.list()).toHaveLength(2)
   })
 
-  it('beyond the scope of whoever asks are not offered, and cannot be called', async () => {
+  it('beyond the scope of the caller are not offered, and cannot be called', async () => {
     const client = await model('read')
     const { tools: listed } = await client.listTools()
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
-    await expect(call(client, 'run_enqueue')).rejects.toThrow('beyond the scope read')
+    await expect(call(client, 'run_enqueue')).rejects.toThrow('needs the scope operate')
     const operator = await model('operate')
-    const refused = await call(operator, 'run_enqueue', { target: { command: ['true'] } })
-    expect(JSON.parse(refused.content[0]?.text ?? '')).toMatchObject({
-      error: { code: 'not-allowed', details: { needs: 'admin' } },
-    })
+    const refused = await call(operator, 'run_enqueue', { target: { command: ['true'] }, detail: 'full' })
+    expect(wholeOf(refused)).toMatchObject({ error: { code: 'not-allowed' }, details: { needs: 'admin' } })
   })
 })
 
 describe('the resources', () => {
   it('are the docs, the schedules and the runs', async () => {
     await here.schedules.put('nightly report', { every: '1h' })
-    const { id } = await here.runs.enqueue({})
+    const { id } = await here.runs.enqueue({ target: null })
     const client = await model('read')
     const { resources } = await client.listResources()
     for (const { uri } of resources) expect((await client.readResource({ uri })).contents).toHaveLength(1)

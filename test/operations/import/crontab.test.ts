@@ -132,6 +132,7 @@ describe('a crontab', () => {
       where: 'line 1',
       what: 'DB_PASSWORD',
       why: expect.stringContaining('stored as it stands'),
+      isTaken: true,
     })
     expect(JSON.stringify(told)).not.toMatch(/hunter2|KEYS/)
   })

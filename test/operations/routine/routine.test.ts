@@ -10,7 +10,7 @@ const signing = { style: 'github', secret: { secret: 'HOOK' } } as const
 describe('a routine is made', () => {
   it('under no name that no address can hold', async () => {
     for (const name of ['.', '..'])
-      expect(await problemsIn(routines.create(name, { run: {} }))).toMatchObject([{ field: 'name' }])
+      expect(await problemsIn(routines.create(name, { run: { target: null } }))).toMatchObject([{ field: 'name' }])
   })
 
   it('with what it takes and what it does, in the words in which it was written', async () => {
@@ -41,7 +41,7 @@ describe('a routine is made', () => {
     const { created, ...same } = made
     expect(await routines.get('a b/c')).toEqual(same)
     expect(await routines.create('a b/c', input)).toEqual({ ...same, created: false })
-    expect(await errorOf(routines.create('a b/c', { run: {} }))).toMatchObject({ code: 'conflict' })
+    expect(await errorOf(routines.create('a b/c', { run: { target: null } }))).toMatchObject({ code: 'conflict' })
   })
 
   it('without a hook where nobody says how its webhooks are signed, and disabled where that is wished', async () => {
@@ -76,7 +76,7 @@ describe('a routine is refused', () => {
 
   it('whole, with everything that is wrong with it', async () => {
     expect(await fields({})).toEqual(['schedule'])
-    expect(await fields({ schedule: 'a', run: {} })).toEqual(['run'])
+    expect(await fields({ schedule: 'a', run: { target: null } })).toEqual(['run'])
     expect(await fields({ run: 5 })).toEqual(['run'])
     expect(await fields({ run: [] })).toEqual(['run'])
     expect(
@@ -90,7 +90,7 @@ describe('a routine is refused', () => {
   it.each(['notBefore', 'deadline', 'idempotencyKey', 'traceparent'])(
     'with a %s, which only a single run can have',
     async (field) => {
-      expect(await fields({ run: { [field]: '2099-01-01T00:00Z' } })).toEqual([`run.${field}`])
+      expect(await fields({ run: { target: null, [field]: '2099-01-01T00:00Z' } })).toEqual([`run.${field}`])
     },
   )
 

@@ -11,6 +11,17 @@ function reading(input: unknown) {
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe('a run input', () => {
+  it('without a target is refused, so that forgetting it does not quietly make work for outside hosts', () => {
+    const problem = {
+      field: 'target',
+      problem: 'is missing',
+      expected: 'an object, such as {"handler":"report"}; null for work that outside hosts take',
+    }
+    expect(reading({}).problems).toEqual([problem])
+    expect(reading({ target: undefined, payload: 1 }).problems).toEqual([problem])
+    expect(reading({ target: null }).problems).toEqual([])
+  })
+
   it('with every field becomes the run that is stored', () => {
     const input: RunInput = {
       queue: 'reports',
@@ -46,8 +57,8 @@ describe('a run input', () => {
     })
   })
 
-  it('may be empty, and then says nothing', () => {
-    expect(reading({})).toEqual({ run: {}, problems: [] })
+  it('may say nothing but that it has no target', () => {
+    expect(reading({ target: null })).toEqual({ run: { target: null }, problems: [] })
   })
 
   it.each([
@@ -80,7 +91,7 @@ describe('a run input', () => {
     ],
     ['null for nothing', { queue: null }, 'queue', /is null/, /a text/],
   ])('%s is refused', (_, input, field, problem, expected) => {
-    expect(reading(input).problems).toEqual([
+    expect(reading({ target: null, ...input }).problems).toEqual([
       { field, problem: expect.stringMatching(problem), expected: expect.stringMatching(expected) },
     ])
   })

@@ -8,13 +8,13 @@ const target = { handler: 'report' }
 describe('enqueue', () => {
   it('says that a queue was first named, and with which ceiling, so that a typo is noticed', async () => {
     const { context } = desk()
-    expect(await runs.enqueue({ queue: 'reprots' })).toEqual({
+    expect(await runs.enqueue({ target: null, queue: 'reprots' })).toEqual({
       created: true,
       id: expect.any(String),
       queueCreated: { name: 'reprots', maxConcurrent: 1 },
     })
-    expect(await runs.enqueue({})).toMatchObject({ queueCreated: { name: 'default', maxConcurrent: 5 } })
-    expect(await runs.enqueue({})).toEqual({ created: true, id: expect.any(String) })
+    expect(await runs.enqueue({ target: null })).toMatchObject({ queueCreated: { name: 'default', maxConcurrent: 5 } })
+    expect(await runs.enqueue({ target: null })).toEqual({ created: true, id: expect.any(String) })
     expect(await context.store.read.queue('reprots')).toMatchObject({ policy: { maxConcurrent: 1 } })
     expect(await context.store.read.queue('default')).toMatchObject({ policy: { maxConcurrent: 5 } })
   })
@@ -32,35 +32,35 @@ describe('enqueue', () => {
   })
 
   it('answers a live dedupe key with the run that has it', async () => {
-    const { id } = await runs.enqueue({ dedupeKey: 'd' })
-    expect(await runs.enqueue({ dedupeKey: 'd' })).toEqual({ created: false, id, because: 'dedupe-key' })
+    const { id } = await runs.enqueue({ target: null, dedupeKey: 'd' })
+    expect(await runs.enqueue({ target: null, dedupeKey: 'd' })).toEqual({ created: false, id, because: 'dedupe-key' })
   })
 
   it('tells what the store refuses by the field that the caller wrote', async () => {
     const payload = 'x'.repeat(300_000)
-    const [problem] = await problemsIn(runs.enqueue({ payload }))
+    const [problem] = await problemsIn(runs.enqueue({ target: null, payload }))
     expect(problem).toEqual({
       field: 'payload',
       problem: expect.stringContaining('bytes'),
       expected: 'at most 262144 bytes',
     })
-    const [inList] = await problemsIn(runs.enqueueMany([{}, { payload }]))
+    const [inList] = await problemsIn(runs.enqueueMany([{ target: null }, { target: null, payload }]))
     expect(inList?.field).toBe('runs[1].payload')
   })
 
   it('refuses options that nobody knows', async () => {
     const options = { transaction: {} } as never
-    expect((await problemsIn(runs.enqueue({}, options)))[0]?.field).toBe('transaction')
+    expect((await problemsIn(runs.enqueue({ target: null }, options)))[0]?.field).toBe('transaction')
   })
 })
 
 describe('enqueueMany', () => {
   it('gives each item its own answer, a conflict among them, and throws for none', async () => {
-    const { id } = await runs.enqueue({ payload: 1, idempotencyKey: 'k' })
+    const { id } = await runs.enqueue({ target: null, payload: 1, idempotencyKey: 'k' })
     const answers = await runs.enqueueMany([
-      { payload: 2, idempotencyKey: 'k' },
-      { payload: 1, idempotencyKey: 'k' },
-      { queue: 'other' },
+      { target: null, payload: 2, idempotencyKey: 'k' },
+      { target: null, payload: 1, idempotencyKey: 'k' },
+      { target: null, queue: 'other' },
     ])
     expect(answers).toEqual([
       { created: false, id, because: 'conflict', key: 'k' },
@@ -70,7 +70,7 @@ describe('enqueueMany', () => {
   })
 
   it('refuses bad input whole, naming each item by its place, and takes nothing in', async () => {
-    const bad = [{}, { timeout: 5 }, { priority: 'high' }] as never
+    const bad = [{ target: null }, { target: null, timeout: 5 }, { target: null, priority: 'high' }] as never
     expect((await problemsIn(runs.enqueueMany(bad))).map(({ field }) => field)).toEqual([
       'runs[1].timeout',
       'runs[2].priority',
@@ -95,7 +95,7 @@ describe('a run', () => {
       result: null,
     })
     expect(shown).not.toHaveProperty('options')
-    const { id: empty } = await runs.enqueue({})
+    const { id: empty } = await runs.enqueue({ target: null })
     expect(await runs.get(empty)).not.toHaveProperty('payload')
     await runs.cancel(empty)
     const { runs: listed, next } = await runs.list({ status: 'ready', limit: 10 })
@@ -105,7 +105,7 @@ describe('a run', () => {
 
   it('is listed by its queue or schedule, and the nearest name is told of one that nobody knows', async () => {
     const { context } = desk()
-    await runs.enqueue({ queue: 'reports' })
+    await runs.enqueue({ target: null, queue: 'reports' })
     expect((await runs.list({ queue: 'reports' })).runs).toHaveLength(1)
     expect(await errorOf(runs.list({ queue: 'report' }))).toMatchObject({
       code: 'not-found',
@@ -116,7 +116,7 @@ describe('a run', () => {
   })
 
   it('that nobody knows is not found, whatever is asked of it', async () => {
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const absent = id.replace(/.$/, 'z')
     for (const verb of ['get', 'attempts', 'output', 'wait', 'cancel', 'retry', 'reset'] as const) {
       const ask: (id: string) => Promise<unknown> = runs[verb]
@@ -136,7 +136,7 @@ describe('a run', () => {
 
   it('tells its attempts and its output, of which there are none at first', async () => {
     const { context, ...at } = { ...desk(), lease: () => desk().lease() }
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     expect(await runs.attempts(id)).toEqual([])
     expect(await runs.output(id)).toBeNull()
     const [lease] = await at.lease()
@@ -147,7 +147,7 @@ describe('a run', () => {
   })
 
   it('is cancelled with a reason, the asker where none was given', async () => {
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     expect(await runs.cancel(id)).toEqual({ answer: 'cancelled' })
     expect((await runs.get(id)).end).toMatchObject({ status: 'cancelled', reason: 'asked for by tester' })
     expect(await runs.cancel(id, { reason: 'again' })).toEqual({ answer: 'already-ended' })

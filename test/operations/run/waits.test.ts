@@ -54,7 +54,7 @@ describe('whoever waits for a run', () => {
 
   it('is answered at once where it has ended already, and when it is parked', async () => {
     const at = desk()
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const waiting = runs.wait(id)
     const [lease] = await at.lease()
     const outcome = { kind: 'failed', reason: 'broken', retryable: false } as const
@@ -66,7 +66,7 @@ describe('whoever waits for a run', () => {
 
   it('goes on waiting while the run is only tried again', async () => {
     const at = desk()
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const waiting = runs.wait(id)
     const [lease] = await at.lease()
     await at.store.settle([{ runId: id, fence: lease?.fence ?? 0, outcome: { kind: 'failed', reason: 'once' } }])
@@ -79,7 +79,7 @@ describe('whoever waits for a run', () => {
 
   it('finds by looking every second what nobody told', async () => {
     const at = desk()
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const waiting = runs.wait(id)
     await at.work()
     at.clock.advance(999)
@@ -92,7 +92,7 @@ describe('whoever waits for a run', () => {
     const at = desk()
     const store = refusingOnce(at.store, new BelfryError(code, 'It broke off.'))
     const waits = new Waits({ store, clock: at.clock, events: at.events })
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const waiting = waits.wait(id)
     await at.work()
     expect(await isSettled(waiting)).toBe(false)
@@ -106,12 +106,12 @@ describe('whoever waits for a run', () => {
   ])('is told of what will not pass: %s', async (_, error) => {
     const at = desk()
     const waits = new Waits({ store: refusingOnce(at.store, error), clock: at.clock, events: at.events })
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     await expect(waits.wait(id)).rejects.toBe(error)
   })
 
   it('hears of a cancellation of its run in this process', async () => {
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const waiting = runs.wait(id)
     await runs.cancel(id)
     expect(await isSettled(waiting)).toBe(true)
@@ -120,7 +120,7 @@ describe('whoever waits for a run', () => {
 
   it('may give up after a time, or by a signal, and the run goes on', async () => {
     const at = desk()
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     const late = runs.wait(id, { timeout: '90s' })
     at.clock.advance(90_000)
     const error = await errorOf(late)
@@ -136,7 +136,7 @@ describe('whoever waits for a run', () => {
   })
 
   it('is refused what nobody can wait by', async () => {
-    const { id } = await runs.enqueue({})
+    const { id } = await runs.enqueue({ target: null })
     for (const input of [{ timeout: 5 }, { timeout: '5s', timeoutMs: 5_000 }, { signal: {} }, { until: 1 }]) {
       expect(await problemsIn(runs.wait(id, input as never))).toHaveLength(1)
     }

@@ -5,7 +5,9 @@ const desk = atDesk()
 const { sched, runs, queues, workers } = verbsAt(() => desk().context)
 
 async function enqueued(count: number, more: object = {}): Promise<string[]> {
-  const answers = await runs.enqueueMany(Array.from({ length: count }, (_, payload) => ({ payload, ...more })))
+  const answers = await runs.enqueueMany(
+    Array.from({ length: count }, (_, payload) => ({ target: null, payload, ...more })),
+  )
   return answers.map(({ id }) => id as string)
 }
 
@@ -59,12 +61,11 @@ describe('a lease of an outside host', () => {
     expect(leases.map(({ runId }) => runId)).toEqual([ids[2], ids[3]])
   })
 
-  it('is not handed out by a paused queue, which says so, and a queue that nobody made is refused by name', async () => {
+  it('is not handed out by a paused queue, nor by one that does not exist, and the answer says which it is', async () => {
     await enqueued(1)
     await queues.pause('default')
     expect(await sched.lease('builder')).toMatchObject({ leases: [], stopped: 'queue-paused' })
-    const error = await errorOf(sched.lease('builder', { queue: 'defualt' }))
-    expect(error).toMatchObject({ code: 'not-found', hint: 'Did you mean "default"?' })
+    expect(await sched.lease('builder', { queue: 'defualt' })).toMatchObject({ leases: [], stopped: 'no-queue' })
   })
 
   it('is granted once for a request key', async () => {
@@ -239,7 +240,24 @@ describe('parked runs', () => {
       left: [{ id: 'r-3zzz', why: 'there is no such run' }],
       more: false,
     })
-    expect(await sched.reset({ ids: [runId] })).toMatchObject({ left: [{ id: runId, why: 'it is not parked' }] })
+  })
+
+  it('are refused as a conflict, with the list, when none of those named is parked', async () => {
+    const [first, second] = (await enqueued(2)) as [string, string]
+    const error = await errorOf(sched.reset({ ids: [first, second, 'r-3zzz'] }))
+    expect(error).toMatchObject({
+      code: 'conflict',
+      message: `No run was reset. ${first}: it is not parked; ${second}: it is not parked; r-3zzz: there is no such run.`,
+      details: {
+        left: [
+          { id: first, why: 'it is not parked' },
+          { id: second, why: 'it is not parked' },
+          { id: 'r-3zzz', why: 'there is no such run' },
+        ],
+      },
+    })
+    expect((await errorOf(sched.reset({ ids: ['r-3zzz'] }))).code).toBe('not-found')
+    expect(await sched.reset({ queue: 'default' })).toEqual({ reset: [], left: [], more: false })
   })
 
   it('are not reset by nothing, nor by two ways at once', async () => {
@@ -253,13 +271,22 @@ describe('a drain', () => {
   it('takes the next runs as completed, under the ceiling', async () => {
     await queues.set('default', { maxConcurrent: 2 })
     const ids = await enqueued(3)
-    const { runs: taken } = await queues.drain('script', { limit: 10 })
+    const { runs: taken } = await queues.drain('default', { host: 'script', limit: 10 })
     expect(taken.map(({ runId, payload }) => [runId, payload])).toEqual([
       [ids[0], 0],
       [ids[1], 1],
     ])
     expect((await runs.get(ids[0] as string)).status).toBe('completed')
     expect((await runs.get(ids[2] as string)).status).toBe('ready')
+  })
+
+  it('of a queue that is named takes no run of the default queue', async () => {
+    const [inDefault] = (await enqueued(1)) as [string]
+    const [inLetters] = (await enqueued(1, { queue: 'letters' })) as [string]
+    const { queue, runs: taken } = await queues.drain('letters', { host: 'script' })
+    expect([queue, taken.map(({ runId }) => runId)]).toEqual(['letters', [inLetters]])
+    expect(await problemsIn(queues.drain('letters', {} as never))).toMatchObject([{ field: 'host' }])
+    expect((await runs.get(inDefault)).status).toBe('ready')
   })
 })
 

@@ -36,7 +36,7 @@ describe('a schedule in words', () => {
     ['What is missed is left out.', { missed: 'skip' }],
     ['What is missed is made up for once, at most 5m late.', { maxLatenessMs: 5 * minuteMs }],
     [
-      'While a run has not ended, at most 100 may wait. All that is missed is made up for, at most 1h late.',
+      'While a run has not ended, at most 100 may wait. The newest 100 missed occurrences are made up for, at most 1h late.',
       { missed: 'all', maxLatenessMs: 60 * minuteMs },
     ],
     ['Paused after 3 failures in a row.', { pauseAfterFailures: 3 }],

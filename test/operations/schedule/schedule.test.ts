@@ -31,7 +31,12 @@ describe('create', () => {
 
   it('refuses bad input whole, so that the store holds nothing of it', async () => {
     const bad = { ...daily, cron: '61 * * * *', every: 5, foo: 1 } as never
-    expect((await problemsIn(schedules.create(bad))).map(({ field }) => field)).toEqual(['every', 'foo'])
+    expect((await problemsIn(schedules.create(bad))).map(({ field }) => field)).toEqual([
+      'every',
+      'foo',
+      'every',
+      'cron',
+    ])
     expect(await schedules.list()).toEqual([])
   })
 })
@@ -135,7 +140,7 @@ describe('a schedule', () => {
       expect(error).toMatchObject({ code: 'not-found', hint: 'Did you mean "report"?' })
     }
     const far = await errorOf(schedules.get('something else'))
-    expect(far.hint).toContain('The list of schedules')
+    expect(far.hint).toContain('belfry schedule list')
   })
 
   it('is deleted, its name free at once and its past still there by its id', async () => {

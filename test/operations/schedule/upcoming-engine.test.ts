@@ -45,14 +45,15 @@ class World {
     world.belfry.handle('h', ({ payload, plannedAt: at, source }) => {
       if (at !== null) world.told.get(payload as string)?.came.push({ at, source, startedAt: clock.now() })
     })
-    await world.belfry.queues.set('default', { maxConcurrent: 1_000 })
     return world
   }
 
   async create(cases: readonly Case[]): Promise<void> {
     for (const [index, about] of cases.entries()) {
       const name = `s${index}`
-      const input = inputOf(about.definition, this.clock.now())
+      // Each has a queue of its own: catching up is spread over all schedules of a queue, which nobody asks about here.
+      await this.belfry.queues.set(name, { maxConcurrent: 1_000 })
+      const input = { ...inputOf(about.definition, this.clock.now()), queue: name }
       const isThere = await isTaken(
         this.belfry.schedules.put({ ...input, name, target: { handler: 'h' }, payload: name }),
       )

@@ -13,6 +13,68 @@ async function failAll(queue = 'default'): Promise<void> {
   }
 }
 
+describe('notify test', () => {
+  const withFormat = (format: string) => ({ http: { url, format } }) as never
+
+  it('sends a notification to each receiver that is configured, and none is remembered', async () => {
+    await store.notify({ onFailure: { http: { url } }, onPark: withFormat('slack') })
+    const { sent } = await store.notifyTest()
+    expect(sent.map(({ event }) => event)).toEqual(['failure', 'park'])
+    const leases = await desk().lease('notices')
+    expect(leases.map(({ runId }) => runId)).toEqual(sent.map(({ run }) => run))
+    expect(leases[1]).toMatchObject({
+      source: 'notice',
+      target: { http: { url, format: 'slack' } },
+      payload: { event: 'park', test: true, schedule: null, output: null, reason: expect.stringMatching(/test/) },
+    })
+    expect((await store.notices()).told).toEqual([])
+  })
+
+  it('takes the nearest receiver of a schedule or a queue, as a real notification does', async () => {
+    await store.notify({ onFailure: { http: { url: `${url}/namespace` } } })
+    await queues.set('mail', { onFailure: { http: { url: `${url}/queue` } } })
+    await schedules.create('s', { every: '1h', queue: 'mail', target: { handler: 'h' }, onOverdue: { http: { url } } })
+    await store.notifyTest({ schedule: 's' })
+    await store.notifyTest({ queue: 'mail', event: 'failure' })
+    await store.notifyTest({ event: 'failure' })
+    const targets = (await desk().lease('notices')).map(({ target }) => (target as { http: { url: string } }).http.url)
+    expect(targets).toEqual([`${url}/queue`, url, `${url}/queue`, `${url}/namespace`])
+  })
+
+  it('says what is missing where nothing can be sent', async () => {
+    expect(await errorOf(store.notifyTest())).toMatchObject({
+      code: 'not-found',
+      message: expect.stringMatching(/No notifications are configured/),
+    })
+    expect(await errorOf(store.notifyTest({ schedule: 'nobody' }))).toMatchObject({ code: 'not-found' })
+    expect(await errorOf(store.notifyTest({ queue: 'nobody' }))).toMatchObject({ code: 'not-found' })
+    await store.notify({ onFailure: { http: { url } } })
+    expect(await errorOf(store.notifyTest({ event: 'park' }))).toMatchObject({
+      message: expect.stringMatching(/No receiver is configured for park/),
+    })
+    expect(await problemsIn(store.notifyTest({ schedule: 'a', queue: 'b' }))).toMatchObject([{ field: 'queue' }])
+  })
+
+  it('does not answer for a queue that was deleted, as no real notification comes of it', async () => {
+    await store.notify({ onFailure: { http: { url } } })
+    await queues.set('mail', { onFailure: { http: { url } } })
+    await queues.delete('mail')
+    expect(await errorOf(store.notifyTest({ queue: 'mail' }))).toMatchObject({ code: 'not-found' })
+    expect(await desk().lease('notices')).toEqual([])
+  })
+
+  it('a format that no receiver has, or beside a body, is refused; and one outside of notifications', async () => {
+    expect(await problemsIn(store.notify({ onFailure: withFormat('telegram') }))).toMatchObject([
+      { field: 'onFailure.http.format', expected: 'one of json, text, slack, teams, discord, ntfy' },
+    ])
+    const both = { http: { url, format: 'slack', body: 'x', method: 'GET' } } as never
+    expect(await problemsIn(store.notify({ onFailure: both }))).toHaveLength(2)
+    expect(await problemsIn(runs.enqueue({ target: withFormat('slack') }))).toMatchObject([
+      { field: 'target.http.format', problem: 'is not known' },
+    ])
+  })
+})
+
 describe('who is told', () => {
   it('is said of a schedule, a queue and the namespace in the same words, paths resolved and requests with a method', async () => {
     const given = {

@@ -85,7 +85,7 @@ inEachWard((ward) => {
       expect(before.says).toBe('No worker is alive.')
       expect(before.findings.at(-1)).toMatchObject({ subject: id, state: 'note', next: 'belfry doctor --fix' })
       const after = checkIn(await ward().doctor({ fix: true }), 'workers')
-      expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It is noted that it has stopped.' })
+      expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It is noted that it died.' })
       const [worker] = await ward().store.read.workers()
       expect(worker?.stoppedAt).toBe(ward().clock.now())
     })

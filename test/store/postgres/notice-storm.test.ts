@@ -26,6 +26,9 @@ const queues = ['a', 'b', 'c', 'd', 'e', 'f']
 const rounds = 4
 const runsPerRound = 24
 const runsOfSchedule = 8
+const catchUpMs = 40_000
+/** Long enough that each of them is told of again. */
+const pauseMs = runsOfSchedule * 60_000 - catchUpMs
 
 async function leaseAll(store: Store, queue: string, can: { kinds: string[] }, limit: number): Promise<Lease[]> {
   const workerId = await store.registerWorker({ name: 'w', host: 'h', can, beatMs: 60_000 })
@@ -70,11 +73,13 @@ function dealt(leases: readonly Lease[], hands: number, size: number): Lease[][]
 }
 
 /** Makes work in every queue and of every schedule, and leases it all, mixed so that every batch has some of each. */
-async function workOf(store: Store): Promise<Lease[]> {
+async function workOf(store: Store, time: { now: number }): Promise<Lease[]> {
   const leases: Lease[] = []
+  await store.fireDue({ limit: 100 })
+  // By then what was missed has had its share of the catch-up.
+  time.now += catchUpMs
   for (const queue of queues) {
     await store.enqueue(Array.from({ length: runsPerRound }, () => ({ queue, target: { handler: 'h' } })))
-    for (let count = 0; count < runsOfSchedule; count++) await store.runNow(`of ${queue}`, { force: true })
     leases.push(...(await leaseAll(store, queue, handlers, 1_000)))
   }
   const places = leases.map((lease, index) => ({ lease, place: (index * 37) % leases.length }))
@@ -91,16 +96,18 @@ test('settles that all make notices, of subjects they share, never wait in a cir
   await first.setQueue('notices', { policy: { maxConcurrent: 100, rateLimit: null }, actor })
   for (const queue of queues) {
     await first.setQueue(queue, { policy: { maxConcurrent: 1_000, onExhausted: 'fail' }, actor })
-    const spec = { name: `of ${queue}`, timing: {}, queue, overlap: 'allow', target: { handler: 'h' } } as const
+    const timing = { cron: '* * * * *', zone: 'UTC' }
+    const rules = { missed: 'all', overlap: 'allow' } as const
+    const spec = { name: `of ${queue}`, timing, queue, ...rules, target: { handler: 'h' } }
     await first.putSchedule(spec, { mode: 'put', actor })
   }
+  time.now += catchUpMs
   let failed = 0
   let isOver = false
   const delivering = Promise.all([deliver(third, () => isOver), deliver(fourth, () => isOver)])
   for (let round = 0; round < rounds; round++) {
-    // Long enough that each of them is told of again.
-    time.now += 6 * 60_000
-    const leases = await workOf(first)
+    time.now += pauseMs
+    const leases = await workOf(first, time)
     // Those who end runs of schedules wait for each other at the schedules, so the others are apart from them.
     const ofQueues = leases.filter(({ scheduleId }) => scheduleId === null)
     const ofSchedules = leases.filter(({ scheduleId }) => scheduleId !== null)

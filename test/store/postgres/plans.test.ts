@@ -56,6 +56,7 @@ const readsLeases = [
   'health leases',
   'read leases of workers',
   'read next instants',
+  'list leased runs',
 ]
 /** Goes once through the live runs of all schedules, or through the keys with a gate, looking each of them up. */
 const readsLiveRuns = [

@@ -13,7 +13,7 @@ describe('a file that a store was opened on', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'belfry-watch-'))
     file = join(folder, 'b.db')
-    writeFileSync(file, '')
+    writeFileSync(file, 'a store')
     passedMs = 0
   })
 
@@ -48,6 +48,18 @@ describe('a file that a store was opened on', () => {
     expect(() => watch.refuseVanished()).toThrow(vanished)
     renameSync(`${file}.old`, file)
     expect(() => watch.refuseVanished()).not.toThrow()
+  })
+
+  it('is refused once it was truncated to 0 bytes', () => {
+    const watch = new FileWatch(file, clock)
+    writeFileSync(file, '')
+    passedMs = 1_000
+    expect(() => watch.refuseVanished()).toThrow(
+      expect.objectContaining({
+        code: 'unavailable',
+        message: `${file} was truncated to 0 bytes while it was open here.`,
+      }),
+    )
   })
 
   it('is none where the store is in memory', () => {

@@ -7,9 +7,9 @@ import { showDiagnosis } from './doctor.ts'
 import { showRunExplained } from './explain-run.ts'
 import { showScheduleExplained } from './explain-schedule.ts'
 import { showImported } from './imported.ts'
-import { showNotices, showNotifyWritten } from './notices.ts'
+import { showNotices, showNotifyTested, showNotifyWritten } from './notices.ts'
 import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
-import { showQueue, showQueues, showQueueWritten, showWorkers } from './queues.ts'
+import { showQueue, showQueueDeleted, showQueues, showQueueWritten, showWorkers } from './queues.ts'
 import {
   showEvents,
   showEventTaken,
@@ -51,6 +51,7 @@ import {
   showResumption,
   showRunMade,
   showSchedule,
+  showScheduleReset,
   showSchedules,
   showVersions,
 } from './schedules.ts'
@@ -79,6 +80,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'schedule delete': showDeletion,
   'schedule pause': showPause,
   'schedule resume': showResumption,
+  'schedule reset': showScheduleReset,
   'schedule run': showRunMade,
   'schedule backfill': showBackfill,
   'schedule next': showUpcoming,
@@ -102,6 +104,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'queue list': showQueues,
   'queue pause': showQueueWritten,
   'queue resume': showQueueWritten,
+  'queue delete': showQueueDeleted,
   'queue stats': showStats,
   'queue drain': showDraining,
   'queue policy versions': showPolicyVersions,
@@ -134,6 +137,7 @@ export const shows: Readonly<Record<string, Show>> = {
   'import cool-workflow': showImported,
   'import crontab': showImported,
   notify: showNotifyWritten,
+  'notify test': showNotifyTested,
   notices: showNotices,
 }
 
@@ -142,11 +146,11 @@ export function render(command: string, answer: unknown, sheet: Sheet, told: Wri
   return show === undefined ? JSON.stringify(answer, null, 2) : show(answer as never, sheet, told)
 }
 
-/** Whoever waits for a run in a script wants to know by the exit code how it ended, and of a doctor whether all is well. */
+/** Commands whose answer says by `ok` whether a script should go on. */
+const sayOk: ReadonlySet<string> = new Set(['doctor', 'import crontab', 'import cool-workflow'])
+
+/** By its exit code a script learns how a run ended, whether all is well, and whether an import left something out. */
 export function exitOfAnswer(command: string, answer: unknown): number {
-  const isGood =
-    command === 'run wait'
-      ? (answer as Run).status === 'completed'
-      : command !== 'doctor' || (answer as { readonly ok: boolean }).ok
-  return isGood ? exitOk : 1
+  if (command === 'run wait') return (answer as Run).status === 'completed' ? exitOk : 1
+  return !sayOk.has(command) || (answer as { readonly ok: boolean }).ok ? exitOk : 1
 }

@@ -1,3 +1,4 @@
+import { retriesInWords } from '../../../operations/explain/retries.ts'
 import type { RunExplained } from '../../../operations/run/explain-output.ts'
 import type { Waiting } from '../../../operations/run/standing.ts'
 import type { TimelineEvent } from '../../../operations/run/timeline.ts'
@@ -15,6 +16,7 @@ export function showRunExplained(answer: RunExplained, sheet: Sheet): string {
     ...part('In its way', holderLines(answer.waiting, own), own),
     ...part('Why it was planned', plannedLines(answer, own), own),
     ...part('What happened', timelineLines(answer, own), own),
+    ...part('Retries', retriesLines(answer), own),
     ...part('Next', nextLines(answer, own), own),
     ...part(
       'Note',
@@ -70,6 +72,12 @@ function timelineLines({ timeline, lateness }: RunExplained, sheet: Sheet): stri
   const ms = lateness?.startedMs ?? 0
   const late = lateness?.isGrowing === true ? 'it is' : 'it started'
   return [columns(null, rows), ...(ms > 0 ? [paint.yellow(`${late} ${howLong(ms)} late`)] : [])]
+}
+
+/** A run that has ended well is not tried again, whatever holds. */
+function retriesLines({ status, retries, budget }: RunExplained): string[] {
+  if (retries === null || status === 'completed' || status === 'cancelled' || status === 'skipped') return []
+  return [`${budget?.used ?? 0} used of ${retriesInWords(retries)}`]
 }
 
 /** What the lines at the top have said is not said again. */

@@ -1,3 +1,4 @@
+import { retriesInWords } from '../../../operations/explain/retries.ts'
 import type { ScheduleExplained } from '../../../operations/schedule/explain-output.ts'
 import type { HintTold } from '../../../operations/schedule/hint-told.ts'
 import type { LedgerTold } from '../../../operations/schedule/ledger-told.ts'
@@ -16,10 +17,12 @@ const reasonWidth = 200
  */
 export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): string {
   const own = { ...sheet, zone: answer.zone ?? sheet.zone }
+  const { retries } = answer
   return [
     headOf(answer.schedule, answer, own),
     ...factsOf(answer, own),
     ...part('Why', whyOf(answer, own), own),
+    ...part('Retries', retries === null ? [] : [`of a run: ${retriesInWords(retries)}`], own),
     ...part('Hints', hintLines(answer.hints, own), own),
     ...part('Waits for', awaitedLines(answer), own),
     ...part('Note', answer.notes.map(plainText), own),

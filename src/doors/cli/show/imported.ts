@@ -1,7 +1,7 @@
 import type { Imported } from '../../../operations/import/output.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { columns, indented } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import type { Paint, Sheet } from '../sheet.ts'
 
 const wordsWidth = 100
 const whatWidth = 60
@@ -9,31 +9,31 @@ const shownMax = 200
 
 /** What came of an import, and below it everything that did not: whoever brings in a file wants to read that first. */
 export function showImported(
-  { queues, schedules, runs, left, leftMore }: Imported,
+  { queues, schedules, runs, left, leftMore, different, differentMore }: Imported,
   { paint }: Sheet,
   { isRehearsal }: { readonly isRehearsal: boolean },
 ): string {
-  const rows = schedules.map(({ name, from, answer, inWords }) => {
-    return [paint.bold(plainText(name)), plainText(from), answer, shortText(inWords, wordsWidth)]
+  const rows = schedules.map(({ name, from, answer, paused, inWords }) => {
+    const came = paused ? `${answer}, paused` : answer
+    return [paint.bold(plainText(name)), plainText(from), came, shortText(inWords, wordsWidth)]
   })
   const made = rows.length === 0 ? [] : [indented(columns(['SCHEDULE', 'FROM', '', 'SAYS'], rows.slice(0, shownMax)))]
-  const missing = left.map(({ where, what, why }) => [
-    plainText(where),
-    paint.yellow(shortText(what, whatWidth)),
-    plainText(why),
-  ])
-  const more = rows.length > shownMax || left.length > shownMax || leftMore > 0
+  const isLong = [rows, left, different].some(({ length }) => length > shownMax)
+  const more = isLong || leftMore > 0 || differentMore > 0
   return [
     `${isRehearsal ? 'would import' : 'imported'} ${sumOf({ queues, schedules, runs })}${isRehearsal ? ' (a rehearsal: nothing was written)' : ''}`,
     ...made,
-    ...(left.length === 0
-      ? ['Nothing was left out.']
-      : [
-          `${left.length + leftMore} ${left.length + leftMore === 1 ? 'thing is' : 'things are'} other than they were, or left out:`,
-          indented(columns(['WHERE', 'WHAT', 'WHY'], missing.slice(0, shownMax))),
-        ]),
+    ...(left.length === 0 ? ['Nothing was left out.'] : listed('Left out', left, leftMore, paint)),
+    ...(different.length === 0 ? [] : listed('Different from before', different, differentMore, paint)),
     ...(more ? [paint.dim('  and more; --json has all that is listed')] : []),
   ].join('\n')
+}
+
+function listed(title: string, items: Imported['left'], more: number, paint: Paint): string[] {
+  const rows = items.slice(0, shownMax).map(({ where, what, why }) => {
+    return [plainText(where), paint.yellow(shortText(what, whatWidth)), plainText(why)]
+  })
+  return [`${title} (${items.length + more}):`, indented(columns(['WHERE', 'WHAT', 'WHY'], rows))]
 }
 
 function sumOf({ queues, schedules, runs }: Pick<Imported, 'queues' | 'schedules' | 'runs'>): string {

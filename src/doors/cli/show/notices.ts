@@ -1,7 +1,7 @@
 import { type Notify, notifyFields } from '../../../core/notice.ts'
 import { plainText } from '../../../operations/schedule/plain-text.ts'
 import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
-import type { Notices } from '../../../operations/store/notify.ts'
+import type { Notices, NotifyTested } from '../../../operations/store/notify.ts'
 import { columns, indented } from '../columns.ts'
 import { commandFor, type Sheet } from '../sheet.ts'
 import { when } from '../when.ts'
@@ -44,6 +44,11 @@ export function showNotifyWritten(
   const word = written[answer][isRehearsal ? 'rehearsed' : 'done']
   const end = isRehearsal ? ' (a rehearsal: nothing was written)' : ''
   return `${word} who is told of what fails in this namespace${end}\n${shown(notify, sheet)}`
+}
+
+export function showNotifyTested({ sent }: NotifyTested, sheet: Sheet): string {
+  const rows = sent.map(({ event, run }) => [event, run, commandFor(sheet, 'run', 'wait', run)])
+  return columns(['EVENT', 'RUN', 'HAS IT ARRIVED?'], rows)
 }
 
 export function showNotices({ notify, told }: Notices, sheet: Sheet): string {

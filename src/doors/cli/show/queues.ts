@@ -20,7 +20,8 @@ export function showQueues(queues: readonly Queue[], sheet: Sheet): string {
   return columns(['NAME', 'AT WORK', 'STANDS'], rows)
 }
 
-function standing({ paused, policy }: Queue, { paint, now }: Sheet): string {
+function standing({ paused, policy, createdAt }: Queue, { paint, now }: Sheet): string {
+  if (createdAt === null) return paint.dim('does not exist yet; the first work creates it with these defaults')
   if (policy === null) return paint.red('its policy cannot be read: nothing goes')
   if (paused === null) return paint.green('open')
   return paint.yellow(`paused ${relative(paused.at, now)}: ${plainText(paused.reason)}`)
@@ -82,6 +83,15 @@ export function showQueueWritten(
   return `${word} queue ${showQueue(queue, sheet).replace('\n', () => `${end}\n`)}`
 }
 
+export function showQueueDeleted(
+  { name }: { readonly name: string },
+  _: Sheet,
+  { isRehearsal }: { isRehearsal: boolean },
+): string {
+  const end = ' (a rehearsal: nothing was written)'
+  return isRehearsal ? `would delete queue ${plainText(name)}${end}` : `deleted queue ${plainText(name)}`
+}
+
 export function showWorkers(workers: readonly Worker[], sheet: Sheet): string {
   const { now, zone, paint } = sheet
   if (workers.length === 0) return `No worker has run here yet. Start one: ${commandFor(sheet, 'up')}`
@@ -97,12 +107,22 @@ export function showWorkers(workers: readonly Worker[], sheet: Sheet): string {
       [...can.kinds, ...(can.handlers ?? []).map((handler) => `handler ${handler}`)].map(plainText).join(', '),
     ]
   })
-  return columns(['ID', 'NAME', 'HOST', 'STANDS', 'STARTED', 'SLOTS', 'CAN'], rows)
+  const table = columns(['ID', 'NAME', 'HOST', 'STANDS', 'STARTED', 'SLOTS', 'CAN'], rows)
+  const lost = workers.filter(({ isDead }) => isDead).map(lostOf)
+  return [table, ...lost].join('\n')
+}
+
+/** What became of the runs of a worker that died. */
+function lostOf({ id, lost, diedAt }: Worker): string {
+  if (lost === null) return `${id} ${diedAt === null ? 'still holds what it had' : 'had no run'} when it died.`
+  const shown = lost.runs.map((run) => `${run.id} ${run.status} (${run.reason})`).join(', ')
+  const some = lost.count > lost.runs.length ? `, the last ${lost.runs.length} of them` : ''
+  return `${id}: ${lost.count} ${lost.count === 1 ? 'run was' : 'runs were'} taken back${some}: ${shown}.`
 }
 
 function lifeOf({ isLive, isDead, beatAt, stoppedAt }: Worker, now: number, paint: Paint): string {
   if (isLive) return paint.green('alive')
+  if (isDead) return paint.red(`dead, last heard of ${relative(beatAt, now)}`)
   if (stoppedAt !== null) return paint.dim(`stopped ${relative(stoppedAt, now)}`)
-  if (isDead) return paint.red(`died, last heard of ${relative(beatAt, now)}`)
   return paint.red(`not heard of for ${howLong(Math.max(0, now - beatAt))}`)
 }

@@ -4,6 +4,7 @@ import type { EnqueuedRun } from '../../../operations/run/enqueue.ts'
 import { noticeInWords } from '../../../operations/run/notice-words.ts'
 import type { attemptSaid, outputSaid } from '../../../operations/run/output.ts'
 import type { Run, RunLine, RunList } from '../../../operations/run/view.ts'
+import { waitsInWords } from '../../../operations/schedule/in-words.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { targetInWords } from '../../../operations/schedule/target-in-words.ts'
 import { columns, indented } from '../columns.ts'
@@ -69,7 +70,11 @@ export function showRun(run: Run, sheet: Sheet): string {
       'ended',
       end === null ? null : `${when(end.at, reader)}${end.reason === null ? '' : `: ${plainText(end.reason)}`}`,
     ],
-    ['attempts', `${run.fence}, of which ${run.attempts} used the budget`],
+    [
+      'attempts',
+      `${run.fence}, of which ${run.attempts} used the budget${run.maxAttempts === undefined ? '' : ` of ${run.maxAttempts}`}`,
+    ],
+    ['backoff', run.backoff === undefined ? null : waitsInWords(run.backoff)],
     ['timeout', run.timeoutMs === undefined ? null : formatDuration(run.timeoutMs)],
     ['key', run.concurrencyKey === null ? null : plainText(run.concurrencyKey)],
     ['idempotency key', run.idempotencyKey === null ? null : plainText(run.idempotencyKey)],
@@ -85,7 +90,8 @@ export function showRun(run: Run, sheet: Sheet): string {
   const head = `${paint.bold(run.id)}  ${colourOf(run.status, paint)(run.status)}  ${targetInWords(run.target)}`
   const [why, output] = [commandFor(sheet, 'explain', 'run', run.id), commandFor(sheet, 'run', 'output', run.id)]
   const more = paint.dim(`why: ${why}    output: ${output}`)
-  return [head, indented(facts(rows, paint)), indented(more)].join('\n')
+  const shown = run.output === undefined ? [] : ['', showOutput(run.output) || 'Nothing was put out.']
+  return [head, indented(facts(rows, paint)), indented(more), ...shown].join('\n')
 }
 
 export function showAttempts(attempts: readonly z.output<typeof attemptSaid>[], { now, zone, paint }: Sheet): string {

@@ -16,17 +16,22 @@ import { colourOf } from './schedules.ts'
 const textWidth = 60
 
 export function showPlan(plan: Plan, { paint, now }: Sheet): string {
-  const { queue, inFlight, maxConcurrent, available, leases, skippedByReason, reclaimable, wakeAt, isWhole } = plan
+  const { queue, exists, inFlight, maxConcurrent, available, leases, skippedByReason, reclaimable } = plan
+  const { skipped, wakeAt, isWhole } = plan
   const head = `${paint.bold(plainText(queue))}  ${inFlight} of ${maxConcurrent} at work, room for ${available}`
-  const going = leases.map(({ runId, priority, enqueuedAt }) => [
+  const going = leases.map(({ runId, priority, attempts, enqueuedAt }) => [
     paint.bold(runId),
     String(priority),
+    String(attempts),
     relative(enqueuedAt, now),
   ])
+  const tried = skipped.filter(({ attempts }) => attempts > 0)
   const counts = skippedByReason.map(({ reason, count }) => `${count} ${reason}`).join(', ')
   const lines = [
-    leases.length === 0 ? 'nobody would go now' : columns(['WOULD GO', 'PRIORITY', 'MADE'], going),
+    ...(exists ? [] : ['The queue does not exist yet: the first run or setting that names it creates it.']),
+    leases.length === 0 ? 'No run can be leased now.' : columns(['WOULD GO', 'PRIORITY', 'ATTEMPTS', 'MADE'], going),
     ...(counts === '' ? [] : [`would not: ${counts}${isWhole ? '' : ' (of those looked at)'}`]),
+    ...(tried.length === 0 ? [] : [`attempts used: ${triedText(tried)}`]),
     ...(reclaimable.length === 0 ? [] : [paint.yellow(`expired, to be taken back: ${namesOf(reclaimable)}`)]),
     ...(wakeAt === null ? [] : [`time alone may change this ${relative(wakeAt, now)}`]),
   ]
@@ -38,6 +43,11 @@ const namesMax = 10
 function namesOf(runs: readonly { readonly runId: string }[]): string {
   const shown = runs.slice(0, namesMax).map(({ runId }) => runId)
   return shown.join(', ') + (runs.length > namesMax ? ` and ${runs.length - namesMax} more` : '')
+}
+
+function triedText(tried: Plan['skipped']): string {
+  const shown = tried.slice(0, namesMax).map(({ runId, attempts }) => `${runId} ${attempts}`)
+  return shown.join(', ') + (tried.length > namesMax ? ` and ${tried.length - namesMax} more` : '')
 }
 
 export function showLeasing(answer: Leasing, sheet: Sheet): string {
@@ -76,6 +86,7 @@ const stops: Readonly<Record<NonNullable<HandedOut['stopped']>, string>> = {
   'queue-paused': 'the queue is paused',
   paused: 'everything is stopped',
   'policy-unreadable': 'its policy cannot be read: set it anew',
+  'no-queue': 'the queue does not exist yet: the first run or setting that names it creates it',
 }
 
 function remarks({ stopped, reclaimed, setAside, more }: HandedOut, { paint }: Sheet): string[] {

@@ -19,8 +19,12 @@ export interface Writing {
 
 /** Echoes what was written: what came of it and where, the schedule in words, its next instants, and what changed. */
 export function showScheduleWritten(written: ScheduleWritten, sheet: Sheet, writing: Writing): string {
-  const { next, schedule, inWords, answer } = written
+  const { next, schedule, inWords, answer, queueCreated } = written
   const parts: [string, string][] = [['next', next.length === 0 ? whyNone(schedule) : showUpcoming(next, sheet)]]
+  if (queueCreated !== undefined) {
+    const { name, maxConcurrent } = queueCreated
+    parts.push(['queue', `${plainText(name)} is new: ${maxConcurrent} at a time`])
+  }
   if (answer === 'updated') parts.push(['changed', changesIn(written)])
   const backoff = backoffInWords(schedule)
   const said = backoff === null ? inWords : `${inWords}\n${sheet.paint.dim(backoff)}`

@@ -115,6 +115,14 @@ export function showResumption(
   return `${resumed ? 'resumed' : 'was not paused:'} ${plainText(schedule.name)}, next: ${nextOf(schedule, sheet)}`
 }
 
+export function showScheduleReset(
+  answer: { readonly failureCount: number; readonly schedule: Schedule },
+  sheet: Sheet,
+): string {
+  const { failureCount, schedule } = answer
+  return `reset ${plainText(schedule.name)}, failures in a row: ${failureCount} before, 0 now, next: ${nextOf(schedule, sheet)}`
+}
+
 export function showPause(schedule: Schedule, sheet: Sheet): string {
   const { paused } = schedule
   const name = plainText(schedule.name)

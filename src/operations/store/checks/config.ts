@@ -4,7 +4,7 @@ import { counted, type Examination, wrong } from '../examination.ts'
 export const config: Examination = {
   check: 'config',
   means:
-    'Whether the files that look after queues and schedules can be applied. Wrong when one cannot: what it said before is still at work.',
+    'Whether the files that look after queues and schedules can be applied. Wrong when one cannot: what was applied before stays as it is.',
   next: 'Mend what it names in the file; a worker that watches it applies it by itself, else `belfry apply`.',
   async look({ store, now }) {
     const [sources, faults] = [await store.read.configs(), await store.read.configFaults()]
@@ -14,7 +14,7 @@ export const config: Examination = {
     const findings = faults.map(({ file, says, at }) =>
       wrong(
         file,
-        `It cannot be applied for ${about(Math.max(0, now - at))}, and what it said before is still at work: ${says}`,
+        `It cannot be applied for ${about(Math.max(0, now - at))}, and nothing was changed: ${says}`,
         'Once that is seen to: belfry apply',
       ),
     )

@@ -6,7 +6,7 @@ import type { Patient } from '../patient.ts'
 const pruneLimit = 500
 const pruneStepsMax = 200
 /** A file of this size is read in well under a second, beside everything else. */
-const readBytesMax = 64 * 1024 * 1024
+export const readBytesMax = 64 * 1024 * 1024
 
 export const store: Examination = {
   check: 'store',

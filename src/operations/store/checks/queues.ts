@@ -1,7 +1,7 @@
 import { canExecute, type TargetNeed } from '../../../core/plan.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
 import type { QueueView } from '../../../store/view.ts'
-import { wayToMeet } from '../../explain/fleet.ts'
+import { takersAmong, wayToMeet } from '../../explain/fleet.ts'
 import { about, clause } from '../../explain/words.ts'
 import { belfryCommand } from '../../shell-words.ts'
 import { counted, countedAtLeast, type Examination, nextOf, note, wrong } from '../examination.ts'
@@ -45,12 +45,12 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
 export const noWorker: Examination = {
   check: 'no-worker',
   means:
-    'Ready runs that no live worker can execute that works for their queue, by queue and what they need. Wrong, but noted where they have no target: those are for outside hosts, which lease them through a door.',
+    'Ready runs that no live worker can execute that works for their queue, by queue and what they need; a run whose backoff or notBefore is over is ready. Wrong, but noted where they have no target: those are for outside hosts, which lease them through a door.',
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or `belfry up` for commands and HTTP; or cancel the runs.',
   async look(patient) {
     // Some workers are there for some queues only, so that whoever is there for all does not suffice to tell.
     const asked = await patient.store.read.health.lanesBeyond(patient.canAnywhere, lanesLimit)
-    const lanes = asked.filter((lane) => !canExecute(needOf(lane), patient.canIn(lane.queue)))
+    const lanes = asked.filter((lane) => takersAmong(needOf(lane), lane.queue, patient.live).length === 0)
     if (lanes.length > 0) {
       const findings = lanes.map((lane) => ofLane(lane, patient))
       return { says: 'There are ready runs that no live worker can execute.', findings }

@@ -12,7 +12,7 @@ export const workers: Examination = {
   means:
     'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
   next: 'Start a worker: `belfry up`.',
-  mends: 'Notes that a worker has stopped whose process this machine knows to be gone, once it holds no run.',
+  mends: 'Notes that a worker died whose process this machine knows to be gone, once it holds no run.',
   async look(patient): Promise<Seen> {
     const { live } = patient
     const says =
@@ -29,11 +29,11 @@ export const workers: Examination = {
     if (buried.length === 0) return []
     const { unknown } = await store.beat(
       buried.map(({ id }) => id),
-      { stopped: true },
+      { died: true },
     )
     return buried
       .filter(({ id }) => !unknown.includes(id))
-      .map((worker) => fixed(silence(worker, patient, 0), 'It is noted that it has stopped.'))
+      .map((worker) => fixed(silence(worker, patient, 0), 'It is noted that it died.'))
   },
 }
 

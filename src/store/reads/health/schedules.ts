@@ -1,5 +1,6 @@
 import type { ScheduleSpec } from '../../../core/schedule.ts'
 import { checkInteger } from '../../check.ts'
+import { columnsOf } from '../../columns.ts'
 import type { StoreContext } from '../../context.ts'
 import type { ScheduleHealth } from '../../health.ts'
 import { scheduleRowOf } from '../../schedule-row.ts'
@@ -8,7 +9,7 @@ import { refuseUnworkable } from '../../turn.ts'
 
 const findPage = both(
   'health schedules',
-  'select * from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3',
+  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name > $2 and deleted_at is null order by name limit $3`,
 )
 
 const pageMax = 1_000
@@ -30,6 +31,9 @@ function healthOf(row: Row): ScheduleHealth {
     failureCount: row.failure_count as number,
     disabled: disabledAt === null ? null : { at: disabledAt, reason: (row.disabled_reason ?? 'disabled') as string },
     isDone: row.is_done === 1,
+    lastEndAt: row.last_end_at as number | null,
+    lastSuccessAt: row.last_success_at as number | null,
+    nextDueAt: disabledAt === null ? (row.next_due_at as number | null) : null,
   }
 }
 

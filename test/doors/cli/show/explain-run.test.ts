@@ -42,6 +42,9 @@ describe('the explanation of a run', () => {
       '',
       'What happened',
       '  Mon 10:01:30 Europe/Paris  now  enqueued',
+      '',
+      'Retries',
+      '  0 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
     ])
   })
 
@@ -76,6 +79,9 @@ describe('the explanation of a run', () => {
       '  Mon 10:00:01 Europe/Paris  now      started    attempt 2, w on h (w-17)',
       '  Mon 10:00:01 Europe/Paris  now      ended      attempt 2 failed: HTTP 502. It may be tried again 2s later (2 attempts used; the policy of today gives a backoff of 2s).',
       '  Mon 10:00:03 Europe/Paris  in 2 s   may go on',
+      '',
+      'Retries',
+      '  2 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
     ])
   })
 
@@ -102,6 +108,9 @@ describe('the explanation of a run', () => {
       '  Mon 12:00:32 America/New_York  now       started  attempt 1, w on h (w-17)',
       '  Mon 12:00:32 America/New_York  now       ended    attempt 1 failed: exit code 1 (not retryable). The run ended: failed.',
       '  it started 32 s late',
+      '',
+      'Retries',
+      '  1 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
       '',
       'Next',
       '  It has ended; its schedule runs next: in 24 h, Tue 12:00 America/New_York',

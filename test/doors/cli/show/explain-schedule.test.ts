@@ -34,6 +34,9 @@ describe('the explanation of a schedule', () => {
       '  decided 1 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  Asked again with what was stored, the governor answers the same.',
       '',
+      'Retries',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '',
       'Hints',
       '  every 1 h                              counts  until Mon 12:00 Europe/Paris (in 1 h 59 min)  tester: a quiet day',
       '  once in 9 min, Mon 10:10 Europe/Paris  counts  until Mon 10:30 Europe/Paris (in 29 min)      tester: the inbox fills up',
@@ -54,6 +57,9 @@ describe('the explanation of a schedule', () => {
       '  pause stopped it: the schedule is paused until then',
       '  decided now, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'Retries',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
     ])
   })
 
@@ -79,6 +85,9 @@ describe('the explanation of a schedule', () => {
       '  backoff 10 min → 20 min after 1 failed in a row: each failure in a row doubles the wait, five times at most; the first success ends it',
       '  decided now, Mon 04:30 America/New_York by version 1 of the schedule',
       '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'Retries',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
       '',
       'Waits for',
       '  r-18  leased  w on h (w-19) is at attempt 1.',
@@ -125,6 +134,9 @@ describe('the explanation of a schedule', () => {
       '  →  its timing  5 min ago, Mon 12:00 Europe/Paris  won  it is the first that counts',
       '  decided 2 h 5 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
       '  Asked again with what was stored, the governor answers the same.',
+      '',
+      'Retries',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
     ])
   })
 

@@ -44,6 +44,7 @@ describe('the echo of a schedule that was written', () => {
       '           2026-01-07 02:30 Europe/Paris  2026-01-07T01:30Z  in 1 d 16 h',
     ])
     expect(lines.slice(7)).toEqual([
+      '  queue    b is new: 1 at a time',
       '  changed  startAt: 2026-01-01T00:00Z → none',
       '           payload: {"full":true} → none',
       '           cron: 0 2 * * * → 30 2 * * *',

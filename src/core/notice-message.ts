@@ -1,0 +1,244 @@
+import type { SentNotice } from './notice.ts'
+
+/** The forms in which receivers take a notice. */
+export const noticeFormats = ['json', 'text', 'slack', 'teams', 'discord', 'ntfy'] as const
+export type NoticeFormat = (typeof noticeFormats)[number]
+
+/** A notice as one receiver wants it. */
+export interface NoticeMessage {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Of a Slack text object, and so of each text in our blocks. */
+const slackTextLengthMax = 3_000
+/** Of a Slack header block. */
+const slackHeaderLengthMax = 150
+const discordContentLengthMax = 2_000
+/** Facts of usual length fit; with the longest title they leave room for the link to a run. */
+const discordFactsLengthMax = 1_200
+const ntfyMessageBytesMax = 4_096
+const titleLengthMax = 200
+
+const jsonHeaders = { 'content-type': 'application/json' }
+const textHeaders = { 'content-type': 'text/plain; charset=utf-8' }
+
+/**
+ * Writes a notice in the form of its receiver. Reason and output are text from outside: they are put where the receiver shows text as it
+ * is, or escaped, so that nothing in them mentions people, makes links or ends the place that it stands in.
+ */
+export function noticeMessage(format: NoticeFormat, notice: SentNotice): NoticeMessage {
+  switch (format) {
+    case 'json':
+      return { body: JSON.stringify(notice), headers: jsonHeaders }
+    case 'text':
+      return { body: plainMessage(notice), headers: textHeaders }
+    case 'slack':
+      return { body: JSON.stringify(slackMessage(notice)), headers: jsonHeaders }
+    case 'teams':
+      return { body: JSON.stringify(teamsMessage(notice)), headers: jsonHeaders }
+    case 'discord':
+      return { body: JSON.stringify(discordMessage(notice)), headers: jsonHeaders }
+    case 'ntfy':
+      return ntfyMessage(notice)
+  }
+}
+
+const happened = { failure: 'failed', park: 'was parked', recover: 'works again', overdue: 'is overdue' } as const
+
+/** What happened in a line: "Schedule nightly failed". */
+function titleOf({ event, schedule, queue, run, test }: SentNotice): string {
+  const subject = schedule === null ? `Run ${run ?? ''} of queue ${queue}` : `Schedule ${schedule}`
+  return shortened(`${test ? 'Test: ' : ''}${oneLine(subject)} ${happened[event]}`, titleLengthMax)
+}
+
+/** What is known of it, a line each. */
+function factsOf({ at, namespace, queue, run, attempt, reason, failuresInARow, suppressed }: SentNotice): string[] {
+  const ofRun = run === null ? [] : [`Run: ${run}${attempt === null ? '' : `, attempt ${attempt}`}`]
+  return [
+    `Reason: ${oneLine(reason)}`,
+    ...ofRun,
+    `Queue: ${oneLine(queue)}`,
+    ...(namespace === 'default' ? [] : [`Namespace: ${oneLine(namespace)}`]),
+    ...((failuresInARow ?? 0) > 0 ? [`Failures in a row: ${failuresInARow}`] : []),
+    ...(suppressed > 0 ? [`Notifications held back since the last one: ${suppressed}`] : []),
+    `At: ${at}`,
+  ]
+}
+
+/** The lines of output; `null` where there are none. */
+function outputOf({ output }: SentNotice): string | null {
+  const text = visible(output ?? '')
+    .replace(/^\n+/, '')
+    .trimEnd()
+  return text === '' ? null : text
+}
+
+function plainMessage(notice: SentNotice, bytesMax?: number, hasTitle = true): string {
+  const head = [...(hasTitle ? [titleOf(notice)] : []), ...factsOf(notice)].join('\n')
+  const output = outputOf(notice)
+  const link = notice.link === null || !hasTitle ? '' : `\n${notice.link}`
+  const before = output === null ? '' : '\n\nLast lines of output:\n'
+  const fixed = head + link + before
+  if (output === null) return bytesMax === undefined ? fixed : cutToBytes(fixed, bytesMax)
+  if (bytesMax === undefined) return `${fixed}${output}`
+  const room = bytesMax - Buffer.byteLength(fixed)
+  return cutToBytes(`${fixed}${lastPart(output, (text) => Buffer.byteLength(text) <= room)}`, bytesMax)
+}
+
+/** Blocks of plain and preformatted text, in which Slack reads no markup; `text` is what notifications show. */
+function slackMessage(notice: SentNotice): unknown {
+  const title = titleOf(notice)
+  const output = outputOf(notice)
+  const plain = (text: string, lengthMax: number) => ({
+    type: 'plain_text',
+    text: shortened(text, lengthMax),
+    emoji: false,
+  })
+  const preformatted = (text: string) => {
+    const fitting = lastPart(text, (part) => part.length <= slackTextLengthMax)
+    return { type: 'rich_text_preformatted', elements: [{ type: 'text', text: fitting }] }
+  }
+  const link = (url: string) => ({
+    type: 'rich_text_section',
+    elements: [{ type: 'link', url, text: 'Open in Belfry' }],
+  })
+  return {
+    text: slackEscaped(title),
+    blocks: [
+      { type: 'header', text: plain(title, slackHeaderLengthMax) },
+      { type: 'section', text: plain(factsOf(notice).join('\n'), slackTextLengthMax) },
+      ...(output === null ? [] : [{ type: 'rich_text', elements: [preformatted(output)] }]),
+      ...(notice.link === null ? [] : [{ type: 'rich_text', elements: [link(notice.link)] }]),
+    ],
+  }
+}
+
+/** A text run of an Adaptive Card is shown as it is; a text block would read Markdown in it. */
+function teamsMessage(notice: SentNotice): unknown {
+  const block = (text: string, style: object) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...style }],
+  })
+  const output = outputOf(notice)
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      block(titleOf(notice), { size: 'Large', weight: 'Bolder' }),
+      ...factsOf(notice).map((fact) => block(fact, {})),
+      ...(output === null ? [] : [block(output, { fontType: 'Monospace', size: 'Small' })]),
+    ],
+    ...(notice.link !== null && {
+      actions: [{ type: 'Action.OpenUrl', title: 'Open in Belfry', url: notice.link }],
+    }),
+  }
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }],
+  }
+}
+
+/** Only links that we write ourselves become a picture of their page. */
+const discordSuppressEmbeds = 1 << 2
+
+/**
+ * The facts and the output stand in a code block; whatever they say, nobody is mentioned. Discord refuses a message that is
+ * too long, so a link for which there is no room is left out: half a link leads nowhere.
+ */
+function discordMessage(notice: SentNotice): unknown {
+  const output = outputOf(notice)
+  const title = `**${discordEscaped(titleOf(notice))}**`
+  const facts = shortened(inCodeBlock(factsOf(notice).join('\n')), discordFactsLengthMax)
+  const before = output === null ? '' : '\n\n'
+  const content = (link: string, rest: string) => `${title}${link}\n\`\`\`\n${facts}${before}${rest}\n\`\`\``
+  const fullLink = notice.link === null ? '' : `\n<${notice.link}>`
+  const link = content(fullLink, '').length <= discordContentLengthMax ? fullLink : ''
+  const room = discordContentLengthMax - content(link, '').length
+  const rest = output === null ? '' : lastPart(inCodeBlock(output), (text) => text.length <= room)
+  return {
+    content: content(link, rest),
+    allowed_mentions: { parse: [] },
+    flags: discordSuppressEmbeds,
+  }
+}
+
+/** The title, the priority and the link are headers; the body is the message. */
+function ntfyMessage(notice: SentNotice): NoticeMessage {
+  const isGood = notice.event === 'recover'
+  return {
+    body: plainMessage(notice, ntfyMessageBytesMax, false),
+    headers: {
+      ...textHeaders,
+      title: headerText(titleOf(notice)),
+      priority: isGood ? 'default' : 'high',
+      tags: isGood ? 'white_check_mark' : 'rotating_light',
+      ...(notice.link !== null && { click: notice.link }),
+    },
+  }
+}
+
+/** Other characters than those of ASCII as RFC 2047 writes them, which ntfy reads. */
+function headerText(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
+}
+
+/** The signs with which Slack begins a mention or a link. */
+function slackEscaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** What Discord reads as Markdown, and what begins a mention. */
+function discordEscaped(text: string): string {
+  return text.replace(/[\\*_~`|>#[\]()<@:+-]/g, '\\$&')
+}
+
+/** Three backticks in a row end the block, so a character without width stands between any two. */
+function inCodeBlock(text: string): string {
+  return text.replace(/`(?=`)/g, '`\u200b')
+}
+
+/** Without what terminals obey and readers do not see: colours, cursor moves, direction marks. */
+function visible(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(ansi, '')
+    .replaceAll('\r\n', '\n')
+    .replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, '')
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are steered by exactly these.
+const ansi = /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g
+
+function oneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ').trim()
+}
+
+function shortened(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/** The last lines that fit, or the end of the last line where not even that does. */
+function lastPart(text: string, fits: (text: string) => boolean): string {
+  if (fits(text)) return text
+  const lines = text.split('\n')
+  while (lines.length > 1) {
+    lines.shift()
+    const part = `…\n${lines.join('\n')}`
+    if (fits(part)) return part
+  }
+  let line = lines[0] ?? ''
+  while (line !== '' && !fits(`…${line}`))
+    line = line.slice(Math.ceil(line.length / 10)).replace(/^[\udc00-\udfff]/, '')
+  return line === '' ? '' : `…${line}`
+}
+
+function cutToBytes(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= bytesMax) return text
+  return bytes
+    .subarray(0, bytesMax)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')
+}

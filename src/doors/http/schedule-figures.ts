@@ -1,0 +1,76 @@
+import type { OperationContext } from '../../operations/context.ts'
+
+type Store = OperationContext['store']
+type Page = Awaited<ReturnType<Store['read']['health']['schedules']>>
+
+interface Figure {
+  readonly name: string
+  readonly help: string
+  /** `null` where a schedule has none; its line is left out then. */
+  readonly of: (schedule: Page[number]) => number | null
+}
+
+const figures: readonly Figure[] = [
+  {
+    name: 'belfry_schedule_last_success_timestamp_seconds',
+    help: 'When an occurrence of the schedule completed last, in Unix seconds. Absent before the first.',
+    of: ({ lastSuccessAt }) => seconds(lastSuccessAt),
+  },
+  {
+    name: 'belfry_schedule_last_end_timestamp_seconds',
+    help: 'When an occurrence of the schedule ended last, however it ended, in Unix seconds. Absent before the first.',
+    of: ({ lastEndAt }) => seconds(lastEndAt),
+  },
+  {
+    name: 'belfry_schedule_consecutive_failures',
+    help: 'How many occurrences of the schedule failed in a row.',
+    of: ({ failureCount }) => failureCount,
+  },
+  {
+    name: 'belfry_schedule_next_run_timestamp_seconds',
+    help: 'When the next occurrence of the schedule is due, in Unix seconds. Absent while it is disabled, while it waits for a run to end, and where nothing follows.',
+    of: ({ nextDueAt }) => seconds(nextDueAt),
+  },
+]
+
+const schedulesMax = 10_000
+const pageLimit = 500
+const cut = 'belfry_schedules_are_cut'
+
+/**
+ * The figures of each schedule, as Prometheus reads them. They are written here a page at a time: a registry would keep
+ * forty thousand series, and would write all of them in one go while the worker beside it stands still.
+ */
+export async function scheduleFigures({ read }: Store): Promise<string> {
+  const lines = figures.map(({ name, help }) => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`])
+  let told = 0
+  let page: Page = []
+  do {
+    const after = page.at(-1)?.name
+    page = await read.health.schedules({ limit: pageLimit, ...(after !== undefined && { after }) })
+    for (const schedule of page) {
+      const labels = `{schedule="${escaped(schedule.name)}"}`
+      for (const [index, { name, of }] of figures.entries()) {
+        const value = of(schedule)
+        if (value !== null) lines[index]?.push(`${name}${labels} ${value}`)
+      }
+    }
+    told += page.length
+  } while (page.length === pageLimit && told < schedulesMax)
+  const isCut = page.length === pageLimit && (await hasMore(read, page))
+  const help = `1 where there are over ${schedulesMax} schedules, and the figures are of the first of them by name; else 0.`
+  return [...lines.flat(), `# HELP ${cut} ${help}`, `# TYPE ${cut} gauge`, `${cut} ${isCut ? 1 : 0}`, ''].join('\n')
+}
+
+async function hasMore(read: Store['read'], page: Page): Promise<boolean> {
+  return (await read.health.schedules({ limit: 1, after: page.at(-1)?.name ?? '' })).length > 0
+}
+
+function seconds(at: number | null): number | null {
+  return at === null ? null : at / 1_000
+}
+
+/** As the text format of Prometheus writes the value of a label. */
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}

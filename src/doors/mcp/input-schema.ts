@@ -1,0 +1,139 @@
+import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import type { AnyOperation, Scope } from '../../operations/operation.ts'
+
+export type InputSchema = JsonSchema & { readonly type: 'object' }
+
+type Properties = Readonly<Record<string, JsonSchema>>
+
+/** Limits that the verb judges, and explains when they are broken: a model keeps them unasked, or is told. */
+const judged: ReadonlySet<string> = new Set([
+  ...['$schema', 'examples', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'pattern'],
+])
+
+/** The fields by which work with a target is taken; below admin a model takes only work that was left to outside hosts. */
+export const takingFields = ['kinds', 'handlers'] as const
+
+export function takesWork({ effect, input }: AnyOperation): boolean {
+  return effect !== 'read' && takingFields.some((field) => field in input.shape)
+}
+
+/**
+ * What a call may say, as short as it can be told: no field that this scope may not use, no second spelling of a
+ * duration, no definition twice, no description of what the name says.
+ */
+export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchema {
+  const { $defs = {}, ...whole } = jsonSchemaOf(operation.input, 'input')
+  const defs = $defs as Properties
+  const isAdmin = scope === 'admin'
+  const gone = new Set<string>(!isAdmin && takesWork(operation) ? takingFields : [])
+  const written = shortened(whole, { defs, isAdmin }) as JsonSchema
+  const properties = Object.entries((written.properties ?? {}) as Properties).filter(([field]) => !gone.has(field))
+  const schema = { ...written, type: 'object' as const, properties: Object.fromEntries(properties) }
+  return withDefinitions({ ...schema, additionalProperties: false }, { defs, isAdmin })
+}
+
+interface Around {
+  readonly defs: Properties
+  readonly isAdmin: boolean
+}
+
+function shortened(schema: unknown, around: Around): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => shortened(part, around))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { anyOf, ...given } = schema as JsonSchema
+  const choice = anyOf === undefined ? {} : choiceOf(anyOf as JsonSchema[], around)
+  const fields = Object.entries({ ...given, ...choice }).filter(([keyword]) => !judged.has(keyword))
+  const written = fields.map(([keyword, value]) => [keyword, shortenedIn(keyword, value, around)])
+  const { additionalProperties, ...rest } = Object.fromEntries(written) as JsonSchema
+  return additionalProperties === undefined || additionalProperties === false ? rest : { ...rest, additionalProperties }
+}
+
+function shortenedIn(keyword: string, value: unknown, around: Around): unknown {
+  if (keyword === 'properties') return propertiesOf(value as Properties, around)
+  if (keyword === 'description' && !around.isAdmin) return withoutPrograms(String(value))
+  return keyword === 'enum' || keyword === 'const' ? value : shortened(value, around)
+}
+
+/** Below admin a target starts no program and sends no secret, so that neither is offered. */
+function choiceOf(forms: readonly JsonSchema[], around: Around): JsonSchema {
+  const left = around.isAdmin ? forms : forms.filter((form) => !isForAdmins(form, around))
+  const [only] = left
+  return left.length === 1 && only !== undefined ? only : { anyOf: [...left] }
+}
+
+function isForAdmins({ $ref, properties }: JsonSchema, { defs }: Around): boolean {
+  const told = $ref === undefined ? properties : defs[nameIn($ref)]?.properties
+  return told !== undefined && ('command' in told || 'secret' in told)
+}
+
+/** Takes what is said of programs out of a sentence; a test finds those that still speak of them. */
+function withoutPrograms(text: string): string {
+  return text
+    .replace(/, a command and an HTTP request/, ' and an HTTP request')
+    .replace(/: an HTTP request or a command/, '')
+    .replace(/\d+\w for a command, /, '')
+}
+
+/** What only programs have. */
+const ofPrograms: ReadonlySet<string> = new Set(['exitCodes'])
+
+/** `everyMs` says what `every` says. */
+function propertiesOf(properties: Properties, around: Around): Properties {
+  const fields = Object.entries(properties).filter(
+    ([field]) =>
+      !(field.endsWith('Ms') && field.slice(0, -2) in properties) && (around.isAdmin || !ofPrograms.has(field)),
+  )
+  return Object.fromEntries(fields.map(([field, schema]) => [field, shortened(schema, around) as JsonSchema]))
+}
+
+function nameIn($ref: string): string {
+  return $ref.replace('#/$defs/', '')
+}
+
+/** Definitions that are used twice stand once, under `$defs`; one that is used once stands where it is used. */
+function withDefinitions(schema: InputSchema, around: Around): InputSchema {
+  const uses = new Map<string, number>()
+  const count = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/\$defs\/([^"]+)"/g)) {
+      const before = uses.get(name as string) ?? 0
+      uses.set(name as string, before + 1)
+      if (before === 0) count(definitionOf(name as string, around))
+    }
+  }
+  count(schema)
+  const inlined = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(inlined)
+    if (typeof part !== 'object' || part === null) return part
+    const { $ref, ...rest } = part as JsonSchema
+    const name = $ref === undefined ? undefined : nameIn($ref)
+    if (name !== undefined && uses.get(name) === 1) return inlined({ ...definitionOf(name, around), ...rest })
+    return Object.fromEntries(Object.entries(part).map(([keyword, value]) => [keyword, inlined(value)]))
+  }
+  const shared = [...uses].filter(([, times]) => times > 1).map(([name]) => [name, inlined(definitionOf(name, around))])
+  const whole = inlined(schema) as InputSchema
+  return shared.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(shared) }
+}
+
+/** The same fields without a word about them, for a tool whose fields another tool explains. */
+export function wordless(schema: InputSchema): InputSchema {
+  return bare(schema) as InputSchema
+}
+
+function bare(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(bare)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { description: _, ...rest } = schema as JsonSchema
+  const written = Object.entries(rest).map(([keyword, value]) => {
+    const isNamed = keyword === 'properties' || keyword === '$defs'
+    return [keyword, isNamed ? bareEach(value as Properties) : bare(value)]
+  })
+  return Object.fromEntries(written)
+}
+
+function bareEach(named: Properties): Properties {
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, bare(schema) as JsonSchema]))
+}
+
+function definitionOf(name: string, around: Around): JsonSchema {
+  return shortened(around.defs[name] ?? {}, around) as JsonSchema
+}

@@ -1,0 +1,13 @@
+import type { z } from 'zod'
+
+/** The schema that judges a value, without what makes its field optional, nullable or another form of it. */
+export function innerSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
+  const {
+    innerType,
+    in: first,
+    out,
+  } = (schema?.def ?? {}) as { innerType?: z.ZodType; in?: z.ZodType; out?: z.ZodType }
+  if (innerType !== undefined) return innerSchema(innerType)
+  if (first === undefined) return schema
+  return innerSchema(first.def.type === 'transform' ? out : first)
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { QueueUse } from '../../store/port.ts'
+import type { Counted } from '../../store/view.ts'
+import { throwAbsentQueue } from '../absent.ts'
+import { queueName } from '../fields.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { text } from '../output.ts'
+import { quoted } from '../problem.ts'
+
+export const remove = operation({
+  noun: 'queue',
+  verb: 'delete',
+  says: 'Deletes an empty queue, whose name is free at once; ended runs in it are kept as long as before.',
+  request: 'a deletion of a queue',
+  effect: 'destructive',
+  scope: 'admin',
+  rehearses: true,
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: z.strictObject({
+    name: text('The name that is free now.'),
+    deleted: z.literal(true).describe('Always true.'),
+  }),
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  examples: [{ name: 'mail' }],
+  async run(context, { name }) {
+    const { store, actor } = context
+    const answer = await store.deleteQueue(name, { actor })
+    switch (answer.answer) {
+      case 'deleted':
+        return { name, deleted: true as const }
+      case 'not-found':
+        return throwAbsentQueue(context, name)
+      case 'system':
+        throw new BelfryError('conflict', `Queue ${quoted(name)} cannot be deleted: Belfry itself uses it.`, {
+          hint: 'Change its policy instead: `belfry queue set`.',
+          details: { queue: name },
+        })
+      case 'in-use':
+        throw inUse(name, answer.use)
+    }
+  },
+})
+
+function inUse(name: string, use: QueueUse): BelfryError {
+  const { live, parked, schedules, schedulesCount, routines } = use
+  const reasons = [
+    live.count === 0 ? '' : `${runs(live)} in it ${live.count === 1 ? 'has' : 'have'} not ended`,
+    parked.count === 0 ? '' : `${runs(parked)} in it ${parked.count === 1 ? 'is' : 'are'} parked`,
+    schedulesCount === 0 ? '' : `${named('schedule', schedules, schedulesCount)} it`,
+    routines.length === 0 ? '' : `${named('routine', routines, routines.length)} it`,
+  ].filter((reason) => reason !== '')
+  return new BelfryError('conflict', `Queue ${quoted(name)} is in use: ${reasons.join('; ')}.`, {
+    hint: 'Let its runs end or cancel them, and give those that name it another queue.',
+    details: { queue: name, live: live.count, parked: parked.count, schedules: schedulesCount, routines },
+  })
+}
+
+function runs({ count, countIsAtLeast }: Counted): string {
+  return `${countIsAtLeast ? 'at least ' : ''}${count} ${count === 1 ? 'run' : 'runs'}`
+}
+
+function named(noun: string, names: readonly string[], count: number): string {
+  const more = count - names.length
+  const all = more > 0 ? [...names, `${more} more`] : names
+  return count === 1 ? `${noun} ${names[0]} names` : `${noun}s ${all.join(', ')} name`
+}

@@ -1,0 +1,158 @@
+import { formatId } from '../../core/id.ts'
+import { all, both, one, probing, type Statement, type Step } from '../statement.ts'
+import { type Candidates, integerIn, type Look, misplaced, runIn } from './run-sources.ts'
+
+/**
+ * These lists go by when their runs were made, newest first, then by id. An id alone tells nothing of that: each process
+ * takes ids from a block of its own on PostgreSQL, and a caller's transaction has a range of its own on SQLite.
+ */
+interface MadeAt {
+  readonly id: number
+  readonly at: number
+}
+
+/** No look passes more rows than this, however few of them it is asked for. */
+const windowRowsMax = 5_000
+
+interface Windowed {
+  /** Whether a window has other kinds of rows too. */
+  readonly isMixed: boolean
+  readonly matches: Statement
+  /** The last row of a full window, where the next look begins. */
+  readonly edge: Statement
+}
+
+/** Rows of one namespace in the order of an index, of which those of a queue or of a kind are sifted. */
+function windowed(name: string, rows: { table: string; id: string; within: string; sifted?: string }): Windowed {
+  const { table, id, within, sifted = 'true' } = rows
+  const behind = `ns = $1 and ${within} and (enqueued_at, ${id}) < ($2, $3) order by enqueued_at desc, ${id} desc`
+  const kind = rows.sifted === undefined ? '' : ', kind'
+  const window = `(select ${id} as id, enqueued_at as at, queue_id${kind} from belfry.${table} where ${behind} limit $4) w`
+  return {
+    isMixed: rows.sifted !== undefined,
+    matches: both(
+      `list ${name}`,
+      `select w.id, w.at from ${window} where (cast($5 as bigint) is null or w.queue_id = cast($5 as bigint)) and ${sifted}
+        order by w.at desc, w.id desc limit $6`,
+    ),
+    edge: both(
+      `list ${name} edge`,
+      `select ${id} as id, enqueued_at as at from belfry.${table} where ${behind} limit 1 offset ${windowRowsMax - 1}`,
+    ),
+  }
+}
+
+const run = { table: 'run', id: 'id' }
+/** What a schedule made has an index of its own for those who watch events; the rest has another, and no run has both. */
+const enqueuedRuns = windowed('enqueued runs', { ...run, within: 'schedule_id is null' })
+const firedRuns = windowed('fired runs', { ...run, within: 'schedule_id is not null' })
+const madeBehind = (schedule: string) => `select id, at from (select id, enqueued_at as at from belfry.run
+    where ns = $1 and schedule_id is ${schedule} and (enqueued_at, id) < ($2, $3) order by enqueued_at desc, id desc limit $4)`
+/** Both at once where none is sifted, which spares PostgreSQL a round trip. */
+const findEvery = both(
+  'list runs',
+  `${madeBehind('null')} e union all ${madeBehind('not null')} f order by at desc, id desc limit $4`,
+)
+const aside = { table: 'aside', id: 'run_id', within: `kind <> 'parked'` }
+const waitingRuns = windowed('waiting runs', { ...aside, sifted: `w.kind in ('waiting', 'key', 'overlap')` })
+const heldRuns = windowed('held runs', { ...aside, sifted: `w.kind = 'held'` })
+
+/** In flight are no more than the ceilings let go, and every lease counts them: they are sorted, and need no index. */
+const findLeased = probing(
+  'list leased runs',
+  (join) => `select l.run_id as id, d.enqueued_at as at from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
+    where l.ns = $1 and (d.enqueued_at, d.id) < ($2, $3) and (cast($4 as bigint) is null or l.queue_id = cast($4 as bigint))
+    order by d.enqueued_at desc, d.id desc limit $5`,
+)
+const findMadeBy = both(
+  'list runs of schedule',
+  `select id, enqueued_at as at from belfry.run where schedule_id = $1 and (enqueued_at, id) < ($2, $3)
+    order by enqueued_at desc, id desc limit $4`,
+)
+const findOfSchedule = probing(
+  'list live runs of schedule',
+  (
+    join,
+  ) => `select s.run_id as id, d.enqueued_at as at from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+    where s.schedule_id = $1 and (d.enqueued_at, d.id) < ($2, $3) order by d.enqueued_at desc, d.id desc limit $4`,
+)
+
+const madeMark = 'made/'
+export const waitingMark = 'waiting/'
+
+export function* everyRunSource(look: Look): Step<Candidates> {
+  if (look.queueId !== null) return yield* throughWindows([enqueuedRuns, firedRuns], look, madeMark)
+  const { at, id } = madeIn(look, madeMark)
+  return pageOf(yield* all<MadeAt>(findEvery, look.ns, at, id, look.most), look)
+}
+export const heldSource = (look: Look) => throughWindows([heldRuns], look, madeMark)
+export const waitingSource = (look: Look) => throughWindows([waitingRuns], look, waitingMark)
+
+/** Several lists in one order. Below the newest end of a window there may be runs that it did not reach. */
+function* throughWindows(lists: readonly Windowed[], look: Look, mark: string): Step<Candidates> {
+  const from = madeIn(look, mark)
+  const found: MadeAt[] = []
+  let end: MadeAt | null = null
+  for (const list of lists) {
+    const seen = yield* throughWindow(list, look, from)
+    found.push(...seen.found)
+    if (seen.end !== null && (end === null || newestFirst(seen.end, end) < 0)) end = seen.end
+  }
+  const reached = found.filter((one) => end === null || newestFirst(one, end) <= 0).sort(newestFirst)
+  const page = reached.slice(0, look.most)
+  const next = page.length === look.most ? (page.at(-1) ?? end) : end
+  return { found: page.map((one) => candidateOf(one, mark)), next: next === null ? null : placeOf(next, mark) }
+}
+
+/** `end` is where the look ended before the list did. */
+function* throughWindow(
+  { isMixed, matches, edge }: Windowed,
+  { ns, queueId, most }: Look,
+  { at, id }: MadeAt,
+): Step<{ found: MadeAt[]; end: MadeAt | null }> {
+  const isSifted = isMixed || queueId !== null
+  const rows = isSifted ? windowRowsMax : most
+  const found = yield* all<MadeAt>(matches, ns, at, id, rows, queueId, most)
+  if (found.length === most) return { found, end: found.at(-1) ?? null }
+  return { found, end: isSifted ? ((yield* one<MadeAt>(edge, ns, at, id)) ?? null) : null }
+}
+
+export function* leasedSource(look: Look): Step<Candidates> {
+  const { at, id } = madeIn(look, madeMark)
+  return pageOf(yield* all<MadeAt>(findLeased, look.ns, at, id, look.queueId, look.most), look)
+}
+
+export const scheduleSource = (scheduleId: number, look: Look) => ofSchedule(findOfSchedule, scheduleId, look)
+/** All runs a schedule ever made and the store still keeps. */
+export const madeBySource = (scheduleId: number, look: Look) => ofSchedule(findMadeBy, scheduleId, look)
+
+function* ofSchedule(statement: Statement, scheduleId: number, look: Look): Step<Candidates> {
+  const { at, id } = madeIn(look, madeMark)
+  return pageOf(yield* all<MadeAt>(statement, scheduleId, at, id, look.most), look)
+}
+
+function pageOf(rows: readonly MadeAt[], { most }: Look): Candidates {
+  const last = rows.at(-1)
+  const next = rows.length < most || last === undefined ? null : placeOf(last, madeMark)
+  return { found: rows.map((row) => candidateOf(row, madeMark)), next }
+}
+
+function candidateOf(made: MadeAt, mark: string) {
+  return { id: made.id, place: placeOf(made, mark) }
+}
+
+function placeOf({ at, id }: MadeAt, mark: string): string {
+  return `${mark}${at}/${formatId('run', id)}`
+}
+
+/** The mark tells a place in one of these lists from one in a list by ends, and from those of versions that went by id. */
+function madeIn(look: Look, mark: string): MadeAt {
+  if (look.before === undefined) return { at: Number.MAX_SAFE_INTEGER, id: 0 }
+  if (!look.before.startsWith(mark)) return misplaced(look)
+  const [at, id, ...more] = look.before.slice(mark.length).split('/')
+  return more.length > 0 ? misplaced(look) : { at: integerIn(at, look), id: runIn(id ?? '', look) }
+}
+
+function newestFirst(a: MadeAt, b: MadeAt): number {
+  return b.at - a.at || b.id - a.id
+}

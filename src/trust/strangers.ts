@@ -1,0 +1,82 @@
+import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+/** Another user who can decide what a store says, and by what. */
+export interface Stranger {
+  readonly path: string
+  /** The id of the user; `null` where every user of the machine can write. */
+  readonly user: number | null
+}
+
+const root = 0
+const otherUsersWrite = 0o002
+const sticky = 0o1000
+/** SQLite reads what lies beside its file as part of it. */
+const besides = ['', '-wal', '-shm', '-journal']
+
+/**
+ * Finds everybody who could put another store in the place of this one, or write to it: the owners of its files and of the
+ * folders between the current folder and the store, and all users where one of these is open to everybody. Root is no
+ * stranger as the owner of a folder, because root can do anything anyway. A group is none either: its owner chose it.
+ */
+export function strangersAt(file: string, { from }: { readonly from: string }): Stranger[] {
+  const own = process.geteuid?.()
+  if (own === undefined) return []
+  const places = new Set([file, ...(existsSync(file) ? [realpathSync(file)] : [])].map((path) => resolve(path)))
+  const found = [...places].flatMap((path) => {
+    const folder = dirname(path)
+    return [
+      ...foldersBetween(resolve(from), dirname(folder)).flatMap((each) => strangersBesideRoot(each, own, sticky)),
+      // What is missing can be added by everybody even where nothing can be taken away.
+      ...strangersBesideRoot(folder, own, 0),
+      ...besides.flatMap((ending) => strangersToFile(join(folder, basename(path) + ending), own)),
+    ]
+  })
+  return [...new Map(found.map((each) => [each.path, each])).values()]
+}
+
+/** Finds everybody but root who could have written a file, or put it where it lies. */
+export function strangersOfFile(file: string): Stranger[] {
+  const own = process.geteuid?.()
+  if (own === undefined || !existsSync(file)) return []
+  const places = [...new Set([resolve(file), realpathSync(file)])]
+  const found = places.flatMap((path) => [
+    ...strangersBesideRoot(dirname(path), own, sticky),
+    ...strangersBesideRoot(path, own, 0),
+  ])
+  return [...new Map(found.map((each) => [each.path, each])).values()]
+}
+
+/** The folders from one up to another that stands above it; only that one where it does not. */
+function foldersBetween(low: string, high: string): string[] {
+  const found: string[] = []
+  for (let here = low; ; here = dirname(here)) {
+    found.push(here)
+    if (here === high) return found
+    if (dirname(here) === here) return [high]
+  }
+}
+
+/** Of what root may own; a bit of the mode may excuse that everybody can write it. */
+function strangersBesideRoot(path: string, own: number, excusedBy: number): Stranger[] {
+  const stats = statsOf(path)
+  if (stats === undefined) return []
+  if (stats.uid !== own && stats.uid !== root) return [{ path, user: stats.uid }]
+  return isOpenToAll(stats) && (stats.mode & excusedBy) === 0 ? [{ path, user: null }] : []
+}
+
+function strangersToFile(path: string, own: number): Stranger[] {
+  const stats = statsOf(path)
+  if (stats === undefined) return []
+  if (stats.uid !== own) return [{ path, user: stats.uid }]
+  return isOpenToAll(stats) ? [{ path, user: null }] : []
+}
+
+/** A link has all rights, which mean nothing. */
+function isOpenToAll(stats: Stats): boolean {
+  return !stats.isSymbolicLink() && (stats.mode & otherUsersWrite) !== 0
+}
+
+function statsOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { paintOf } from '../../src/doors/cli/sheet.ts'
+import { showWorkers } from '../../src/doors/cli/show/queues.ts'
+import { workerOperations } from '../../src/operations/worker.ts'
+import { doors, tokenFor } from '../doors/all-doors.ts'
+import { lendSchema, returnSchema } from '../lent-schema.ts'
+import { postgresUrl } from '../postgres.ts'
+import { Desk, startAt, verbsAt } from './desk.ts'
+
+const minuteMs = 60_000
+
+describe.each(['SQLite', 'PostgreSQL'])(
+  'a worker that was killed is listed as dead, and not as stopped (%s)',
+  (database) => {
+    let desk: Desk
+    let leave: () => Promise<void>
+    const verbs = verbsAt(() => desk.context)
+    const can = { kinds: ['handler'] }
+
+    beforeEach(async () => {
+      const schema = database === 'PostgreSQL' ? lendSchema() : undefined
+      desk = await Desk.open(schema === undefined ? {} : { url: postgresUrl(), schema })
+      desk.token = await tokenFor(desk)
+      leave = async () => {
+        await desk.store.close()
+        if (schema !== undefined) await returnSchema(schema)
+      }
+    })
+    afterEach(() => leave())
+
+    /** A worker that holds a run that may be repeated and one that may not, as others find it after its death. */
+    async function killed(): Promise<{ workerId: string; runs: string[] }> {
+      const workerId = await desk.store.registerWorker({ name: 'killed', host: 'h', can, beatMs: minuteMs })
+      const made = await desk.store.enqueue([
+        { target: { handler: 'a' } },
+        { target: { handler: 'a' }, repeatable: false },
+      ])
+      await desk.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 2, leaseMs: minuteMs })
+      desk.clock.advance(5_000)
+      await desk.store.reclaim({ deadWorkers: [workerId], expired: false, limit: 10 })
+      await desk.store.beat([workerId], { died: true })
+      return { workerId, runs: made.map(({ id }) => id) }
+    }
+
+    it.each(['library', 'http', 'mcp', 'cli'] as const)(
+      'with when, and what became of its runs, at this door: %s',
+      async (door) => {
+        const { workerId, runs } = await killed()
+        const said = (await doors[door](desk, workerOperations.list, {})) as { answer: unknown }
+        expect(said.answer).toMatchObject([
+          {
+            id: workerId,
+            isLive: false,
+            isDead: true,
+            stoppedAt: null,
+            beatAt: expect.anything(),
+            diedAt: expect.anything(),
+            lost: {
+              count: 2,
+              runs: expect.arrayContaining([
+                { id: runs[0], status: 'ready', reason: 'its worker died' },
+                { id: runs[1], status: 'parked', reason: 'effect-unknown' },
+              ]),
+            },
+          },
+        ])
+      },
+    )
+
+    it('and is shown so to people, while one that stopped is shown as stopped', async () => {
+      const { workerId, runs } = await killed()
+      const stopped = await desk.store.registerWorker({ name: 'stopped', host: 'h', can, beatMs: minuteMs })
+      await desk.store.beat([stopped], { stopped: true })
+      const listed = await verbs.workers.list()
+      expect(listed.map(({ name, isDead, stoppedAt }) => [name, isDead, stoppedAt])).toEqual([
+        ['stopped', false, startAt + 5_000],
+        ['killed', true, null],
+      ])
+      const shown = showWorkers(listed, { now: desk.clock.now(), zone: 'UTC', paint: paintOf(false) } as never)
+      expect(shown).toMatch(/ dead, last heard of 5 s ago /)
+      expect(shown).toContain(`${workerId}: 2 runs were taken back: `)
+      expect(shown).toContain(`${runs[1]} parked (effect-unknown)`)
+      expect(shown).toMatch(/ stopped now | stopped 0 s ago | stopped just now /)
+    })
+
+    it('and stays dead when a beat of it comes late, and is passed by no page', async () => {
+      const { workerId } = await killed()
+      await desk.store.beat([workerId])
+      await desk.store.beat([workerId], { stopped: true })
+      expect(await verbs.workers.list({ stopped: true })).toMatchObject([
+        { id: workerId, isDead: true, stoppedAt: null },
+      ])
+      const [last] = await verbs.workers.list({ limit: 1 })
+      expect(workerOperations.list.nextPage?.([last as never], { limit: 1 } as never)).toEqual({
+        after: workerId,
+        stopped: true,
+      })
+    })
+  },
+)
