@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationContext } from '../../../src/operations/context.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
@@ -18,7 +18,25 @@ async function settled<Answer>(desk: Desk, waiting: Promise<Answer>, stepMs = 10
   return waiting
 }
 
-/** Lets the hosts that wait ask for the first time, which takes a few answers of the store. */
+/**
+ * Begins to wait, and comes back when every host has been answered for the first time: until then a host is served as it
+ * asks, and who has waited longest is open.
+ */
+async function inLine<Waiting>(desk: Desk, begin: () => Waiting[]): Promise<Waiting[]> {
+  const { leases } = desk.context.waits
+  const wait = leases.wait.bind(leases)
+  let answers = 0
+  const counting = vi.spyOn(leases, 'wait').mockImplementation((wanted, { ask, ...rest }) => {
+    return wait(wanted, { ...rest, ask: () => ask().finally(() => answers++) })
+  })
+  const waiting = begin()
+  await expect.poll(() => answers).toBeGreaterThanOrEqual(waiting.length)
+  counting.mockRestore()
+  await rest(desk)
+  return waiting
+}
+
+/** Lets what was answered be heard. */
 async function rest(desk: Desk): Promise<void> {
   for (let answers = 0; answers < 20; answers++) await desk.store.read.now()
 }
@@ -39,11 +57,10 @@ describe.each(['sqlite', 'postgres'] as const)('sched lease --wait on %s', (data
   })
 
   it('is answered as soon as work comes, also into a queue that did not exist, and long before its time', async () => {
-    const waiting = sched.lease('builder', { queue: 'mail', wait: '50s' })
-    await rest(desk)
+    const [waiting] = await inLine(desk, () => [sched.lease('builder', { queue: 'mail', wait: '50s' })])
     const { id } = await runs.enqueue({ target: null, queue: 'mail' })
     const startedAt = desk.clock.monotonic()
-    const { leases } = await settled(desk, waiting)
+    const { leases } = await settled(desk, waiting as NonNullable<typeof waiting>)
     expect(leases.map(({ runId }) => runId)).toEqual([id])
     expect(desk.clock.monotonic() - startedAt).toBeLessThan(50_000)
   })
@@ -72,8 +89,7 @@ describe.each(['sqlite', 'postgres'] as const)('sched lease --wait on %s', (data
 
   it('hands out each run once, to the host that has waited longest, however many wait', async () => {
     await queues.set('default', { maxConcurrent: 5 })
-    const waiting = ['a', 'b', 'c'].map((host) => sched.lease(host, { wait: '50s' }))
-    await rest(desk)
+    const waiting = await inLine(desk, () => ['a', 'b', 'c'].map((host) => sched.lease(host, { wait: '50s' })))
     const ids = (await runs.enqueueMany([{ target: null }, { target: null }])).map(({ id }) => id)
     const served = await settled(desk, Promise.all(waiting.slice(0, 2)))
     expect(served.map(({ leases }) => leases.map(({ runId }) => runId))).toEqual([[ids[0]], [ids[1]]])
@@ -104,8 +120,9 @@ describe.each(['sqlite', 'postgres'] as const)('sched lease --wait on %s', (data
   })
 
   it('holds no database connection: more hosts wait than the store has connections, and others are answered', async () => {
-    const waiting = Array.from({ length: 50 }, (_, index) => sched.lease(`host ${index}`, { wait: '50s' }))
-    await rest(desk)
+    const waiting = await inLine(desk, () =>
+      Array.from({ length: 50 }, (_, index) => sched.lease(`host ${index}`, { wait: '50s' })),
+    )
     await queues.set('default', { maxConcurrent: 50 })
     await runs.enqueueMany(Array.from({ length: 50 }, () => ({ target: null })))
     const answers = await settled(desk, Promise.all(waiting))
