@@ -1,3 +1,4 @@
+import { Anchors } from './anchor.ts'
 import type { Copy } from './copy.ts'
 import { breakIn, type Mutant, misfits, type Suite, suitesOf } from './mutant.ts'
 import { runTests, suiteText, type TestRun } from './tests.ts'
@@ -52,9 +53,10 @@ export async function judge(mutant: Mutant, court: Court): Promise<Judged> {
 type Found = Pick<Judged, 'fate' | 'by' | 'file' | 'message'>
 
 async function fateOf(mutant: Mutant, court: Court): Promise<Found> {
-  const wrong = misfits(mutant, court.copy.root)
+  const anchors = new Anchors(court.copy.root)
+  const wrong = misfits(mutant, anchors)
   if (wrong.length > 0) return { fate: 'misfit', by: wrong.join('; '), file: '', message: '' }
-  const mend = breakIn(court.copy.root, mutant)
+  const mend = breakIn(court.copy.root, mutant, anchors)
   try {
     const nonsense = await court.copy.build()
     if (nonsense !== null) return { fate: 'meaningless', by: nonsense, file: '', message: '' }

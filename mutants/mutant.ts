@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Anchors } from './anchor.ts'
 
-/** A place in a file of the product, by a text that stands there once and nowhere else, and what stands there instead. */
-export type Edit = readonly [path: string, find: string, replace: string]
+/** A declaration of the product by its name (`Anchors`), a text that stands in it once, and what stands there instead. */
+export type Edit = readonly [anchor: string, find: string, replace: string]
 
 /** Tests that should notice: a whole file, or those of it whose names match. */
 export interface Suite {
@@ -31,43 +32,56 @@ export function suitesOf({ suites }: Mutant): Suite[] {
 }
 
 /** Says why a breakage cannot be made in this tree: an edit must fit one place, and must change something. */
-export function misfits({ edits }: Mutant, root: string): string[] {
-  const texts = new Map<string, string>()
-  return edits.flatMap(([path, find, replace]) => {
-    const text = texts.get(path) ?? textOf(root, path)
-    if (text === null) return [`${path} does not exist`]
-    const places = text.split(find).length - 1
-    texts.set(
-      path,
-      text.replace(find, () => replace),
-    )
-    if (places !== 1) return [`${path} has ${places} times, and not once: ${JSON.stringify(find)}`]
-    return find === replace ? [`${path} stays as it is: ${JSON.stringify(find)}`] : []
+export function misfits({ edits }: Mutant, anchors: Anchors): string[] {
+  return edits.flatMap((edit) => {
+    const spot = spotOf(edit, anchors)
+    return typeof spot === 'string' ? [spot] : []
   })
 }
 
-function textOf(root: string, path: string): string | null {
-  try {
-    return readFileSync(join(root, path), 'utf8')
-  } catch {
-    return null
-  }
+interface Spot {
+  readonly path: string
+  readonly at: number
+  readonly find: string
+  readonly replace: string
 }
 
-/** Makes the breakage in a tree; the answer takes it back. */
-export function breakIn(root: string, { edits }: Mutant): () => void {
-  const before = new Map<string, string>()
-  for (const [path, find, replace] of edits) {
-    const file = join(root, path)
-    const text = readFileSync(file, 'utf8')
-    if (!before.has(file)) before.set(file, text)
-    // A function, because `$1` in a replacement text would be read as a place of the pattern.
+/** Where an edit goes, or why it goes nowhere. */
+function spotOf([anchor, find, replace]: Edit, anchors: Anchors): Spot | string {
+  const places = anchors.places(anchor)
+  const [place] = places
+  if (place === undefined) return `nothing is named ${anchor}`
+  if (places.length > 1) return `${anchor} is in ${places.map(({ path }) => path).join(', ')}`
+  const text = anchors.text(place.path).slice(place.start, place.end)
+  const times = text.split(find).length - 1
+  if (times !== 1) return `${anchor} has ${times} times, and not once: ${JSON.stringify(find)}`
+  if (find === replace) return `${anchor} stays as it is: ${JSON.stringify(find)}`
+  return { path: place.path, at: place.start + text.indexOf(find), find, replace }
+}
+
+/** Makes the breakage in the tree of the anchors; the answer takes it back. */
+export function breakIn(root: string, { edits }: Mutant, anchors: Anchors): () => void {
+  const spots = edits.map((edit) => spotOf(edit, anchors)).filter((spot) => typeof spot !== 'string')
+  const before = new Map(spots.map(({ path }) => [path, anchors.text(path)]))
+  for (const [path, text] of before) {
     writeFileSync(
-      file,
-      text.replace(find, () => replace),
+      join(root, path),
+      edited(
+        text,
+        spots.filter((spot) => spot.path === path),
+      ),
     )
   }
   return () => {
-    for (const [file, text] of before) writeFileSync(file, text)
+    for (const [path, text] of before) writeFileSync(join(root, path), text)
   }
+}
+
+/** From the end, so that what comes before stays where it was. */
+function edited(text: string, spots: readonly Spot[]): string {
+  const fromEnd = spots.toSorted((one, other) => other.at - one.at)
+  return fromEnd.reduce(
+    (sofar, { at, find, replace }) => sofar.slice(0, at) + replace + sofar.slice(at + find.length),
+    text,
+  )
 }

@@ -1,11 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { Anchors } from '../mutants/anchor.ts'
 import { mutants } from '../mutants/list/all.ts'
-import { misfits, suitesOf } from '../mutants/mutant.ts'
+import { breakIn, type Edit, misfits, suitesOf } from '../mutants/mutant.ts'
 import { cases } from '../src/testing/conformance/all.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const scratch = () => mkdtempSync(join(tmpdir(), 'belfry-anchors-'))
 
 describe('a mutant', () => {
   it('has an id of its own', () => {
@@ -19,10 +23,39 @@ describe('a mutant', () => {
     expect(mutants.filter(({ hazard }) => !/^[A-Z].{15,}\.$/.test(hazard)).map(({ id }) => id)).toEqual([])
   })
 
-  it('fits the sources as they are, in one place each, and touches nothing but the product', () => {
-    expect(mutants.flatMap((mutant) => misfits(mutant, root).map((wrong) => `${mutant.id}: ${wrong}`))).toEqual([])
-    const paths = mutants.flatMap(({ edits }) => edits.map(([path]) => path))
-    expect(paths.filter((path) => !path.startsWith('src/') || path.startsWith('src/testing/'))).toEqual([])
+  it('fits the sources as they are, in one place each', () => {
+    const anchors = new Anchors(root)
+    expect(mutants.flatMap((mutant) => misfits(mutant, anchors).map((wrong) => `${mutant.id}: ${wrong}`))).toEqual([])
+  })
+
+  it('finds its place wherever the code has moved to, and says when there is none or more than one', () => {
+    const tree = scratch()
+    mkdirSync(`${tree}/src/deep`, { recursive: true })
+    writeFileSync(`${tree}/src/one.ts`, 'export const twice = 1\n')
+    writeFileSync(`${tree}/src/deep/two.ts`, 'const twice = 2\nexport class Box {\n  #lid = twice + twice\n}\n')
+    const says = (...edit: Edit) => misfits({ id: 'm', hazard: '', edits: [edit], suites: [] }, new Anchors(tree))
+    expect(says('Box.#lid', '= twice', '= once')).toEqual([])
+    expect(says('two.ts twice', '2', '3')).toEqual([])
+    expect(says('deep/two.ts', 'const twice = 2', '')).toEqual([])
+    expect(says('twice', '1', '2')).toEqual(['twice is in src/deep/two.ts, src/one.ts'])
+    expect(says('Box.lid', '1', '2')).toEqual(['nothing is named Box.lid'])
+    expect(says('Box.#lid', 'twice', 'once')).toEqual(['Box.#lid has 2 times, and not once: "twice"'])
+    expect(says('one.ts twice', '1', '1')).toEqual(['one.ts twice stays as it is: "1"'])
+  })
+
+  it('is made whole and taken back whole', () => {
+    const tree = scratch()
+    mkdirSync(`${tree}/src`)
+    const text = 'export function add(a: number, b: number) {\n  return a + b // a é\n}\nexport const most = 5\n'
+    writeFileSync(`${tree}/src/one.ts`, text)
+    const edits: readonly Edit[] = [
+      ['most', '5', '$1'],
+      ['add', 'a + b', 'a'],
+    ]
+    const mend = breakIn(tree, { id: 'm', hazard: '', edits, suites: [] }, new Anchors(tree))
+    expect(readFileSync(`${tree}/src/one.ts`, 'utf8')).toBe(text.replace('a + b', 'a').replace('5', () => '$1'))
+    mend()
+    expect(readFileSync(`${tree}/src/one.ts`, 'utf8')).toBe(text)
   })
 
   it('names suites that exist', () => {

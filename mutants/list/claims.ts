@@ -1,10 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import { conformance, type Mutant } from '../mutant.ts'
 
-const file = 'src/store/lease.ts'
-const head = 'src/store/head-of-line.ts'
-const atOnce = 'src/store/lease-at-once.ts'
-const unfit = 'src/store/lease-unfit.ts'
 const known = ['test/store/lease.test.ts', 'test/store/head-of-line.test.ts', 'test/store/lease-at-once.test.ts']
 
 /** Who gets which runs, and how many at once. */
@@ -12,7 +8,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'claim-without-queue-lock',
     hazard: 'On PostgreSQL two claims of a queue count at the same moment and together pass its ceiling.',
-    edits: [[file, 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"]],
+    edits: [['queueLock', 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"]],
     suites: [conformance('PostgreSQL law 3: the ceiling')],
   },
   {
@@ -20,10 +16,10 @@ export const claims: readonly Mutant[] = [
     hazard:
       'A claim locks and counts in one statement, so it counts with a snapshot from before its wait for the lock.',
     edits: [
-      [file, 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"],
-      [atOnce, 'and a.queue_id = q.id), true)) q),', 'and a.queue_id = q.id), true) for no key update of q) q),'],
+      ['queueLock', 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"],
+      ['leaseHead', 'and a.queue_id = q.id), true)) q),', 'and a.queue_id = q.id), true) for no key update of q) q),'],
       [
-        file,
+        'store/lease.ts',
         'where q.ns = $1 and q.name = $2`\nconst survey =',
         "where q.ns = $1 and q.name = $2${texts.now === '$5' ? '' : ' for no key update of q'}`\nconst survey =",
       ],
@@ -35,7 +31,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL a claim gives its lock away between counting and taking.',
     edits: [
       [
-        'src/store/postgres/database.ts',
+        'PostgresDatabase.#run',
         'if (spelled === null) return []',
         `if (spelled === null) return []
     if (request.statement.name === 'lease head of lanes') {
@@ -51,7 +47,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On SQLite a claim lets another process write between counting and taking.',
     edits: [
       [
-        'src/store/sqlite/database.ts',
+        'SqliteDatabase.#answer',
         'if (prepared === null) return []\n        const rows',
         `if (prepared === null) return []
         if (request.statement.name === 'lease head of lanes') {
@@ -67,8 +63,8 @@ export const claims: readonly Mutant[] = [
     id: 'claim-waits-for-locked-runs',
     hazard: 'On PostgreSQL a claim waits for whoever has locked a run at the head of the line.',
     edits: [
-      [head, 'limit lane.most for update skip locked) r', 'limit lane.most for update) r'],
-      [atOnce, 'limit line.room for update skip locked) r', 'limit line.room for update) r'],
+      ['head-of-line.ts headOfLanes', 'limit lane.most for update skip locked) r', 'limit lane.most for update) r'],
+      ['leaseHead', 'limit line.room for update skip locked) r', 'limit line.room for update) r'],
     ],
     suites: ['test/store/interleaved.test.ts'],
   },
@@ -77,7 +73,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On SQLite an expired lease gives its slot away while its holder may still be at work.',
     edits: [
       [
-        file,
+        'surveyed',
         'from belfry.lease l where l.queue_id = q.id) as in_flight',
         "from belfry.lease l where l.queue_id = q.id${texts.now === '$5' ? ' and l.expires_at > $5' : ''}) as in_flight",
       ],
@@ -89,7 +85,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL an expired lease gives its slot away while its holder may still be at work.',
     edits: [
       [
-        file,
+        'surveyed',
         'from belfry.lease l where l.queue_id = q.id) as in_flight',
         "from belfry.lease l where l.queue_id = q.id${texts.now === '$5' ? '' : ` and l.expires_at > ${texts.now}`}) as in_flight",
       ],
@@ -100,31 +96,31 @@ export const claims: readonly Mutant[] = [
     id: 'known-policy-is-not-asked-for',
     hazard:
       'On PostgreSQL whoever knows a queue goes on by the policy he knew, after somebody has lowered its ceiling.',
-    edits: [[atOnce, 'and q.policy = $5 and', 'and $5::text is not null and']],
+    edits: [['leaseHead', 'and q.policy = $5 and', 'and $5::text is not null and']],
     suites: known,
   },
   {
     id: 'paused-queue-is-leased-at-once',
     hazard: 'On PostgreSQL whoever knows a queue leases from it while it is paused.',
-    edits: [[atOnce, 'and q.paused_at is null and', 'and']],
+    edits: [['leaseHead', 'and q.paused_at is null and', 'and']],
     suites: known,
   },
   {
     id: 'stopped-fleet-leases-at-once',
     hazard: 'On PostgreSQL whoever knows a queue leases from it while the whole fleet is stopped.',
-    edits: [[atOnce, 'and n.stopped_at is null', '']],
+    edits: [['leaseHead', 'and n.stopped_at is null', '']],
     suites: known,
   },
   {
     id: 'waiting-overtaken-at-once',
     hazard: 'On PostgreSQL a run whose instant has come stays aside as long as whoever leases knows its queue.',
-    edits: [[atOnce, "a.kind = 'waiting' and", "a.kind = 'nobody' and"]],
+    edits: [['leaseHead', "a.kind = 'waiting' and", "a.kind = 'nobody' and"]],
     suites: known,
   },
   {
     id: 'lateness-ignored-at-once',
     hazard: 'On PostgreSQL a run that comes too late is begun by whoever knows its queue.',
-    edits: [[atOnce, 'where deadline <= (select now from line) or', 'where']],
+    edits: [['leaseHead', 'where deadline <= (select now from line) or', 'where']],
     suites: known,
   },
   {
@@ -132,7 +128,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL an expired lease gives its slot away to whoever knows the queue.',
     edits: [
       [
-        atOnce,
+        'leaseHead',
         'where l.queue_id = q.id) as in_flight',
         'where l.queue_id = q.id and l.expires_at > c.now) as in_flight',
       ],
@@ -143,7 +139,11 @@ export const claims: readonly Mutant[] = [
     id: 'tried-lock-taken-for-granted',
     hazard: 'On PostgreSQL an enqueue leases from a queue that somebody else is counting.',
     edits: [
-      [atOnce, "and current_setting('belfry_step.locked_queue', true) = q.id::text", 'and $12::boolean is not null'],
+      [
+        'leaseHead',
+        "and current_setting('belfry_step.locked_queue', true) = q.id::text",
+        'and $12::boolean is not null',
+      ],
     ],
     suites: ['test/store/lone-run.test.ts', 'test/store/lease-at-once.test.ts'],
   },
@@ -152,7 +152,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL a run that cannot be read stops everybody who knows its queue, for ever.',
     edits: [
       [
-        'src/store/sql-store.ts',
+        'SqlStore.#withoutUnread',
         'this.#write(setApart, request.claimId, unread)',
         'this.#write(setApart, request.claimId, [])',
       ],
@@ -162,7 +162,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'claim-committed-by-and-by',
     hazard: 'On PostgreSQL a worker that is stopped in the middle of a lease closes its queue to all others.',
-    edits: [['src/store/postgres/database.ts', 'return talk.askLast(query)', 'return talk.ask(query)']],
+    edits: [['PostgresDatabase.#run', 'return talk.askLast(query)', 'return talk.ask(query)']],
     suites: ['test/store/postgres/deaf.test.ts'],
   },
   {
@@ -170,52 +170,54 @@ export const claims: readonly Mutant[] = [
     hazard:
       'On PostgreSQL a run is leased to a living worker that does not know of it, because its connection broke off before.',
     edits: [
-      ['src/engine/lease.ts', 'if (!this.#options.context.store.keepsOrder) this.#doubtful.add(request.claimId)', ''],
+      ['Lessor.#answerTo', 'if (!this.#options.context.store.keepsOrder) this.#doubtful.add(request.claimId)', ''],
     ],
     suites: ['test/engine/doubtful-claims.test.ts'],
   },
   {
     id: 'leased-run-committed-without-the-disk',
     hazard: 'On PostgreSQL a run that was enqueued and answered for is lost when the power goes.',
-    edits: [[atOnce, 'case when run_id is null and not $12::boolean then', 'case when run_id is null then']],
+    edits: [['leaseHead', 'case when run_id is null and not $12::boolean then', 'case when run_id is null then']],
     suites: ['test/store/postgres/lease-at-once.test.ts'],
   },
   {
     id: 'ceiling-plus-one',
     hazard: 'A queue runs one more than its ceiling allows.',
-    edits: [[file, 'Math.min(policy.maxConcurrent - inFlight', 'Math.min(policy.maxConcurrent + 1 - inFlight']],
+    edits: [
+      ['leaseAtLength', 'Math.min(policy.maxConcurrent - inFlight', 'Math.min(policy.maxConcurrent + 1 - inFlight'],
+    ],
     suites: ['test/store/lease.test.ts', conformance('law 3: an expired lease')],
   },
   {
     id: 'key-ceiling-ignored',
     hazard: 'More runs of one key are leased than the queue allows at once.',
-    edits: [[file, 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)']],
+    edits: [
+      ['store/lease.ts sorted', 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)'],
+    ],
     suites: [conformance('law 13'), 'test/store/lease.test.ts'],
   },
   {
     id: 'key-ceiling-ignored-at-once',
     hazard: 'On PostgreSQL more runs of one key are leased than the queue allows at once, by whoever knows the queue.',
-    edits: [[atOnce, '> $13::int)) as is_fit', '> 1000000)) as is_fit']],
+    edits: [['leaseHead', '> $13::int)) as is_fit', '> 1000000)) as is_fit']],
     suites: known,
   },
   {
     id: 'key-in-flight-forgotten-at-once',
     hazard: 'On PostgreSQL whoever knows the queue forgets the runs of a key that are under way already.',
-    edits: [[atOnce, 'having count(*) + (select count(*) from', 'having count(*) + 0 * (select count(*) from']],
+    edits: [['leaseHead', 'having count(*) + (select count(*) from', 'having count(*) + 0 * (select count(*) from']],
     suites: known,
   },
   {
     id: 'key-gate-never-opened',
     hazard: 'Runs behind a full key wait for ever, because the end of one lets nobody through.',
-    edits: [['src/store/conclude.ts', 'yield* regateAll(gates)', '']],
+    edits: [['conclude', 'yield* regateAll(gates)', '']],
     suites: [conformance('memory: the end of a run lets'), 'test/choices/work.test.ts'],
   },
   {
     id: 'key-gate-lets-the-worst-through',
     hazard: 'Of the runs behind a key the worst-ranked one goes first.',
-    edits: [
-      ['src/store/gate.ts', '[...line, ...gated].sort(byPlace)', '[...line, ...gated].sort((a, b) => byPlace(b, a))'],
-    ],
+    edits: [['regateLane', '[...line, ...gated].sort(byPlace)', '[...line, ...gated].sort((a, b) => byPlace(b, a))']],
     suites: [conformance('memory: law 13'), conformance('memory: the end of a run lets')],
   },
   {
@@ -223,12 +225,12 @@ export const claims: readonly Mutant[] = [
     hazard: 'On PostgreSQL a run is set behind a gate at the moment when the last run of its key finds nobody there.',
     edits: [
       [
-        'src/store/gate.ts',
+        'lockGate',
         'postgres: `select pg_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`',
         'postgres: null',
       ],
       [
-        'src/store/gate.ts',
+        'tryLock',
         'postgres: `select 1 as got where pg_try_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`',
         'postgres: `select 1 as got where $1::bigint = $1::bigint and $2::text = $2::text`',
       ],
@@ -238,60 +240,70 @@ export const claims: readonly Mutant[] = [
   {
     id: 'plain-end-forgets-the-key',
     hazard: 'A plain success of a run with a key leaves the others behind its gate.',
-    edits: [['src/store/settle.ts', 'and concurrency_key is null and dedupe_key is null', 'and dedupe_key is null']],
+    edits: [['plainLeases', 'and concurrency_key is null and dedupe_key is null', 'and dedupe_key is null']],
     suites: [conformance('memory: the end of a run lets'), 'test/choices/work.test.ts'],
   },
   {
     id: 'paused-queue-is-leased',
     hazard: 'A paused queue goes on.',
-    edits: [[file, "if (queue.paused_at !== null) return nothing('queue-paused')", '']],
+    edits: [['leaseAtLength', "if (queue.paused_at !== null) return nothing('queue-paused')", '']],
     suites: ['test/store/set-queue.test.ts'],
   },
   {
     id: 'stopped-fleet-leases',
     hazard: 'A stopped namespace leases on.',
-    edits: [[file, "if (queue.stopped_at !== null) return nothing('paused')", '']],
+    edits: [['leaseAtLength', "if (queue.stopped_at !== null) return nothing('paused')", '']],
     suites: ['test/store/lease.test.ts'],
   },
   {
     id: 'stopped-fleet-fires',
     hazard: 'A stopped namespace makes runs of its schedules.',
     edits: [
-      ['src/store/fire.ts', '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`', '`'],
+      [
+        'store/fire.ts dueRows',
+        '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`',
+        '`',
+      ],
     ],
     suites: ['test/store/schedule-fire.test.ts'],
   },
   {
     id: 'deadline-ignored',
     hazard: 'A run starts after its deadline.',
-    edits: [[unfit, "if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'", '']],
+    edits: [['tooLateReason', "if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'", '']],
     suites: [conformance('memory: law 13'), 'test/store/lease.test.ts'],
   },
   {
     id: 'lateness-ignored-at-lease',
     hazard: 'An occurrence that waited beyond its maxLateness in the queue starts all the same.',
     edits: [
-      [unfit, 'if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0)', 'if (now < 0)'],
+      [
+        'tooLateReason',
+        'if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0)',
+        'if (now < 0)',
+      ],
     ],
     suites: ['test/choices/late-and-missed.test.ts'],
   },
   {
     id: 'lateness-held-against-retries',
     hazard: 'A retry ends as too late, although only the first attempt is judged by lateness.',
-    edits: [[unfit, '(row.late_after as number) < now && row.fence === 0', '(row.late_after as number) < now']],
+    edits: [
+      ['tooLateReason', '(row.late_after as number) < now && row.fence === 0', '(row.late_after as number) < now'],
+    ],
     suites: ['test/choices/late-and-missed.test.ts'],
   },
   {
     id: 'rate-limit-ignored',
     hazard: 'More runs start in a window than the rate of the queue allows.',
-    edits: [[file, 'rateLimit.startsMax - Number(recent?.starts ?? 0)', 'rateLimit.startsMax']],
+    edits: [['startsLeft', 'rateLimit.startsMax - Number(recent?.starts ?? 0)', 'rateLimit.startsMax']],
     suites: [conformance('memory: law 13'), 'test/store/lease.test.ts'],
   },
   {
     id: 'rate-not-recorded',
     hazard: 'Starts are not remembered, so that the rate of a queue never fills.',
     edits: [
-      [file, 'if (policy.rateLimit !== undefined) yield* run(recordStarts', 'if (now < 0) yield* run(recordStarts'],
+      ['grant', 'if (policy.rateLimit !== undefined) yield* run(recordStarts', 'if (now < 0) yield* run(recordStarts'],
     ],
     suites: ['test/store/lease.test.ts'],
   },
@@ -300,12 +312,12 @@ export const claims: readonly Mutant[] = [
     hazard: 'The run that should go last goes first.',
     edits: [
       [
-        head,
+        'head-of-line.ts headOfLanes',
         'order by r.priority, r.enqueued_at, r.run_id limit $3',
         'order by r.priority desc, r.enqueued_at, r.run_id limit $3',
       ],
       [
-        head,
+        'head-of-line.ts headOfLanes',
         'order by priority, enqueued_at, run_id limit lane.most',
         'order by priority desc, enqueued_at, run_id limit lane.most',
       ],
@@ -315,7 +327,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'plan-orders-by-age',
     hazard: 'What is shown as next ignores priorities.',
-    edits: [['src/core/plan.ts', 'return a.priority - b.priority || a.enqueuedAt', 'return a.enqueuedAt']],
+    edits: [['inQueueOrder', 'return a.priority - b.priority || a.enqueuedAt', 'return a.enqueuedAt']],
     suites: ['test/core/plan.test.ts'],
   },
   {
@@ -323,7 +335,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'What is shown as next gives the slots of expired leases away.',
     edits: [
       [
-        'src/core/plan.ts',
+        'openLane',
         "(run.status === 'leased' ? count + 1 : count)",
         "(run.status === 'leased' && (run.leaseExpiresAt ?? now) >= now ? count + 1 : count)",
       ],
@@ -333,34 +345,36 @@ export const claims: readonly Mutant[] = [
   {
     id: 'unable-worker-gets-the-run',
     hazard: 'A run is leased by a worker that cannot execute it.',
-    edits: [[file, "where n.ns = $1 and ${needServed.sqlite('$3', '$4')}", 'where n.ns = $1 and $3 = $3 and $4 = $4']],
+    edits: [
+      ['survey', "where n.ns = $1 and ${needServed.sqlite('$3', '$4')}", 'where n.ns = $1 and $3 = $3 and $4 = $4'],
+    ],
     suites: ['test/choices/work.test.ts'],
   },
   {
     id: 'fail-open-on-unreadable-policy',
     hazard: 'A queue whose stored policy cannot be read runs with the default one instead of not at all.',
     edits: [
-      ['src/store/queue-row.ts', '(policy as Policy) : null', '(policy as Policy) : defaultPolicy'],
-      ['src/store/queue-row.ts', 'and says why.\n    return null', 'and says why.\n    return defaultPolicy'],
+      ['parsePolicy', '(policy as Policy) : null', '(policy as Policy) : defaultPolicy'],
+      ['parsePolicy', 'and says why.\n    return null', 'and says why.\n    return defaultPolicy'],
     ],
     suites: ['test/store/set-queue.test.ts', 'test/store/lease.test.ts'],
   },
   {
     id: 'slots-ignored',
     hazard: 'A worker takes more than it has slots for, and what it holds waits in its hands.',
-    edits: [['src/engine/lease.ts', 'return slots === null ?', 'return slots !== -1 ?']],
+    edits: [['Lessor.#room', 'return slots === null ?', 'return slots !== -1 ?']],
     suites: ['test/engine/execute.test.ts', 'test/engine/lease.test.ts'],
   },
   {
     id: 'fence-begins-anew-after-reset',
     hazard: 'A reset run counts its leases from 1 again, so that an old holder fits the fence of the new one.',
-    edits: [['src/store/reset.ts', 'priority }, fence), eligible', 'priority }, 0 * fence), eligible']],
+    edits: [['resetParked', 'priority }, fence), eligible', 'priority }, 0 * fence), eligible']],
     suites: ['test/store/reset.test.ts', conformance('law 4: fences')],
   },
   {
     id: 'claim-empties-the-line',
     hazard: 'On SQLite the runs that stand between those that go vanish with them.',
-    edits: [[file, 'isWhole: blocked === 0', 'isWhole: blocked >= 0']],
+    edits: [['store/lease.ts take', 'isWhole: blocked === 0', 'isWhole: blocked >= 0']],
     suites: ['test/store/lease.test.ts'],
   },
 ]

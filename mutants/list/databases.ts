@@ -1,13 +1,11 @@
 import { conformance, type Mutant } from '../mutant.ts'
 
-const queue = 'src/store/sqlite/write-queue.ts'
-
 /** What makes a commit a promise, and how processes hear of each other. */
 export const databases: readonly Mutant[] = [
   {
     id: 'newer-schema-accepted',
     hazard: 'An old program writes into a schema that it misreads.',
-    edits: [['src/store/migrate.ts', 'if (found > schemaVersion) throw newerSchema(place, found)', '']],
+    edits: [['migrate.ts apply', 'if (found > schemaVersion) throw newerSchema(place, found)', '']],
     suites: ['test/store/migrate.test.ts'],
   },
   {
@@ -15,7 +13,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'On PostgreSQL two processes that start at once migrate at once.',
     edits: [
       [
-        'src/store/migrate.ts',
+        'lockMigrations',
         "postgres: `select pg_advisory_xact_lock(hashtextextended('belfry migrations', 0))`",
         'postgres: null',
       ],
@@ -25,39 +23,37 @@ export const databases: readonly Mutant[] = [
   {
     id: 'sqlite-syncs-seldom',
     hazard: 'On SQLite a power cut loses acknowledged work.',
-    edits: [['src/store/sqlite/boot.ts', 'pragma synchronous = full;', 'pragma synchronous = normal;']],
+    edits: [['configure', 'pragma synchronous = full;', 'pragma synchronous = normal;']],
     suites: ['test/store/durable.test.ts'],
   },
   {
     id: 'sqlite-never-syncs',
     hazard: 'On SQLite a power cut damages the file.',
-    edits: [['src/store/sqlite/boot.ts', 'pragma synchronous = full;', 'pragma synchronous = off;']],
+    edits: [['configure', 'pragma synchronous = full;', 'pragma synchronous = off;']],
     suites: ['test/store/durable.test.ts'],
   },
   {
     id: 'sqlite-waits-on-the-loop',
     hazard: 'On SQLite a process that waits for the file stands still for seconds.',
-    edits: [['src/store/sqlite/driver.ts', '{ timeout: 0, readOnly', '{ timeout: 5_000, readOnly']],
+    edits: [['openHandle', '{ timeout: 0, readOnly', '{ timeout: 5_000, readOnly']],
     suites: [conformance('SQLite file four processes that write')],
   },
   {
     id: 'sqlite-begins-as-a-reader',
     hazard: 'On SQLite two writers read first, and one of them fails when it wants to write.',
-    edits: [['src/store/sqlite/database.ts', "this.#handle.exec('begin immediate')", "this.#handle.exec('begin')"]],
+    edits: [['SqliteDatabase.#begin', "this.#handle.exec('begin immediate')", "this.#handle.exec('begin')"]],
     suites: [conformance('SQLite file (sixteen claimers|law 3: the ceiling)')],
   },
   {
     id: 'sqlite-integrity-unchecked',
     hazard: 'A file that a crash has damaged is worked on.',
-    edits: [['src/store/sqlite/open.ts', 'await checkIntegrity(file)', '']],
+    edits: [['setUp', 'await checkIntegrity(file)', '']],
     suites: ['test/store/sqlite/boot.test.ts'],
   },
   {
     id: 'sqlite-vanished-file-used',
     hazard: 'A worker writes on into a file that was deleted or replaced.',
-    edits: [
-      ['src/store/sqlite/file-watch.ts', 'if (identityOf(file.path) !== file.identity) throw vanished(file.path)', ''],
-    ],
+    edits: [['FileWatch.refuseVanished', 'if (identityOf(file.path) !== file.identity) throw vanished(file.path)', '']],
     suites: ['test/store/sqlite/file-watch.test.ts'],
   },
   {
@@ -65,7 +61,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'On SQLite nobody notices what another process writes.',
     edits: [
       [
-        'src/store/sqlite/listen.ts',
+        'sqlite/listen.ts listen',
         'if (mark !== null && mark === before) return false',
         'if (mark !== null) return false',
       ],
@@ -77,7 +73,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'On PostgreSQL a crash of the server loses acknowledged work.',
     edits: [
       [
-        'src/store/postgres/database.ts',
+        'postgres/database.ts readCommitted',
         "const readCommitted = 'begin isolation level read committed'",
         "const readCommitted = 'begin isolation level read committed; set local synchronous_commit = off'",
       ],
@@ -89,7 +85,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'A server that may lose acknowledged work is used without a word.',
     edits: [
       [
-        'src/store/postgres/boot.ts',
+        'refuseUnfitServer',
         'if (risky.length > 0 && !options.allowNonDurable)',
         'if (risky.length < 0 && !options.allowNonDurable)',
       ],
@@ -99,15 +95,13 @@ export const databases: readonly Mutant[] = [
   {
     id: 'postgres-notifies-nobody',
     hazard: 'On PostgreSQL other processes are not told of new work.',
-    edits: [['src/store/postgres/wire.ts', 'this.#notifier.ring(news)', '']],
+    edits: [['Wire.wakeOthers', 'this.#notifier.ring(news)', '']],
     suites: [conformance('PostgreSQL another store hears')],
   },
   {
     id: 'postgres-deafness-unnoticed',
     hazard: 'A listening connection that delivers nothing is believed for ever.',
-    edits: [
-      ['src/store/postgres/listen.ts', 'return this.#heardPing === ping && !isOver()', 'return ping > 0 && !isOver()'],
-    ],
+    edits: [['Listener.#hearsPing', 'return this.#heardPing === ping && !isOver()', 'return ping > 0 && !isOver()']],
     suites: ['test/store/postgres/listen.test.ts'],
   },
   {
@@ -115,7 +109,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'Two steps that met are answered as a defect instead of being asked again.',
     edits: [
       [
-        'src/store/postgres/database.ts',
+        'PostgresDatabase.#again',
         'if (!isConflict(error) && !(error instanceof StepAgain)) throw error',
         'if (tries > 0) throw error',
       ],
@@ -127,7 +121,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'On PostgreSQL what one look shows comes from several moments.',
     edits: [
       [
-        'src/store/postgres/database.ts',
+        'oneSnapshot',
         'begin isolation level repeatable read read only',
         'begin isolation level read committed read only',
       ],
@@ -137,25 +131,19 @@ export const databases: readonly Mutant[] = [
   {
     id: 'dead-by-pid-alone',
     hazard: 'A dead worker is taken for alive once its pid is given to another process.',
-    edits: [
-      [
-        'src/store/process-identity.ts',
-        'return startOf(other.pid) !== other.startedAt',
-        'return startOf(other.pid) === null',
-      ],
-    ],
+    edits: [['isProvenDead', 'return startOf(other.pid) !== other.startedAt', 'return startOf(other.pid) === null']],
     suites: ['test/store/process-identity.test.ts'],
   },
   {
     id: 'strangers-declared-dead',
     hazard: 'A worker of another container is declared dead because its pid is not seen here.',
-    edits: [['src/store/process-identity.ts', '|| other.pidNamespace !== own.pidNamespace', '']],
+    edits: [['isProvenDead', '|| other.pidNamespace !== own.pidNamespace', '']],
     suites: ['test/store/process-identity.test.ts'],
   },
   {
     id: 'password-in-the-place',
     hazard: 'The password of the database is shown wherever the store is named.',
-    edits: [['src/store/postgres/open.ts', "shown.password = ''", "shown.password += ''"]],
+    edits: [['postgres/open.ts withoutPassword', "shown.password = ''", "shown.password += ''"]],
     suites: ['test/store/postgres/boot.test.ts', 'test/store/open.test.ts'],
   },
   {
@@ -163,7 +151,7 @@ export const databases: readonly Mutant[] = [
     hazard: 'On SQLite a write is answered as done before its commit, which may still fail.',
     edits: [
       [
-        queue,
+        'WriteQueue.#writeGroup',
         'if (done[0]?.write.isRehearsal) this.#writer.rollBack()',
         'for (const { write, result } of done) write.answer(result as never)\n      if (done[0]?.write.isRehearsal) this.#writer.rollBack()',
       ],
@@ -176,7 +164,7 @@ export const databases: readonly Mutant[] = [
       'On SQLite a write that is refused takes those committed with it back, and they are told that they are done.',
     edits: [
       [
-        queue,
+        'WriteQueue.#drive',
         'else this.#separate([...done.map((each) => each.write), write])',
         'else for (const each of [...done, { write, result: undefined }]) each.write.answer(each.result as never)',
       ],
@@ -186,13 +174,13 @@ export const databases: readonly Mutant[] = [
   {
     id: 'sqlite-rehearsal-among-writes',
     hazard: 'On SQLite a rehearsal is committed with the writes of its turn, or takes them back.',
-    edits: [[queue, 'isAlone: isRehearsal,', 'isAlone: false,']],
+    edits: [['WriteQueue.add', 'isAlone: isRehearsal,', 'isAlone: false,']],
     suites: ['test/store/sqlite/commit.test.ts', conformance('memory: rehearsals among writes')],
   },
   {
     id: 'postgres-joins-whole-tables',
     hazard: 'On PostgreSQL a schedule that is paused reads all that is under way, for every run of its own.',
-    edits: [['src/store/statement.ts', ' offset 0) ', ') ']],
+    edits: [['probed', ' offset 0) ', ') ']],
     suites: ['test/store/postgres/plans.test.ts'],
   },
   {
@@ -200,44 +188,42 @@ export const databases: readonly Mutant[] = [
     hazard: 'On PostgreSQL every schedule that fires or ends is compared with the live runs of all others.',
     edits: [
       [
-        'src/store/statement.ts',
+        'thereIs',
         'thereIs(from: string): string {\n  return `(',
         'thereIs(from: string): string {\n  return `exists (',
       ],
-      ['src/store/statement.ts', ' limit 1) is not null`', ')`'],
+      ['thereIs', ' limit 1) is not null`', ')`'],
     ],
     suites: ['test/store/postgres/plans.test.ts'],
   },
   {
     id: 'ready-on-a-damaged-file',
     hazard: 'A server on a damaged SQLite file says that it is ready.',
-    edits: [['src/doors/http/health.ts', '(await this.#isSound())', 'true']],
+    edits: [['HealthWatch.isReady', '(await this.#isSound())', 'true']],
     suites: ['test/store/sqlite/damage.test.ts'],
   },
   {
     id: 'damage-met-is-forgotten',
     hazard: 'A server that has met damage in a large SQLite file says that it is ready.',
-    edits: [['src/store/sqlite/database.ts', 'if (isDamage(told)) this.#damage ??= told', '']],
+    edits: [['SqliteDatabase.#explained', 'if (isDamage(told)) this.#damage ??= told', '']],
     suites: ['test/store/sqlite/damage.test.ts'],
   },
   {
     id: 'empty-file-is-a-new-store',
     hazard: 'A store that was truncated to 0 bytes is quietly made anew.',
-    edits: [['src/store/sqlite/boot.ts', '  refuseEmpty(file)\n', '']],
+    edits: [['prepareFile', '  refuseEmpty(file)\n', '']],
     suites: ['test/store/sqlite/damage.test.ts'],
   },
   {
     id: 'damage-is-unforeseen',
     hazard: 'The doctor ends with an error that nobody foresaw when it meets damage.',
-    edits: [['src/store/sqlite/driver.ts', 'return codeOfSentence.get(error.message) ?? null', 'return null']],
+    edits: [['sqliteCode', 'return codeOfSentence.get(error.message) ?? null', 'return null']],
     suites: ['test/store/sqlite/damage.test.ts'],
   },
   {
     id: 'log-deleted-unnoticed',
     hazard: 'A worker goes on writing to a log that was deleted under it.',
-    edits: [
-      ['src/store/sqlite/file-watch.ts', 'if (lost !== undefined) throw vanishedBeside(file.path, lost.path)', ''],
-    ],
+    edits: [['FileWatch.refuseVanished', 'if (lost !== undefined) throw vanishedBeside(file.path, lost.path)', '']],
     suites: ['test/store/sqlite/damage.test.ts'],
   },
 ]

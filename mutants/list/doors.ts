@@ -13,21 +13,13 @@ export const doors: readonly Mutant[] = [
     id: 'anybody-ends-a-lease',
     hazard:
       'Whoever knows the run and the number of a lease can end it, without the claim that only its holder was told.',
-    edits: [
-      ['src/operations/sched/held.ts', 'if (run.claimId !== parts.claimId) return', 'if (run.claimId === "") return'],
-    ],
+    edits: [['holdingsOf', 'if (run.claimId !== parts.claimId) return', 'if (run.claimId === "") return']],
     suites: [sched],
   },
   {
     id: 'request-key-grants-again',
     hazard: 'A host that asks again because the answer was lost is granted more runs, and nobody does the first ones.',
-    edits: [
-      [
-        'src/store/lease-to-host.ts',
-        'if (!isNew) return yield* repeated',
-        'if (isNew === null) return yield* repeated',
-      ],
-    ],
+    edits: [['leaseToHost', 'if (!isNew) return yield* repeated', 'if (isNew === null) return yield* repeated']],
     suites: [sched, conformance('a request with a key')],
   },
   {
@@ -35,7 +27,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A host that found nothing and asks again with its key never gets anything.',
     edits: [
       [
-        'src/store/lease-to-host.ts',
+        'keep',
         'if (leases.length === 0) return yield* run(forgetKey, ns, key)',
         'if (leases.length < 0) return yield* run(forgetKey, ns, key)',
       ],
@@ -47,7 +39,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'What was drained is leased still, and goes to somebody else when its lease expires.',
     edits: [
       [
-        'src/store/lease-to-host.ts',
+        'lease-to-host.ts drain',
         '    answer.leases.map(({ runId, fence, scheduleId }) =>',
         '    answer.leases.slice(1).map(({ runId, fence, scheduleId }) =>',
       ],
@@ -57,7 +49,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'other-place-not-in-the-definition',
     hazard: 'A run with another priority is looked for at its old place, and can be neither cancelled nor held.',
-    edits: [['src/store/reprioritise.ts', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)']],
+    edits: [['reprioritise.ts reprioritise', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)']],
     suites: [conformance('memory: a (run|parked run) (gets|that got) another place'), sched],
   },
   {
@@ -65,13 +57,13 @@ export const doors: readonly Mutant[] = [
     hazard:
       'On PostgreSQL a run that gets another priority beside a claim is leased and stays in line, to be leased again.',
     edits: [
-      ['src/store/reprioritise.ts', '`delete from belfry.ready', '`update belfry.ready set priority = cast($6 as int)'],
+      ['reprioritise.ts leaveLine', '`delete from belfry.ready', '`update belfry.ready set priority = cast($6 as int)'],
       [
-        'src/store/reprioritise.ts',
+        'move',
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId)',
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId, priority)',
       ],
-      ['src/store/reprioritise.ts', 'yield* putInLine([{ ...standingOf(inLine), priority }])', ''],
+      ['move', 'yield* putInLine([{ ...standingOf(inLine), priority }])', ''],
     ],
     suites: ['test/store/postgres/lease-at-once.test.ts'],
   },
@@ -80,7 +72,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A run that was moved before the one of its key that stands in line goes after it all the same.',
     edits: [
       [
-        'src/store/reprioritise.ts',
+        'reprioritise.ts reprioritise',
         'for (const gate of gates) yield* regateLocked(gate)',
         'for (const gate of gates.slice(1)) yield* regateLocked(gate)',
       ],
@@ -92,7 +84,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may look at runs reads there what ends their leases.',
     edits: [
       [
-        'src/operations/run/view.ts',
+        'run/view.ts leaseOf',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return lease',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return { ...lease, claimId: _ } as RunLease',
       ],
@@ -103,24 +95,20 @@ export const doors: readonly Mutant[] = [
     id: 'token-secret-is-not-looked-at',
     hazard: 'Whoever can guess the id of a token is let in with it.',
     edits: [
-      [
-        'src/doors/http/gate.ts',
-        'found === null || !isSecretOf(parts.secret, found.hash)',
-        'found === null || !isSecretOf',
-      ],
+      ['Gate.#known', 'found === null || !isSecretOf(parts.secret, found.hash)', 'found === null || !isSecretOf'],
     ],
     suites: [gate],
   },
   {
     id: 'revoked-token-lets-in',
     hazard: 'A token that was revoked lets its holder in as before.',
-    edits: [['src/doors/http/gate.ts', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
+    edits: [['Gate.#known', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
     suites: [gate],
   },
   {
     id: 'expired-token-lets-in',
     hazard: 'A token lets its holder in after its time.',
-    edits: [['src/doors/http/gate.ts', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
+    edits: [['Gate.#known', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
     suites: [gate],
   },
   {
@@ -128,7 +116,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A name that was made to point to this machine brings the browser of a visitor to the door.',
     edits: [
       [
-        'src/doors/http/gate.ts',
+        'Gate.refuseStrangeOrigin',
         'if (hosts !== undefined && !hosts.includes(host)) {',
         'if (hosts !== undefined && hosts.includes("")) {',
       ],
@@ -140,7 +128,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A page of somebody else asks with the rights of whoever looks at it.',
     edits: [
       [
-        'src/doors/http/gate.ts',
+        'Gate.refuseStrangeOrigin',
         'if (origin !== null && hostOf(origin) !== host) {',
         'if (origin !== null && hostOf(origin) === "") {',
       ],
@@ -152,7 +140,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever has any token may do anything.',
     edits: [
       [
-        'src/doors/http/gate.ts',
+        'refuseBelow',
         'if (scopes.indexOf(scope) >= scopes.indexOf(needed)) return\n  throw',
         'if (scopes.indexOf(scope) >= 0) return\n  throw',
       ],
@@ -164,7 +152,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may operate can have any program started on the workers.',
     edits: [
       [
-        'src/operations/operation.ts',
+        'operation.ts scopeOf',
         "adminForCommands === true && targetsIn(input).some(isForAdmins) ? 'admin' : scope",
         'adminForCommands === undefined && targetsIn(input).some(isForAdmins) ? "admin" : scope',
       ],
@@ -174,85 +162,83 @@ export const doors: readonly Mutant[] = [
   {
     id: 'confirm-is-for-any-call',
     hazard: 'A model that was asked to confirm one thing can do another with it.',
-    edits: [['src/doors/mcp/confirm.ts', '.update(`${until}\\n${call}`)', '.update(`${until}\\n${call.length * 0}`)']],
+    edits: [['Confirmations.#sign', '.update(`${until}\\n${call}`)', '.update(`${until}\\n${call.length * 0}`)']],
     suites: [mcp],
   },
   {
     id: 'confirm-is-good-twice',
     hazard: 'What was confirmed once is done again without another word.',
-    edits: [['src/doors/mcp/confirm.ts', '    this.#used.set(signature, until)\n', '']],
+    edits: [['Confirmations.accepts', '    this.#used.set(signature, until)\n', '']],
     suites: [confirm],
   },
   {
     id: 'confirm-is-good-again-with-zeros',
     hazard: 'A confirmation that was used is accepted again with zeros before it.',
     edits: [
-      ['src/doors/mcp/confirm.ts', '/^([1-9a-z][0-9a-z]{0,11})-', '/^([0-9a-z]{1,12})-'],
-      ['src/doors/mcp/confirm.ts', 'this.#used.has(signature)', 'this.#used.has(word)'],
-      ['src/doors/mcp/confirm.ts', 'this.#used.set(signature, until)', 'this.#used.set(word, until)'],
+      ['Confirmations.accepts', '/^([1-9a-z][0-9a-z]{0,11})-', '/^([0-9a-z]{1,12})-'],
+      ['Confirmations.accepts', 'this.#used.has(signature)', 'this.#used.has(word)'],
+      ['Confirmations.accepts', 'this.#used.set(signature, until)', 'this.#used.set(word, until)'],
     ],
     suites: [confirm],
   },
   {
     id: 'confirm-never-expires',
     hazard: 'A confirmation that a model was given long ago is still good.',
-    edits: [['src/doors/mcp/confirm.ts', '!(until >= now) || ', '']],
+    edits: [['Confirmations.accepts', '!(until >= now) || ', '']],
     suites: [confirm],
   },
   {
     id: 'strangers-speak-to-models',
     hazard: 'A model reads outputs, reasons and descriptions of others as if Belfry had said them.',
-    edits: [
-      ['src/doors/mcp/told.ts', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"],
-    ],
+    edits: [['told.ts factsOf', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"]],
     suites: [fencing],
   },
   {
     id: 'strangers-are-not-fenced',
     hazard: 'What others wrote stands behind an answer without a fence, so that it can go on in the voice of a person.',
-    edits: [['src/doors/mcp/told.ts', 'fence(JSON.stringify(this.#texts))', 'JSON.stringify(this.#texts)']],
+    edits: [['Texts.fenced', 'fence(JSON.stringify(this.#texts))', 'JSON.stringify(this.#texts)']],
     suites: [fencing],
   },
   {
     id: 'names-hide-characters-from-people',
     hazard: 'A model reads characters in a name that the person beside it cannot see.',
-    edits: [['src/core/fence.ts', 'const body = visible(text)\n  const mark', 'const body = text\n  const mark']],
+    edits: [['fence', 'const body = visible(text)\n  const mark', 'const body = text\n  const mark']],
     suites: [fencing],
   },
   {
     id: 'orders-stand-as-names',
     hazard: 'A schedule whose name is an order gives it to every model that lists schedules.',
-    edits: [['src/doors/mcp/label.ts', '(words.test(text) || cronLine.test(text))', '!/[\\n\\r]/.test(text)']],
+    edits: [['label.ts isPlain', '(words.test(text) || cronLine.test(text))', '!/[\\n\\r]/.test(text)']],
     suites: [fencing],
   },
   {
     id: 'refusals-quote-names',
     hazard: 'A refusal or its hint quotes a name that is an order outside the fence.',
-    edits: [['src/doors/mcp/refusal.ts', '.filter(([found]) => !isPlain(found.slice(1, -1)))', '.slice(0, 0)']],
+    edits: [['withoutForeign', '.filter(([found]) => !isPlain(found.slice(1, -1)))', '.slice(0, 0)']],
     suites: [fencing],
   },
   {
     id: 'selectors-hide-messages-in-a-fence',
     hazard: 'A message in variation selectors passes the fence unseen.',
-    edits: [['src/core/fence.ts', '\\\\u{E0000}-\\\\u{E0FFF}', '\\\\u{E0000}-\\\\u{E007F}']],
+    edits: [['unsafe', '\\\\u{E0000}-\\\\u{E0FFF}', '\\\\u{E0000}-\\\\u{E007F}']],
     suites: ['test/core/fence.test.ts'],
   },
   {
     id: 'refusals-quote-strangers',
     hazard: 'A refusal quotes what a failed program said outside the fence.',
-    edits: [['src/doors/mcp/refusal.ts', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
+    edits: [['mcp/refusal.ts unquoted', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
     suites: [fencing],
   },
   {
     id: 'agent-leases-work-of-workers',
     hazard: 'An agent with operate leases runs that have a handler, and reports them as done.',
-    edits: [['src/doors/mcp/server.ts', 'if (taking.length > 0)', 'if (taking.length < 0)']],
+    edits: [['mcp/server.ts refuseBeyondScope', 'if (taking.length > 0)', 'if (taking.length < 0)']],
     suites: ['test/doors/mcp/leases.test.ts'],
   },
   {
     id: 'agent-ends-leases-of-workers',
     hazard: 'An agent with operate ends the run of a worker by a lease id that it has read somewhere.',
-    edits: [['src/operations/sched/held.ts', 'if (await isForWorkers(context, parts))', 'if (parts.fence < 0)']],
+    edits: [['holdingsOf', 'if (await isForWorkers(context, parts))', 'if (parts.fence < 0)']],
     suites: ['test/doors/mcp/leases.test.ts'],
   },
   {
@@ -260,7 +246,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A reader of events passes by what a transaction that is still open will write into the past.',
     edits: [
       [
-        'src/store/reads/events.ts',
+        'reads/events.ts events',
         '(openAt as number | null) ?? Number.POSITIVE_INFINITY',
         'openAt === -1 ? 0 : Number.POSITIVE_INFINITY',
       ],
@@ -272,7 +258,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Of many that happen in one instant a reader hears the first page, and never the rest.',
     edits: [
       [
-        'src/store/reads/events.ts',
+        'reads/events.ts startOf',
         'return rank > own ? [at + 1, -1, -1] : [at, number, fence]',
         'return rank >= own ? [at + 1, -1, -1] : [at, number, fence]',
       ],
@@ -284,7 +270,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Nobody can tell who cancelled a run.',
     edits: [
       [
-        'src/operations/operation.ts',
+        'audited',
         "if (effect === 'read' || actor.door === 'library') return context",
         "if (effect !== 'read' || actor.door === 'library') return context",
       ],
@@ -296,7 +282,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'An operate token changes the payload of a stored request that carries a secret.',
     edits: [
       [
-        'src/operations/operation.ts',
+        'refuseOtherPayload',
         'if (isAdmin(scope) || secrets.length === 0) return',
         'if (isAdmin(scope) || secrets.length >= 0) return',
       ],
@@ -308,7 +294,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'An operate token that may not run a request with another payload stores another payload instead.',
     edits: [
       [
-        'src/operations/schedule/write.ts',
+        'commit',
         'if (before !== null && isOtherPayload(before.spec, spec))',
         'if (before === null && isOtherPayload(spec, spec))',
       ],

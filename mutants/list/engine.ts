@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import { conformance, type Mutant } from '../mutant.ts'
 
-const heartbeat = 'src/engine/heartbeat.ts'
 const recovery = 'test/engine/recovery.test.ts'
 
 /** What one worker does with its leases, its clock and its store. */
@@ -9,19 +8,19 @@ export const engine: readonly Mutant[] = [
   {
     id: 'lost-lease-ignored',
     hazard: 'A worker whose lease was taken back goes on with the run, beside its successor.',
-    edits: [[heartbeat, 'loseHolding(context, holding)', 'void holding']],
+    edits: [['renewTick', 'loseHolding(context, holding)', 'void holding']],
     suites: ['test/engine/heartbeat.test.ts'],
   },
   {
     id: 'end-in-doubt-called-lost',
     hazard: 'An end whose commit broke off is told as a lost lease, because a renewal does not find it any more.',
-    edits: [[heartbeat, ' && !holding.isInDoubt', '']],
+    edits: [['renewTick', ' && !holding.isInDoubt', '']],
     suites: ['test/engine/heartbeat.test.ts'],
   },
   {
     id: 'lost-lease-ignored-by-output',
     hazard: 'A run learns from its output that its lease is lost, and goes on.',
-    edits: [['src/engine/output.ts', 'loseHolding(this.#context, this.#holding)', 'return']],
+    edits: [['OutputWriter.#write', 'loseHolding(this.#context, this.#holding)', 'return']],
     suites: ['test/engine/output.test.ts'],
   },
   {
@@ -29,23 +28,21 @@ export const engine: readonly Mutant[] = [
     hazard: 'A worker measures its leases by a clock that people set.',
     edits: [
       [
-        'src/engine/lease.ts',
+        'Lessor.#leaseFrom',
         'const trustedUntil = startedAt + trustMs(settings)',
         'const trustedUntil = clock.now() + trustMs(settings)',
       ],
-      ['src/engine/lease.ts', 'while (clock.monotonic() < trustedUntil', 'while (clock.now() < trustedUntil'],
-      [heartbeat, 'const startedAt = clock.monotonic()', 'const startedAt = clock.now()'],
-      [heartbeat, 'const now = clock.monotonic()', 'const now = clock.now()'],
-      ['src/engine/worker.ts', 'now >= trustedUntil', 'this.#context.clock.now() >= trustedUntil'],
+      ['Lessor.#granted', 'while (clock.monotonic() < trustedUntil', 'while (clock.now() < trustedUntil'],
+      ['renewTick', 'const startedAt = clock.monotonic()', 'const startedAt = clock.now()'],
+      ['trustTick', 'const now = clock.monotonic()', 'const now = clock.now()'],
+      ['Worker.#carryOut', 'now >= trustedUntil', 'this.#context.clock.now() >= trustedUntil'],
     ],
     suites: ['test/engine/heartbeat.test.ts'],
   },
   {
     id: 'trust-until-expiry',
     hazard: 'A worker stops its run when the lease expires, which is when somebody else begins.',
-    edits: [
-      ['src/engine/settings.ts', 'return leaseMs * (1 - untrustedShare)', 'return leaseMs * (1 - 0 * untrustedShare)'],
-    ],
+    edits: [['trustMs', 'return leaseMs * (1 - untrustedShare)', 'return leaseMs * (1 - 0 * untrustedShare)']],
     suites: ['test/engine/heartbeat.test.ts'],
   },
   {
@@ -53,7 +50,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A worker counts its trust from the answer to a renewal, while the store counts from before.',
     edits: [
       [
-        heartbeat,
+        'renewTick',
         'holding.trustedUntil = startedAt + trustMs(settings)',
         'holding.trustedUntil = clock.monotonic() + 0 * startedAt + trustMs(settings)',
       ],
@@ -63,17 +60,13 @@ export const engine: readonly Mutant[] = [
   {
     id: 'lease-trusted-from-its-answer',
     hazard: 'A worker counts the trust in a fresh lease from the answer, while the store counts from before.',
-    edits: [
-      ['src/engine/lease.ts', 'begin(lease, trustedUntil)', 'begin(lease, clock.monotonic() + trustMs(settings))'],
-    ],
+    edits: [['Lessor.#leaseFrom', 'begin(lease, trustedUntil)', 'begin(lease, clock.monotonic() + trustMs(settings))']],
     suites: ['test/engine/heartbeat.test.ts'],
   },
   {
     id: 'late-lease-is-begun',
     hazard: 'A run is begun though the answer to its lease took so long that somebody else may have it.',
-    edits: [
-      ['src/engine/worker.ts', 'if (!this.#isLeasing || now >= trustedUntil)', 'if (!this.#isLeasing || now < 0)'],
-    ],
+    edits: [['Worker.#carryOut', 'if (!this.#isLeasing || now >= trustedUntil)', 'if (!this.#isLeasing || now < 0)']],
     suites: ['test/engine/stopping.test.ts'],
   },
   {
@@ -81,7 +74,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A worker that hears nothing of its store goes on with runs that others have begun.',
     edits: [
       [
-        heartbeat,
+        'trustTick',
         "else if (stopHolding(holding, 'lease-lost')) {",
         "else if (now < 0 && stopHolding(holding, 'lease-lost')) {",
       ],
@@ -91,7 +84,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'finished-run-not-renewed',
     hazard: 'A run that has ended loses its lease while its end waits to be written, and runs again.',
-    edits: [[heartbeat, 'filter(({ isLost }) => !isLost)', 'filter(({ isLost, isOver }) => !isLost && !isOver)']],
+    edits: [['renewTick', 'filter(({ isLost }) => !isLost)', 'filter(({ isLost, isOver }) => !isLost && !isOver)']],
     suites: [recovery],
   },
   {
@@ -99,7 +92,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A request to cancel whose wake-up is lost never reaches the holder.',
     edits: [
       [
-        heartbeat,
+        'renewTick',
         'if (renewal.cancelRequestedAt !== null) stopHolding',
         'if (renewal.cancelRequestedAt === 0) stopHolding',
       ],
@@ -111,7 +104,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A request to cancel waits for the next renewal.',
     edits: [
       [
-        heartbeat,
+        'cancelTick',
         "if (holding !== undefined) stopHolding(holding, 'cancelled')",
         "if (holding === null) stopHolding(holding, 'cancelled')",
       ],
@@ -121,7 +114,7 @@ export const engine: readonly Mutant[] = [
   {
     id: 'claim-not-asked-for-beyond-trust',
     hazard: 'What a claim was granted, if the store cannot tell soon, is left to a clock that may have been set back.',
-    edits: [['src/engine/lease.ts', '< trustedUntil || isOpen()) {', '< trustedUntil) {']],
+    edits: [['Lessor.#granted', '< trustedUntil || isOpen()) {', '< trustedUntil) {']],
     suites: [recovery],
   },
   {
@@ -129,7 +122,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A claim whose commit broke off is forgotten, and what it was granted waits for its lease to expire.',
     edits: [
       [
-        'src/engine/lease.ts',
+        'Lessor.#answerTo',
         "if (!(error instanceof BelfryError) || error.code !== 'commit-unknown') throw error",
         "if (!(error instanceof BelfryError) || error.code !== '') throw error",
       ],
@@ -141,7 +134,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'On SQLite a commit that failed is answered as done.',
     edits: [
       [
-        'src/store/sqlite/database.ts',
+        'SqliteDatabase.#commit',
         'so this is not a "no".\n      throw new BelfryError(',
         'so this is not a "no".\n      void new BelfryError(',
       ],
@@ -153,7 +146,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'On PostgreSQL a commit that broke off is answered as done.',
     edits: [
       [
-        'src/store/postgres/talk.ts',
+        'Talk.#committed',
         'await Promise.all(sent)\n    } catch (error) {\n      throw',
         'await Promise.all(sent)\n    } catch (error) {\n      if (!isRefusal(error)) return\n      throw',
       ],
@@ -163,13 +156,13 @@ export const engine: readonly Mutant[] = [
   {
     id: 'unknown-commit-called-a-no',
     hazard: 'On PostgreSQL a commit that may have taken effect is answered as not done.',
-    edits: [['src/store/postgres/talk.ts', "'commit-unknown',", "'unavailable',"]],
+    edits: [['Talk.#afterCommit', "'commit-unknown',", "'unavailable',"]],
     suites: [conformance('PostgreSQL .*breaks off')],
   },
   {
     id: 'ends-dropped-on-error',
     hazard: 'Ends that could not be written are forgotten, and their runs run again.',
-    edits: [['src/engine/settle.ts', 'this.#waiting.unshift(...held)', '']],
+    edits: [['Settler.#write', 'this.#waiting.unshift(...held)', '']],
     suites: [recovery, 'test/engine/settle.test.ts'],
   },
   {
@@ -177,7 +170,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A result that cannot be kept takes the whole end of its run with it.',
     edits: [
       [
-        'src/engine/settle.ts',
+        'Settler.#conclude',
         "answer.answer === 'refused' && finished.isBare !== true",
         "answer.answer === 'refused' && finished.isBare === false",
       ],
@@ -187,78 +180,70 @@ export const engine: readonly Mutant[] = [
   {
     id: 'reclaim-after-a-jump',
     hazard: 'After a jump of the clock leases are taken that have not expired.',
-    edits: [['src/engine/reclaim.ts', '&& watch.mayReclaim(clock.monotonic())', '']],
+    edits: [['reclaimTick', '&& watch.mayReclaim(clock.monotonic())', '']],
     suites: ['test/choices/clocks.test.ts', 'test/engine/reclaim.test.ts'],
   },
   {
     id: 'jump-during-a-renewal-forgotten',
     hazard:
       'A jump of the clock that is seen while a worker renews its own leases does not keep it from taking others.',
-    edits: [['src/engine/reclaim.ts', 'if (mayTakeBack()) reclaimed =', 'reclaimed =']],
+    edits: [['reclaimTick', 'if (mayTakeBack()) reclaimed =', 'reclaimed =']],
     suites: ['test/engine/reclaim.test.ts'],
   },
   {
     id: 'jump-unnoticed',
     hazard: 'Nobody notices that the clock has jumped.',
-    edits: [
-      ['src/engine/clock-watch.ts', 'if (jumpedMs !== 0) this.#reclaimFrom', 'if (jumpedMs > 1e15) this.#reclaimFrom'],
-    ],
+    edits: [['ClockWatch.look', 'if (jumpedMs !== 0) this.#reclaimFrom', 'if (jumpedMs > 1e15) this.#reclaimFrom']],
     suites: ['test/engine/clock-watch.test.ts'],
   },
   {
     id: 'jump-renews-nothing',
     hazard: 'After a jump of the clock a worker does not renew what others may now take for expired.',
-    edits: [['src/engine/instants.ts', '    jumped()\n', '']],
+    edits: [['readInstants', '    jumped()\n', '']],
     suites: ['test/choices/clocks.test.ts'],
   },
   {
     id: 'fires-while-the-clock-is-behind',
     hazard: 'A clock that went back fires instants that have been.',
-    edits: [
-      ['src/engine/fire.ts', 'if (this.#holds(behindMs)) return', 'if (this.#holds(behindMs) && behindMs < 0) return'],
-    ],
+    edits: [['Firer.tick', 'if (this.#holds(behindMs)) return', 'if (this.#holds(behindMs) && behindMs < 0) return']],
     suites: ['test/engine/fire.test.ts'],
   },
   {
     id: 'waits-for-ever-behind-the-clock',
     hazard: 'A clock that was set back by a year stops everything for a year.',
     edits: [
-      [
-        'src/engine/clock-watch.ts',
-        'if (after - this.#behindSince < holdMsMax)',
-        'if (after - this.#behindSince < 1e15)',
-      ],
+      ['ClockWatch.#behind', 'if (after - this.#behindSince < holdMsMax)', 'if (after - this.#behindSince < 1e15)'],
     ],
     suites: ['test/engine/clock-watch.test.ts'],
   },
   {
     id: 'own-leases-taken-back',
     hazard: 'A worker that was held up takes its own runs back instead of keeping them.',
-    edits: [['src/engine/reclaim.ts', 'await renewTick(context)', '']],
+    edits: [['reclaimTick', 'await renewTick(context)', '']],
     suites: [recovery, 'test/engine/reclaim.test.ts'],
   },
   {
     id: 'the-dead-take-the-living-along',
     hazard: 'Taking back from the dead also takes what seems expired after a jump of the clock.',
-    edits: [['src/engine/reclaim.ts', 'deadWorkers: ids, expired: false, limit', 'deadWorkers: ids, limit']],
+    edits: [['buryDead', 'deadWorkers: ids, expired: false, limit', 'deadWorkers: ids, limit']],
     suites: ['test/engine/reclaim.test.ts'],
   },
   {
     id: 'the-dead-forgotten-too-soon',
     hazard: 'A dead worker is crossed out while it still holds leases.',
-    edits: [['src/engine/reclaim.ts', 'ids.filter((id) => !left.has(id))', 'ids.filter((id) => !left.has(`${id} `))']],
+    edits: [['buryDead', 'ids.filter((id) => !left.has(id))', 'ids.filter((id) => !left.has(`${id} `))']],
     suites: ['test/engine/reclaim.test.ts'],
   },
   {
     id: 'leftovers-not-ended',
     hazard: 'A run is given out again while its last attempt still acts.',
-    edits: [['src/engine/reclaim.ts', 'await coroner.endLeftovers(leases)', '']],
+    edits: [['buryDead', 'await coroner.endLeftovers(leases)', '']],
     suites: ['test/engine/reclaim.test.ts'],
   },
   {
     id: 'wake-up-lost-and-no-poll',
     hazard: 'Work whose wake-up was lost is never looked for.',
-    edits: [['src/engine/lease.ts', '? fullPollMs : settings.pollMs)', '? fullPollMs : 86_400_000)']],
+    edits: [['Lessor.#look', '? fullPollMs : settings.pollMs)', '? fullPollMs : 86_400_000)']],
     suites: [recovery, 'test/engine/lease.test.ts'],
   },
   {
@@ -266,7 +251,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A schedule whose wake-up was lost is never looked for.',
     edits: [
       [
-        'src/engine/fire.ts',
+        'Firer.tick',
         'return scheduleAt === null ? pollMs : Math.min(scheduleAt - now, pollMs)',
         'return scheduleAt === null ? 86_400_000 : Math.max(scheduleAt - now, 0 * pollMs)',
       ],
@@ -277,42 +262,38 @@ export const engine: readonly Mutant[] = [
     id: 'deaf-and-asleep',
     hazard: 'A worker that hears nothing of other processes sleeps as if it did.',
     edits: [
-      [
-        'src/engine/hearing.ts',
-        'store.hears() ? waitMs : Math.min(waitMs, deafPollMs)',
-        'store.hears() ? waitMs : waitMs',
-      ],
+      ['Hearing.atMost', 'store.hears() ? waitMs : Math.min(waitMs, deafPollMs)', 'store.hears() ? waitMs : waitMs'],
     ],
     suites: ['test/engine/duties.test.ts'],
   },
   {
     id: 'wake-up-lost-during-a-tick',
     hazard: 'A wake-up that comes while a loop is at work is forgotten.',
-    edits: [['src/engine/loop.ts', 'if (waitMs === 0 || this.#isWoken) await', 'if (waitMs === 0) await']],
+    edits: [['Loop.#run', 'if (waitMs === 0 || this.#isWoken) await', 'if (waitMs === 0) await']],
     suites: ['test/engine/loop.test.ts'],
   },
   {
     id: 'new-work-wakes-nobody',
     hazard: 'Whoever sleeps is not told of new work.',
-    edits: [['src/store/wake.ts', "  [insertReady, { what: 'work' }],\n", '']],
+    edits: [['tells', "  [insertReady, { what: 'work' }],\n", '']],
     suites: [conformance('memory: whatever may start sooner')],
   },
   {
     id: 'earlier-schedule-wakes-nobody',
     hazard: 'Whoever sleeps is not told that a schedule is due sooner than he knows.',
-    edits: [['src/store/wake.ts', "  [saveSooner, { what: 'schedules' }],\n", '']],
+    edits: [['tells', "  [saveSooner, { what: 'schedules' }],\n", '']],
     suites: [conformance('memory: whatever may start sooner')],
   },
   {
     id: 'stopping-worker-takes-more',
     hazard: 'A worker that stops goes on leasing.',
-    edits: [['src/engine/worker.ts', 'this.#isLeasing = false', 'this.#isLeasing = true']],
+    edits: [['Worker.stop', 'this.#isLeasing = false', 'this.#isLeasing = true']],
     suites: ['test/engine/worker.test.ts', 'test/engine/shutdown.test.ts'],
   },
   {
     id: 'timeout-ignored',
     hazard: 'A run that hangs holds its slot for ever.',
-    edits: [['src/engine/execute.ts', "() => stopHolding(holding, 'timeout'))", '() => undefined)']],
+    edits: [['execute', "() => stopHolding(holding, 'timeout'))", '() => undefined)']],
     suites: ['test/engine/execute.test.ts'],
   },
   {
@@ -320,7 +301,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'A run that does not stop when it is told to holds its slot for ever.',
     edits: [
       [
-        'src/engine/execute.ts',
+        'answerOrNothing',
         "clock.after(settings.leaveAfterMs, () => resolve('nothing'))",
         'clock.after(settings.leaveAfterMs, () => undefined)',
       ],
@@ -332,7 +313,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'What a cancelled run still says counts as its end.',
     edits: [
       [
-        'src/engine/execute.ts',
+        'outcomeAfter',
         'if (stopped === null || standsAfter(',
         "if (stopped === null || stopped === 'cancelled' || standsAfter(",
       ],
@@ -344,7 +325,7 @@ export const engine: readonly Mutant[] = [
     hazard: 'The end of a run is written before its last output, which the fence then refuses.',
     edits: [
       [
-        'src/engine/execute.ts',
+        'execute',
         'return attempt.writer === null ? end : attempt.writer.close().then(() => end)',
         'void attempt.writer?.close()\n    return end',
       ],
@@ -354,13 +335,13 @@ export const engine: readonly Mutant[] = [
   {
     id: 'stopped-run-hears-nothing',
     hazard: 'A run that is told to stop does not hear it.',
-    edits: [['src/engine/holdings.ts', 'this.#controller?.abort(reason)', '']],
+    edits: [['Holding.stop', 'this.#controller?.abort(reason)', '']],
     suites: ['test/engine/cancel.test.ts', 'test/engine/execute.test.ts'],
   },
   {
     id: 'late-listener-hears-nothing',
     hazard: 'A run that asks whether it was stopped, after it was, is told that it was not.',
-    edits: [['src/engine/holdings.ts', 'if (this.stopped !== null) this.#controller.abort(this.stopped)', '']],
+    edits: [['Holding.signal', 'if (this.stopped !== null) this.#controller.abort(this.stopped)', '']],
     suites: ['test/engine/holdings.test.ts', 'test/engine/execute.test.ts'],
   },
 ]

@@ -1,9 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import { conformance, type Mutant } from '../mutant.ts'
 
-const settle = 'src/store/settle.ts'
-const reclaim = 'src/store/reclaim.ts'
-
 /** Who may still write about a run, and what happens to a lease that nobody renews. */
 export const fences: readonly Mutant[] = [
   {
@@ -11,7 +8,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'A holder whose lease was taken back ends the run in the hands of its successor.',
     edits: [
       [
-        settle,
+        'plainLeases',
         'and fence = $2 and ns = $3 and schedule_id is null',
         'and fence >= $2 and ns = $3 and schedule_id is null',
       ],
@@ -23,7 +20,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'On SQLite an end with an older fence takes the lease of the newer one away.',
     edits: [
       [
-        settle,
+        'takeLeases',
         '.sqlite} and fence = $2 and ns = $3\n    returning',
         '.sqlite} and fence >= $2 and ns = $3\n    returning',
       ],
@@ -35,7 +32,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'On PostgreSQL an end with an older fence takes the lease of the newer one away.',
     edits: [
       [
-        settle,
+        'takeLeases',
         '.postgres} and fence = $2 and ns = $3\n    returning',
         '.postgres} and fence >= $2 and ns = $3\n    returning',
       ],
@@ -45,27 +42,25 @@ export const fences: readonly Mutant[] = [
   {
     id: 'renewal-without-fence',
     hazard: 'A holder whose lease was taken back keeps the lease of its successor alive.',
-    edits: [['src/store/renew.ts', '`and fence = $2 and ns', '`and fence >= $2 and ns']],
+    edits: [['renewed', '`and fence = $2 and ns', '`and fence >= $2 and ns']],
     suites: [conformance('law 4: a holder')],
   },
   {
     id: 'output-without-fence-sqlite',
     hazard: 'On SQLite a holder whose lease was taken back still writes output.',
-    edits: [['src/store/output.ts', "fence = $2 and ns = $3',", "fence >= $2 and ns = $3',"]],
+    edits: [['holdLease', "fence = $2 and ns = $3',", "fence >= $2 and ns = $3',"]],
     suites: ['test/store/output.test.ts'],
   },
   {
     id: 'output-without-fence-postgres',
     hazard: 'On PostgreSQL a holder whose lease was taken back still writes output.',
-    edits: [
-      ['src/store/output.ts', 'fence = $2 and ns = $3 for no key update', 'fence >= $2 and ns = $3 for no key update'],
-    ],
+    edits: [['holdLease', 'fence = $2 and ns = $3 for no key update', 'fence >= $2 and ns = $3 for no key update']],
     suites: ['test/store/output.test.ts'],
   },
   {
     id: 'output-without-lock',
     hazard: 'On PostgreSQL two writes of one attempt come between each other, and a reclaim between check and write.',
-    edits: [['src/store/output.ts', 'and ns = $3 for no key update', 'and ns = $3']],
+    edits: [['holdLease', 'and ns = $3 for no key update', 'and ns = $3']],
     suites: ['test/store/interleaved.test.ts'],
   },
   {
@@ -73,7 +68,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'A holder that is late cannot renew although nobody has taken its lease.',
     edits: [
       [
-        'src/store/renew.ts',
+        'renewed',
         '`and fence = $2 and ns = $3 returning',
         '`and fence = $2 and ns = $3 and expires_at > $4 - 30000 returning',
       ],
@@ -85,7 +80,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'On SQLite a plain success leaves its lease behind, which later expires and runs again.',
     edits: [
       [
-        settle,
+        'dropPlainLeases',
         "sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,\n  postgres: null",
         'sqlite: null,\n  postgres: null',
       ],
@@ -97,7 +92,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'An end that is told again after an unknown commit is answered as a lost lease, and stops what succeeded.',
     edits: [
       [
-        settle,
+        'notWritten',
         "return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'",
         "return outcome === '' ? 'already-written' : 'lease-lost'",
       ],
@@ -107,7 +102,9 @@ export const fences: readonly Mutant[] = [
   {
     id: 'removed-run-called-lost',
     hazard: 'An end that was written, and whose run retention has removed since, is told as a lost lease.',
-    edits: [[settle, "if (byFence === undefined) return 'gone'", "if (byFence === undefined) return 'lease-lost'"]],
+    edits: [
+      ['notWritten', "if (byFence === undefined) return 'gone'", "if (byFence === undefined) return 'lease-lost'"],
+    ],
     suites: [conformance('memory: law 14: an end that is told again')],
   },
   {
@@ -115,7 +112,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'A holder whose lease was taken back is told that its end was written.',
     edits: [
       [
-        settle,
+        'notWritten',
         "return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'",
         "return outcome === '' ? 'lease-lost' : 'already-written'",
       ],
@@ -125,20 +122,20 @@ export const fences: readonly Mutant[] = [
   {
     id: 'plain-end-forgets-the-cancel',
     hazard: 'A success after a request to cancel is not marked as late.',
-    edits: [[settle, '\n  and cancel_requested_at is null`', '`']],
+    edits: [['plainLeases', '\n  and cancel_requested_at is null`', '`']],
     suites: ['test/choices/runs.test.ts', conformance('cancel and complete raced')],
   },
   {
     id: 'plain-end-forgets-the-dedupe-key',
     hazard: 'A plain success keeps its dedupe key, and work with that key is refused for ever.',
-    edits: [[settle, 'and concurrency_key is null and dedupe_key is null', 'and concurrency_key is null']],
+    edits: [['plainLeases', 'and concurrency_key is null and dedupe_key is null', 'and concurrency_key is null']],
     suites: ['test/choices/work.test.ts', conformance('memory: a dedupe key')],
   },
   {
     id: 'batch-is-never-halved',
     hazard: 'One end that cannot be written keeps all the others of its batch from being written.',
     edits: [
-      ['src/store/sql-store.ts', 'const [end] = ends', 'if (ends.length > 1) throw error\n      const [end] = ends'],
+      ['SqlStore.#settleOrHalve', 'const [end] = ends', 'if (ends.length > 1) throw error\n      const [end] = ends'],
     ],
     suites: [conformance('memory: a row that cannot be written')],
   },
@@ -146,14 +143,14 @@ export const fences: readonly Mutant[] = [
     id: 'reclaim-takes-living-leases',
     hazard: 'Leases are taken back from holders that are alive and in time.',
     edits: [
-      [reclaim, 'where expires_at <= $1 order by expires_at', 'where leased_at <= $1 order by expires_at'],
+      ['findReclaimable', 'where expires_at <= $1 order by expires_at', 'where leased_at <= $1 order by expires_at'],
       [
-        reclaim,
+        'store/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite})",
         "and (leased_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite})",
       ],
       [
-        reclaim,
+        'store/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
         "and (leased_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
       ],
@@ -165,7 +162,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'On PostgreSQL a lease that was renewed between the look and the taking is taken all the same.',
     edits: [
       [
-        reclaim,
+        'store/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
         "and (expires_at - 86400000 <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
       ],
@@ -177,12 +174,12 @@ export const fences: readonly Mutant[] = [
     hazard: 'Whoever declares a worker dead takes leases of another namespace.',
     edits: [
       [
-        reclaim,
+        'store/reclaim.ts findOfWorkers',
         "where ns = $3 and worker_id ${inList.numbers('$1').sqlite}",
         "where $3 = $3 and worker_id ${inList.numbers('$1').sqlite}",
       ],
       [
-        reclaim,
+        'store/reclaim.ts takeBack',
         "or ns = $4 and worker_id ${inList.numbers('$3').sqlite}",
         "or $4 = $4 and worker_id ${inList.numbers('$3').sqlite}",
       ],
@@ -192,7 +189,7 @@ export const fences: readonly Mutant[] = [
   {
     id: 'renewal-crosses-namespaces',
     hazard: 'A lease is renewed from another namespace.',
-    edits: [['src/store/renew.ts', 'and fence = $2 and ns = $3 returning', 'and fence = $2 and $3 = $3 returning']],
+    edits: [['renewed', 'and fence = $2 and ns = $3 returning', 'and fence = $2 and $3 = $3 returning']],
     suites: [conformance('nothing that is named by its id')],
   },
   {
@@ -200,7 +197,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'A run is ended from another namespace.',
     edits: [
       [
-        settle,
+        'plainLeases',
         'and fence = $2 and ns = $3 and schedule_id is null',
         'and fence = $2 and $3 = $3 and schedule_id is null',
       ],
@@ -210,21 +207,19 @@ export const fences: readonly Mutant[] = [
   {
     id: 'cancel-crosses-namespaces-sqlite',
     hazard: 'On SQLite a run is cancelled, reset or retried from another namespace.',
-    edits: [['src/store/run-place.ts', 'where d.id = $1 and d.ns = $2`', 'where d.id = $1 and $2 = $2`']],
+    edits: [['run-place.ts findPlaces', 'where d.id = $1 and d.ns = $2`', 'where d.id = $1 and $2 = $2`']],
     suites: [conformance('SQLite file nothing that is named by its id')],
   },
   {
     id: 'cancel-crosses-namespaces-postgres',
     hazard: 'On PostgreSQL a run is cancelled, reset or retried from another namespace.',
-    edits: [['src/store/run-place.ts', "'d.id = i.id and d.ns = i.ns'", "'d.id = i.id'"]],
+    edits: [['run-place.ts findPlaces', "'d.id = i.id and d.ns = i.ns'", "'d.id = i.id'"]],
     suites: [conformance('PostgreSQL nothing that is named by its id')],
   },
   {
     id: 'claim-told-to-strangers',
     hazard: 'What a claim was granted is told to another namespace.',
-    edits: [
-      ['src/store/lease.ts', 'where l.claim_id = $1 and l.ns = $2 order', 'where l.claim_id = $1 and $2 = $2 order'],
-    ],
+    edits: [['leasesOfClaim', 'where l.claim_id = $1 and l.ns = $2 order', 'where l.claim_id = $1 and $2 = $2 order']],
     suites: [conformance('nothing that is named by its id')],
   },
 ]

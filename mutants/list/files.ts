@@ -13,7 +13,7 @@ export const files: readonly Mutant[] = [
   {
     id: 'file-sweeps-a-fleet-away',
     hazard: 'A file that was cut short deletes nearly everything that its source made.',
-    edits: [['src/store/apply-config.ts', 'deletes.length * 2 <= made.length', 'deletes.length <= made.length']],
+    edits: [['deletesOf', 'deletes.length * 2 <= made.length', 'deletes.length <= made.length']],
     suites: [store],
   },
   {
@@ -21,7 +21,7 @@ export const files: readonly Mutant[] = [
     hazard: 'A file deletes what another source looks after.',
     edits: [
       [
-        'src/store/apply-config.ts',
+        'apply-config.ts findSchedules',
         `'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
         `'select name from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
       ],
@@ -31,55 +31,47 @@ export const files: readonly Mutant[] = [
   {
     id: 'managed-is-changed-by-anybody',
     hazard: 'What a file looks after is changed through another door, and the file undoes it some day.',
-    edits: [
-      ['src/store/managed.ts', 'managedBy === null || managedBy === source', 'managedBy === null || source !== null'],
-    ],
+    edits: [['refuseManaged', 'managedBy === null || managedBy === source', 'managedBy === null || source !== null']],
     suites: [store],
   },
   {
     id: 'file-overwrites-what-was-made-by-hand',
     hazard: 'A file that happens to use a name overwrites what somebody made by hand.',
-    edits: [
-      ['src/store/put-schedule.ts', 'managedBy !== null || adopt) return', 'managedBy !== null || !adopt) return'],
-    ],
+    edits: [['refuseUnasked', 'managedBy !== null || adopt) return', 'managedBy !== null || !adopt) return']],
     suites: [store],
   },
   {
     id: 'policy-of-a-file-is-a-change',
     hazard: 'What a file no longer says of a queue still holds there, and nobody can see why.',
     edits: [
-      ['src/store/set-queue.ts', 'change.isWhole === true ? null : stored', 'change.isWhole === null ? null : stored'],
+      ['set-queue.ts update', 'change.isWhole === true ? null : stored', 'change.isWhole === null ? null : stored'],
     ],
     suites: [store],
   },
   {
     id: 'token-is-made-with-another-scope',
     hazard: 'A token that a file limits is made with the rights of an admin.',
-    edits: [['src/store/token.ts', 'said !== null && said.scope !== scope', 'said !== null && said.scope === null']],
+    edits: [['createToken', 'said !== null && said.scope !== scope', 'said !== null && said.scope === null']],
     suites: [store],
   },
   {
     id: 'changes-in-the-way-are-passed-over',
     hazard: 'Of many changes some are made, though one of them was in the way of something.',
-    edits: [['src/store/apply.ts', `new Set(['exists', 'version-differs'])`, 'new Set([])']],
+    edits: [['store/apply.ts refusals', `new Set(['exists', 'version-differs'])`, 'new Set([])']],
     suites: [many],
   },
   {
     id: 'restart-brings-back-the-deleted',
     hazard: 'A worker that starts with an old checkout brings back what was deleted.',
-    edits: [['src/config/watch.ts', 'this.#done === null && content === this.#first', 'this.#done === content']],
+    edits: [['ConfigWatch.#look', 'this.#done === null && content === this.#first', 'this.#done === content']],
     suites: [watch],
   },
   {
     id: 'known-content-is-only-the-newest',
     hazard: 'Content that a source had before is taken for new.',
     edits: [
-      [
-        'src/operations/config/apply.ts',
-        'if (appliedAt === null) return null',
-        'if (appliedAt === null || source === "") return null',
-      ],
-      ['src/store/reads/config.ts', 'and hash = $3', 'and hash = $3 and applied_at > 1e15'],
+      ['knownContent', 'if (appliedAt === null) return null', 'if (appliedAt === null || source === "") return null'],
+      ['findContent', 'and hash = $3', 'and hash = $3 and applied_at > 1e15'],
     ],
     suites: [verb],
   },
@@ -88,7 +80,7 @@ export const files: readonly Mutant[] = [
     hazard: 'A file that was vouched for in one tree starts other programs from another.',
     edits: [
       [
-        'src/config/trust.ts',
+        'config/trust.ts lineOf',
         'return `${programsHash(document)} ${path}`',
         'return `${programsHash(document)} ${path.length * 0}`',
       ],
@@ -100,7 +92,7 @@ export const files: readonly Mutant[] = [
     hazard: 'Whoever vouched for a file once has vouched for whatever it says later.',
     edits: [
       [
-        'src/config/trust.ts',
+        'config/trust.ts lineOf',
         'return `${programsHash(document)} ${path}`',
         'return `${programsHash(document).length * 0} ${path}`',
       ],
@@ -112,7 +104,7 @@ export const files: readonly Mutant[] = [
     hazard: 'A file starts a program by another field than its target, and nobody was asked.',
     edits: [
       [
-        'src/config/programs.ts',
+        'startsIn',
         'return data.has(key) && !isEntry(where) ? []',
         `return (data.has(key) || key.startsWith('on')) && !isEntry(where) ? []`,
       ],
@@ -122,7 +114,7 @@ export const files: readonly Mutant[] = [
   {
     id: 'moved-schedule-is-taken-twice',
     hazard: 'A schedule that somebody moves while it is looked for has its turn twice in one step.',
-    edits: [['src/store/fire.ts', '!taken.has(row.id)', 'taken.size > 0 && row.id !== null']],
+    edits: [['lockDue', '!taken.has(row.id)', 'taken.size > 0 && row.id !== null']],
     suites: [fire],
   },
 ]

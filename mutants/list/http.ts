@@ -8,13 +8,7 @@ export const http: readonly Mutant[] = [
   {
     id: 'silent-connections-looked-at-rarely',
     hazard: 'A connection that says nothing keeps its place for 40 s, because the server looks every half minute only.',
-    edits: [
-      [
-        'src/doors/http/server.ts',
-        'connectionsCheckingInterval: limits.checkMs',
-        'connectionsCheckingInterval: 30_000',
-      ],
-    ],
+    edits: [['serve', 'connectionsCheckingInterval: limits.checkMs', 'connectionsCheckingInterval: 30_000']],
     suites: [server],
   },
   {
@@ -22,7 +16,7 @@ export const http: readonly Mutant[] = [
     hazard: 'As many silent connections as the server keeps shut the HTTP door for everybody.',
     edits: [
       [
-        'src/doors/http/connections.ts',
+        'Connections.#opened',
         'isFull ? (firstOf(this.#silent) ?? firstOf(this.#sending) ?? this.#firstStalled) : undefined',
         'isFull ? firstOf(new Set<Socket>()) : undefined',
       ],
@@ -32,7 +26,7 @@ export const http: readonly Mutant[] = [
   {
     id: 'unread-answers-keep-others-out',
     hazard: 'As many clients as the server keeps connections ask and never read, and shut the HTTP door for everybody.',
-    edits: [['src/doors/http/connections.ts', ' ?? this.#firstStalled', '']],
+    edits: [['Connections.#opened', ' ?? this.#firstStalled', '']],
     suites: [server],
   },
   {
@@ -40,7 +34,7 @@ export const http: readonly Mutant[] = [
     hazard: 'An answer that its client never reads is kept for ever.',
     edits: [
       [
-        'src/doors/http/connections.ts',
+        'Connections.#quiet',
         '(isStalled && (wasStalled || !this.#open.has(socket)))',
         '(isStalled && !this.#open.has(socket))',
       ],
@@ -50,13 +44,13 @@ export const http: readonly Mutant[] = [
   {
     id: 'waiting-taken-for-stalled',
     hazard: 'A long poll is cut off because nothing is sent while it waits.',
-    edits: [['src/doors/http/connections.ts', 'this.#asked.get(socket) === 0', 'this.#asked.has(socket)']],
+    edits: [['Connections.#quiet', 'this.#asked.get(socket) === 0', 'this.#asked.has(socket)']],
     suites: [server],
   },
   {
     id: 'any-number-of-requests-at-once',
     hazard: 'A client sends thousands of requests on one connection without waiting, and all are answered at once.',
-    edits: [['src/doors/http/connections.ts', 'if (asked > this.#limits.pipelinedMax) this.#end(socket)', '']],
+    edits: [['Connections.#began', 'if (asked > this.#limits.pipelinedMax) this.#end(socket)', '']],
     suites: [server],
   },
   {
@@ -64,11 +58,7 @@ export const http: readonly Mutant[] = [
     hazard:
       'While every connection is being answered a health check finds the server shut, and a healthy one is restarted.',
     edits: [
-      [
-        'src/doors/http/connections.ts',
-        'this.#limits.connectionsMax + this.#limits.spareMax',
-        'this.#limits.connectionsMax',
-      ],
+      ['Connections.watch', 'this.#limits.connectionsMax + this.#limits.spareMax', 'this.#limits.connectionsMax'],
     ],
     suites: [server],
   },
@@ -76,19 +66,13 @@ export const http: readonly Mutant[] = [
     id: 'every-unknown-field-searched',
     hazard:
       'One request with a megabyte of unknown fields stops the event loop for seconds, each being compared with every known one.',
-    edits: [['src/operations/nearest.ts', '    this.#left -= 1\n', '']],
+    edits: [['NameSearch.nearest', '    this.#left -= 1\n', '']],
     suites: [unknownFields],
   },
   {
     id: 'wrong-list-read-to-its-end',
     hazard: 'A list of a hundred thousand runs that are all wrong is read to its end before it is refused.',
-    edits: [
-      [
-        'src/operations/run/enqueue.ts',
-        'if (problems.length < problemsMax) continue',
-        'if (problems.length >= 0) continue',
-      ],
-    ],
+    edits: [['readList', 'if (problems.length < problemsMax) continue', 'if (problems.length >= 0) continue']],
     suites: [unknownFields],
   },
   {
@@ -96,7 +80,7 @@ export const http: readonly Mutant[] = [
     hazard: 'Each forged delivery of a flood is read to its last byte before it is counted.',
     edits: [
       [
-        'src/doors/http/hooks.ts',
+        'Hooks.#taken',
         'waitMs === 0 ? bytesOf(request) : bytesOf(request, smallOnly(waitMs))',
         'waitMs < 0 ? bytesOf(request, smallOnly(waitMs)) : bytesOf(request)',
       ],

@@ -12,13 +12,13 @@ export const imports: readonly Mutant[] = [
   {
     id: 'tz-moves-calendars',
     hazard: 'A crontab that hands its commands a TZ starts them at other hours than cron did.',
-    edits: [['src/operations/import/crontab.ts', "if (name === 'CRON_TZ') {", "if (name.endsWith('TZ')) {"]],
+    edits: [['settingRead', "if (name === 'CRON_TZ') {", "if (name.endsWith('TZ')) {"]],
     suites: [crontab],
   },
   {
     id: 'user-becomes-a-program',
     hazard: 'The users of a system crontab that is read without --system are started as programs.',
-    edits: [['src/operations/import/crontab-line.ts', "!system && user === 'root'", "!system && user === ''"]],
+    edits: [['jobOf', "!system && user === 'root'", "!system && user === ''"]],
     suites: [crontab],
   },
   {
@@ -26,7 +26,7 @@ export const imports: readonly Mutant[] = [
     hazard: 'A command that cron types something to is started without it, and nobody is told.',
     edits: [
       [
-        'src/operations/import/crontab-line.ts',
+        'crontab-line.ts commandIn',
         "if (letter === '%' && !isEscaped) return null",
         "if (letter === '%' && !isEscaped) return plain",
       ],
@@ -37,32 +37,26 @@ export const imports: readonly Mutant[] = [
     id: 'parked-entry-starts',
     hazard: 'Work that was set aside for a person elsewhere starts as soon as it is imported.',
     edits: [
-      [
-        'src/store/enqueue.ts',
-        'return { parkedReason, attempts:',
-        'return { parkedReason: parkedReason && null, attempts:',
-      ],
+      ['enqueueImported', 'return { parkedReason, attempts:', 'return { parkedReason: parkedReason && null, attempts:'],
     ],
     suites: [imported],
   },
   {
     id: 'moved-entry-is-other-work',
     hazard: 'A queue cannot be imported again once one of its entries has been tried there.',
-    edits: [
-      ['src/store/enqueue.ts', 'isImported ? withoutPlace(input)', 'isImported && now < 0 ? withoutPlace(input)'],
-    ],
+    edits: [['refuseKnownKeys', 'isImported ? withoutPlace(input)', 'isImported && now < 0 ? withoutPlace(input)']],
     suites: [imported],
   },
   {
     id: 'redirect-is-followed',
     hazard: 'What is sent to a server goes to whoever the server leads to.',
-    edits: [['src/client/client.ts', "const redirect = 'manual'", "const redirect = 'follow'"]],
+    edits: [['redirect', "const redirect = 'manual'", "const redirect = 'follow'"]],
     suites: [client],
   },
   {
     id: 'lost-answer-is-no-write',
     hazard: 'A write whose answer is lost is told as never made, and whoever asks again makes it twice.',
-    edits: [['src/client/client.ts', 'if (isWrite && !neverAsked.test(code))', "if (isWrite && code === '')"]],
+    edits: [['BelfryClient.#reached', 'if (isWrite && !neverAsked.test(code))', "if (isWrite && code === '')"]],
     suites: [client, server],
   },
   {
@@ -70,7 +64,7 @@ export const imports: readonly Mutant[] = [
     hazard: 'A command that was done ends as a failure when the server is gone before all is told.',
     edits: [
       [
-        'src/doors/cli/tell.ts',
+        'tell.ts besides',
         "if (operation.effect === 'read') throw error",
         "if (operation.effect !== 'read') throw error",
       ],
@@ -81,42 +75,38 @@ export const imports: readonly Mutant[] = [
     id: 'program-of-the-server',
     hazard: 'The program of a routine that is named from afar is looked for where the server was started.',
     edits: [
-      [
-        'src/doors/cli/server.ts',
-        'isGiven(run) ? { ...given, run: placedIn(run, folder) }',
-        'isGiven(run) ? { ...given, run }',
-      ],
+      ['placedHere', 'isGiven(run) ? { ...given, run: placedIn(run, folder) }', 'isGiven(run) ? { ...given, run }'],
     ],
     suites: [server],
   },
   {
     id: 'token-passes-by-its-file',
     hazard: 'On PostgreSQL a token that is made while a file is applied keeps another scope than the file says.',
-    edits: [['src/store/token.ts', '  yield* lockManaged(context)\n', '']],
+    edits: [['createToken', '  yield* lockManaged(context)\n', '']],
     suites: ['test/store/interleaved.test.ts'],
   },
   {
     id: 'unsigned-body-is-read',
     hazard: 'A stranger who signs nothing has a megabyte read and hashed for each request.',
-    edits: [['src/doors/http/hooks.ts', 'if (!isSigned(headers)) throw', 'if (isSigned === null) throw']],
+    edits: [['Hooks.#taken', 'if (!isSigned(headers)) throw', 'if (isSigned === null) throw']],
     suites: [hooks],
   },
   {
     id: 'secret-can-be-guessed',
     hazard: 'A webhook is believed for a secret of one byte.',
-    edits: [['src/doors/http/webhook-signature.ts', 'key.length < standardKeyBytesMin', 'key.length < 1']],
+    edits: [['standard', 'key.length < standardKeyBytesMin', 'key.length < 1']],
     suites: [signature, hooks],
   },
   {
     id: 'refusal-sends-it-back',
     hazard: 'Whoever sends a megabyte of nonsense is sent two of them back.',
-    edits: [['src/operations/problem.ts', 'field: bounded(field, fieldLengthMax)', 'field']],
+    edits: [['operations/problem.ts told', 'field: bounded(field, fieldLengthMax)', 'field']],
     suites: ['test/operations/problem.test.ts'],
   },
   {
     id: 'nobody-hears-why',
     hazard: 'What goes wrong behind the HTTP door of a worker is told to nobody at all.',
-    edits: [['src/serving.ts', "events.tell('door.failed', {", 'Object.freeze({ events,']],
+    edits: [['doorOf', "events.tell('door.failed', {", 'Object.freeze({ events,']],
     suites: ['test/library/door-failed.test.ts'],
   },
 ]

@@ -13,18 +13,14 @@ export const notices: readonly Mutant[] = [
     id: 'notice-of-a-notice',
     hazard: 'A receiver that is down is told of that, which fails, of which it is told, for ever.',
     edits: [
-      [
-        'src/store/notice.ts',
-        `if (row === undefined || row.source === 'notice') return []`,
-        'if (row === undefined) return []',
-      ],
+      ['tellEnds', `if (row === undefined || row.source === 'notice') return []`, 'if (row === undefined) return []'],
     ],
     suites: [notice],
   },
   {
     id: 'retried-notice-is-told-of',
     hazard: 'A notice that a person tries again and that fails once more is told of like any other work.',
-    edits: [['src/store/retry.ts', `source: first.source === 'notice' ? 'notice' : 'retry',`, `source: 'retry',`]],
+    edits: [['makeRun', `source: first.source === 'notice' ? 'notice' : 'retry',`, `source: 'retry',`]],
     suites: [notice],
   },
   {
@@ -32,7 +28,7 @@ export const notices: readonly Mutant[] = [
     hazard: 'The failure that follows a recovery is held back for the one before it.',
     edits: [
       [
-        'src/core/notice.ts',
+        'recoveryDecision',
         '({ ...trouble, quietUntil: 0, suppressed: 0, isOpen: false })',
         '({ ...trouble, suppressed: 0, isOpen: false })',
       ],
@@ -42,9 +38,7 @@ export const notices: readonly Mutant[] = [
   {
     id: 'quiet-until-the-clock-was-right',
     hazard: 'A notice that was told by a clock far ahead silences all that follow until that instant.',
-    edits: [
-      ['src/core/notice.ts', 'return now < quietUntil && quietUntil - now <= noticeQuietMs', 'return now < quietUntil'],
-    ],
+    edits: [['isQuiet', 'return now < quietUntil && quietUntil - now <= noticeQuietMs', 'return now < quietUntil']],
     suites: [memory],
   },
   {
@@ -52,7 +46,7 @@ export const notices: readonly Mutant[] = [
     hazard: 'Of a failure beside a success in one step somebody is told, and never that it is over.',
     edits: [
       [
-        'src/store/notice.ts',
+        'notableOf',
         'schedules.get(id)?.failures.get(runId) ?? was',
         '[...(schedules.get(id)?.failures.values() ?? [])].at(-1) ?? was',
       ],
@@ -63,11 +57,7 @@ export const notices: readonly Mutant[] = [
     id: 'overdue-at-the-first-look',
     hazard: 'What was just resumed, or is late because nobody was there, is called overdue while it is being started.',
     edits: [
-      [
-        'src/core/notice.ts',
-        'if (isSeenAgain) return noticeDecision',
-        'if (isSeenAgain || true) return noticeDecision',
-      ],
+      ['overdueDecision', 'if (isSeenAgain) return noticeDecision', 'if (isSeenAgain || true) return noticeDecision'],
     ],
     suites: [overdue, memory],
   },
@@ -76,7 +66,7 @@ export const notices: readonly Mutant[] = [
     hazard: 'Where more schedules are late than one step looks at, those behind them are never told of.',
     edits: [
       [
-        'src/store/notice-overdue.ts',
+        'lateOf',
         '(findLate, ns, before, limit, ...place), limit,',
         '(findLate, ns, before, limit, ...place), limit + 1,',
       ],
@@ -88,7 +78,7 @@ export const notices: readonly Mutant[] = [
     hazard: 'Whoever pauses a queue is told that nobody starts what is in it.',
     edits: [
       [
-        'src/store/notice-overdue.ts',
+        'notice-overdue.ts isOverdue',
         'return run.queue_paused_at === null && isLate(run, before)',
         'return isLate(run, before)',
       ],
@@ -98,25 +88,19 @@ export const notices: readonly Mutant[] = [
   {
     id: 'waiting-for-its-own-is-overdue',
     hazard: 'A run that stands behind another of its own schedule is called overdue.',
-    edits: [['src/store/notice-overdue.ts', `kind === 'held' || kind === 'overlap'`, `kind === 'held'`]],
+    edits: [['isBehindItsOwn', `kind === 'held' || kind === 'overlap'`, `kind === 'held'`]],
     suites: [overdue],
   },
   {
     id: 'nobody-to-tell-goes-unsaid',
     hazard: 'No worker takes the queue of notices, and nobody hears of that either.',
-    edits: [
-      [
-        'src/operations/store/checks/notices.ts',
-        '!canExecute(need, patient.canIn(noticesQueue))',
-        '!canExecute(need, patient.can)',
-      ],
-    ],
+    edits: [['unsendable', '!canExecute(need, patient.canIn(noticesQueue))', '!canExecute(need, patient.can)']],
     suites: [doctor],
   },
   {
     id: 'backfill-does-the-due',
     hazard: 'An instant that is due is made up beside the run that the next look makes of it.',
-    edits: [['src/store/backfill.ts', `return at >= undecidedFrom(schedule) ? 'due' : null`, 'return null']],
+    edits: [['outside', `return at >= undecidedFrom(schedule) ? 'due' : null`, 'return null']],
     suites: [backfill],
   },
   {
@@ -124,7 +108,7 @@ export const notices: readonly Mutant[] = [
     hazard: 'Whoever makes up for a year has all done again that ran before the ledger begins.',
     edits: [
       [
-        'src/store/backfill.ts',
+        'forgottenOf',
         'const old = unknown.filter((at) => at <= keptFrom)',
         'const old = unknown.filter((at) => at < 0 && at <= keptFrom)',
       ],
@@ -134,13 +118,13 @@ export const notices: readonly Mutant[] = [
   {
     id: 'backfill-goes-all-at-once',
     hazard: 'The runs of a schedule that may not overlap are made up beside each other.',
-    edits: [['src/store/backfill.ts', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
+    edits: [['store/backfill.ts make', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
     suites: [backfill],
   },
   {
     id: 'run-by-hand-told-as-failure',
     hazard: 'A failed run by hand raises the failure notification of its schedule.',
-    edits: [['src/store/notice.ts', "row.source === 'run-now' && one.event === 'failure'", "row.source === ''"]],
+    edits: [['tellEnds', "row.source === 'run-now' && one.event === 'failure'", "row.source === ''"]],
     suites: ['test/store/schedule-reset.test.ts'],
   },
 ]

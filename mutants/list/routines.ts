@@ -12,7 +12,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'delivery-makes-a-run-each-time',
     hazard: 'A sender that sends a delivery again, because the answer was lost, has its work done twice.',
-    edits: [['src/store/fire-routine.ts', 'if (first !== undefined) return', 'if (first === null) return']],
+    edits: [['fireRoutine', 'if (first !== undefined) return', 'if (first === null) return']],
     suites: [store, hooks],
   },
   {
@@ -21,7 +21,7 @@ export const routines: readonly Mutant[] = [
       'On PostgreSQL two deliveries of one routine are judged beside each other, and one of them fails or makes a second run.',
     edits: [
       [
-        'src/store/routine.ts',
+        'store/routine.ts lockNamed',
         'where ns = $1 and name = $2 and deleted_at is null for no key update',
         'where ns = $1 and name = $2 and deleted_at is null',
       ],
@@ -31,78 +31,58 @@ export const routines: readonly Mutant[] = [
   {
     id: 'disabled-routine-fires',
     hazard: 'A routine that somebody has disabled goes on making runs.',
-    edits: [
-      ['src/store/fire-routine.ts', 'if (routine.disabled !== null) return', 'if (routine.name === null) return'],
-    ],
+    edits: [['decided', 'if (routine.disabled !== null) return', 'if (routine.name === null) return']],
     suites: [store, hooks],
   },
   {
     id: 'event-overwrites-the-given-payload',
     hazard: 'What an event says takes the place of what the operator wrote, and of where it came from.',
     edits: [
-      [
-        'src/store/fire-routine.ts',
-        '    event: event.payload,\n',
-        '    event: event.payload,\n    ...(event.payload as object),\n',
-      ],
+      ['handedOn', '    event: event.payload,\n', '    event: event.payload,\n    ...(event.payload as object),\n'],
     ],
     suites: [store],
   },
   {
     id: 'event-of-any-type-is-taken',
     hazard: 'A routine takes events of types that it does not name.',
-    edits: [['src/core/matcher.ts', 'type !== null && wanted.includes(type)', 'type !== null && wanted.length > 0']],
+    edits: [['typeDifference', 'type !== null && wanted.includes(type)', 'type !== null && wanted.length > 0']],
     suites: [matcher, store],
   },
   {
     id: 'null-matches-what-is-missing',
     hazard: 'A rule that wants null takes events that say nothing at all there.',
-    edits: [
-      [
-        'src/core/matcher.ts',
-        "return 'value' in found ? found : null",
-        "return 'value' in found ? found : { value: null }",
-      ],
-    ],
+    edits: [['foundAt', "return 'value' in found ? found : null", "return 'value' in found ? found : { value: null }"]],
     suites: [matcher],
   },
   {
     id: 'unsigned-delivery-is-taken',
     hazard: 'Anybody who knows the name of a routine can make it do its work.',
-    edits: [['src/doors/http/hooks.ts', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
+    edits: [['Hooks.#taken', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
     suites: [hooks],
   },
   {
     id: 'operator-goes-past-the-signature',
     hazard: 'A caller with operate hands a routine any event, as if its sender had signed it.',
-    edits: [['src/operations/routine/fire.ts', 'if (spec?.signing !== undefined) throw', 'if (spec === null) throw']],
+    edits: [['refuseUnsigned', 'if (spec?.signing !== undefined) throw', 'if (spec === null) throw']],
     suites: [agents, hooks],
   },
   {
     id: 'agent-feeds-programs-by-routines',
     hazard:
       'An agent with operate chooses what a program reads, or what a request with a secret sends, by firing a routine.',
-    edits: [['src/operations/routine/fire.ts', "if (actor.door !== 'mcp' || ", "if (actor.door === 'mcp' || "]],
+    edits: [['refuseUnsigned', "if (actor.door !== 'mcp' || ", "if (actor.door === 'mcp' || "]],
     suites: [agents],
   },
   {
     id: 'old-delivery-is-taken',
     hazard: 'A delivery that somebody kept is taken as new a year later.',
-    edits: [
-      ['src/doors/http/webhook-signature.ts', '> toleranceMs) return false', '> toleranceMs * now) return false'],
-    ],
+    edits: [['standard', '> toleranceMs) return false', '> toleranceMs * now) return false']],
     suites: [signature, hooks],
   },
   {
     id: 'id-is-not-signed',
     hazard: 'Whoever has a signed delivery sends it under as many ids as he likes.',
-    edits: [
-      [
-        'src/doors/http/webhook-signature.ts',
-        '.update(`${id}.${timestamp}.`)',
-        '.update(`${id.slice(0, 0)}.${timestamp}.`)',
-      ],
-    ],
+    edits: [['standard', '.update(`${id}.${timestamp}.`)', '.update(`${id.slice(0, 0)}.${timestamp}.`)']],
     suites: [signature],
   },
   {
@@ -110,7 +90,7 @@ export const routines: readonly Mutant[] = [
     hazard: 'A signature is believed for its beginning.',
     edits: [
       [
-        'src/doors/http/webhook-signature.ts',
+        'isSame',
         'return one.length === other.length && timingSafeEqual(one, other)',
         'return one.length > 0 && timingSafeEqual(one.subarray(0, 1), other.subarray(0, 1))',
       ],
@@ -122,7 +102,7 @@ export const routines: readonly Mutant[] = [
     hazard: 'A stranger is told the name of a secret that is missing.',
     edits: [
       [
-        'src/doors/http/hooks.ts',
+        'Hooks.#keyOf',
         "      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })",
         '      throw error',
       ],
@@ -134,7 +114,7 @@ export const routines: readonly Mutant[] = [
     hazard: 'A sender that names an origin is taken for a page of another site, and refused.',
     edits: [
       [
-        'src/doors/http/app.ts',
+        'HttpDoor.fetch',
         'this.#gate.refuseStrangeOrigin(request, { isSigned })',
         'this.#gate.refuseStrangeOrigin(request, { isSigned: isSigned && false })',
       ],
@@ -144,7 +124,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'events-are-kept-for-ever',
     hazard: 'What came in is never removed, and fills the disk.',
-    edits: [['src/store/prune/leftovers.ts', '  sweepRoutineEvents,\n', '']],
+    edits: [['prune/leftovers.ts sweeps', '  sweepRoutineEvents,\n', '']],
     suites: [store],
   },
 ]

@@ -1,10 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import { conformance, type Mutant } from '../mutant.ts'
 
-const turn = 'src/store/turn.ts'
-const end = 'src/store/occurrence-end.ts'
-const missed = 'src/core/missed.ts'
-
 /** Leaves out ends of one kind where a schedule is told of them. */
 function deafTo(status: string): Mutant {
   return {
@@ -12,7 +8,7 @@ function deafTo(status: string): Mutant {
     hazard: `A fixed delay is never planned again once its run has ended ${status}.`,
     edits: [
       [
-        end,
+        'isMoved',
         'ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)',
         `ends.some(({ runId, status }) => status !== '${status}' && (counted.has(runId) || runId === row.waitsFor))`,
       ],
@@ -27,14 +23,14 @@ export const schedules: readonly Mutant[] = [
     id: 'occurrence-not-unique',
     hazard: 'One occurrence can become two runs.',
     edits: [
-      ['src/store/migrations/0001-ground.ts', 'create unique index run_occurrence', 'create index run_occurrence'],
+      ['ground', 'create unique index run_occurrence', 'create index run_occurrence'],
       [
-        'src/store/run-row.ts',
+        'insertRuns',
         ".join(', ')})\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id",
         ".join(', ')}) returning id",
       ],
       [
-        'src/store/run-row.ts',
+        'insertRuns',
         '$25::text[])\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id',
         '$25::text[]) returning id',
       ],
@@ -44,7 +40,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'expiry-instant-lost',
     hazard: 'A calendar or grid instant at which an interval hint expires gets neither a run nor an end.',
-    edits: [['src/core/wishes.ts', 'state.hints?.interval?.expiresAt === now ? now : now + 1', 'now + 1']],
+    edits: [['firstAllowed', 'state.hints?.interval?.expiresAt === now ? now : now + 1', 'now + 1']],
     suites: ['test/core/governor.test.ts', 'test/store/hint-expiry.test.ts'],
   },
   {
@@ -52,7 +48,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'When a run ends after an interval hint expired, the calendar instants since the expiry are passed by.',
     edits: [
       [
-        'src/store/plan-schedule.ts',
+        'plan-schedule.ts planned',
         'ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))',
         'ask(row, now, unmeasured(row, lastRunId))',
       ],
@@ -62,52 +58,52 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'hint-after-unseen-pause',
     hazard: 'A hint after a pause that ended before any worker looked loses the instants in between.',
-    edits: [['src/store/hint.ts', 'const isPauseOver = row.pausedUntil !== null', 'const isPauseOver = false']],
+    edits: [['withPastSettled', 'const isPauseOver = row.pausedUntil !== null', 'const isPauseOver = false']],
     suites: ['test/store/hint-expiry.test.ts'],
   },
   {
     id: 'catch-up-by-schedule-alone',
     hazard: 'Many schedules of a queue that were missed together start in the same millisecond.',
-    edits: [['src/store/fire.ts', 'yield* spreadCatchUp(now, bounded(taken))', 'bounded(taken)']],
+    edits: [['fireSchedules', 'yield* spreadCatchUp(now, bounded(taken))', 'bounded(taken)']],
     suites: ['test/store/catch-up.test.ts'],
   },
   {
     id: 'catch-up-by-step-alone',
     hazard: 'Workers that each fire a few of the missed schedules of a queue start them together.',
-    edits: [['src/store/catch-up.ts', 'if (few.length === 0) return isSpread', 'if (few.length >= 0) return isSpread']],
+    edits: [['stampedes', 'if (few.length === 0) return isSpread', 'if (few.length >= 0) return isSpread']],
     suites: ['test/store/catch-up.test.ts'],
   },
   {
     id: 'catch-up-pushes-out-punctual',
     hazard: 'Under overlap queue, catching up pushes out occurrences that are on time.',
-    edits: [['src/core/overlap.ts', "const isBlind = cause === 'punctual-occurrence'", 'const isBlind = false']],
+    edits: [['overlapDecision', "const isBlind = cause === 'punctual-occurrence'", 'const isBlind = false']],
     suites: ['test/store/catch-up.test.ts'],
   },
   {
     id: 'fire-without-lock',
     hazard: 'On PostgreSQL two workers give one schedule its turn at the same moment.',
     edits: [
-      ['src/store/fire.ts', '${oldestFirst} for no key update skip locked', '${oldestFirst}'],
-      ['src/store/fire.ts', '${newestFirst} for no key update skip locked', '${newestFirst}'],
+      ['lockOldest', '${oldestFirst} for no key update skip locked', '${oldestFirst}'],
+      ['lockNewest', '${newestFirst} for no key update skip locked', '${newestFirst}'],
     ],
     suites: ['test/store/schedule-race.test.ts', conformance('PostgreSQL (laws 1, 2|law 1:)')],
   },
   {
     id: 'fire-waits-for-others',
     hazard: 'On PostgreSQL somebody who edits one schedule holds up the firing of all others.',
-    edits: [['src/store/fire.ts', '${oldestFirst} for no key update skip locked', '${oldestFirst} for no key update']],
+    edits: [['lockOldest', '${oldestFirst} for no key update skip locked', '${oldestFirst} for no key update']],
     suites: ['test/store/interleaved.test.ts'],
   },
   {
     id: 'next-computed-from-now',
     hazard: 'A cron is asked after now and not after what it planned, so that a clock that went back fires it twice.',
-    edits: [['src/core/wishes.ts', '(state.lastPlannedAt ?? now - 1) + 1, ', '']],
+    edits: [['firstAllowed', '(state.lastPlannedAt ?? now - 1) + 1, ', '']],
     suites: ['test/core/governor.test.ts', 'test/choices/governor.test.ts'],
   },
   {
     id: 'planned-instant-planned-again',
     hazard: 'An instant that has become a run is planned again.',
-    edits: [['src/core/governor.ts', 'state.lastPlannedAt !== undefined && at <= state.lastPlannedAt', 'at < 0']],
+    edits: [['governor.ts bounded', 'state.lastPlannedAt !== undefined && at <= state.lastPlannedAt', 'at < 0']],
     suites: ['test/core/governor.test.ts'],
   },
   {
@@ -115,7 +111,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'A fixed delay is put off by every question.',
     edits: [
       [
-        'src/core/wishes.ts',
+        'everyBaseline',
         'startAt >= anchorAt ? startAt : anchorAt + waitMs',
         'startAt >= anchorAt ? startAt : now + waitMs',
       ],
@@ -127,7 +123,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'On SQLite a schedule is advanced in another transaction than the one that made its run.',
     edits: [
       [
-        'src/store/sqlite/database.ts',
+        'SqliteDatabase.#answer',
         'if (prepared === null) return []\n        const rows',
         `if (prepared === null) return []
         if (request.statement.name.startsWith('schedule save') && handle === this.#handle) {
@@ -144,7 +140,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'On PostgreSQL a schedule is advanced in another transaction than the one that made its run.',
     edits: [
       [
-        'src/store/postgres/database.ts',
+        'PostgresDatabase.#run',
         'if (spelled === null) return []',
         `if (spelled === null) return []
     if (request.statement.name.startsWith('schedule save')) {
@@ -158,13 +154,13 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'schedule-not-advanced',
     hazard: 'A schedule that has fired stays where it was.',
-    edits: [['src/store/fire.ts', 'yield* savePlans(after.filter(({ id }) => isPlain.has(id)))', '']],
+    edits: [['fireSchedules', 'yield* savePlans(after.filter(({ id }) => isPlain.has(id)))', '']],
     suites: ['test/store/schedule-fire.test.ts'],
   },
   {
     id: 'oneshot-hint-not-used-up',
     hazard: 'A one-shot hint fires again and again.',
-    edits: [[turn, "isUsedUp(deciding) ? ['oneshot'] : []", 'isUsedUp(deciding) ? [] : []']],
+    edits: [['withDue', "isUsedUp(deciding) ? ['oneshot'] : []", 'isUsedUp(deciding) ? [] : []']],
     suites: ['test/store/schedule-hint.test.ts'],
   },
   {
@@ -172,7 +168,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'A one-shot hint that ties with its rival makes a second run right after it.',
     edits: [
       [
-        turn,
+        'isUsedUp',
         'fires.some(({ plannedAt }) => plannedAt >= oneshot.at)',
         'fires.some(({ plannedAt }) => plannedAt > oneshot.at)',
       ],
@@ -184,7 +180,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'An interval hint counts after its time is over.',
     edits: [
       [
-        'src/core/wishes.ts',
+        'intervalWish',
         "if (hint.expiresAt > now) return wish('interval-hint'",
         "if (hint.expiresAt > 0) return wish('interval-hint'",
       ],
@@ -196,7 +192,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'Nobody asks again when a hint expires, and what it put off stays put off.',
     edits: [
       [
-        'src/core/governor.ts',
+        'nextRun',
         'firstExpiry(interval !== null, oneshot !== null, state.hints)',
         'firstExpiry(false, false, state.hints)',
       ],
@@ -211,7 +207,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'repair-finds-nothing',
     hazard: 'A broken chain stays broken.',
-    edits: [['src/store/repair.ts', 'yield* mendChains(now, limit)', 'yield* mendChains(now, 0)']],
+    edits: [['repair', 'yield* mendChains(now, limit)', 'yield* mendChains(now, 0)']],
     suites: ['test/store/schedule-end.test.ts'],
   },
   {
@@ -219,7 +215,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'Nobody looks for broken chains.',
     edits: [
       [
-        'src/engine/duties.ts',
+        'Duties.#reconcile',
         'if (clock.monotonic() < this.#repairAt) return',
         'if (clock.monotonic() > this.#repairAt) return',
       ],
@@ -229,13 +225,13 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'missed-skip-fires',
     hazard: 'A schedule that wants missed occurrences left out gets them.',
-    edits: [[missed, "if (mode === 'skip') return end('skip', 'missed')", '']],
+    edits: [['missed.ts judge', "if (mode === 'skip') return end('skip', 'missed')", '']],
     suites: ['test/core/missed.test.ts'],
   },
   {
     id: 'missed-once-fires-all',
     hazard: 'All missed occurrences come at once where one should stand for them.',
-    edits: [[missed, "if (mode === 'once' && !isNewest) return end('skip', 'missed')", '']],
+    edits: [['missed.ts judge', "if (mode === 'once' && !isNewest) return end('skip', 'missed')", '']],
     suites: ['test/core/missed.test.ts'],
   },
   {
@@ -243,7 +239,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'An occurrence fires however late it is.',
     edits: [
       [
-        missed,
+        'missed.ts judge',
         "return lateMs > maxLatenessMs({ schedule, periodMs }) ? end('skip', 'lateness') : end('fire', 'missed')",
         "return end('fire', 'missed')",
       ],
@@ -255,7 +251,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'An occurrence that overlap forbids vanishes without an end in the ledger.',
     edits: [
       [
-        turn,
+        'decide',
         "else skip(deciding, alone, 'overlap', nameOf(decision.because))",
         'else deciding.lastPlannedAt = plannedAt',
       ],
@@ -265,34 +261,26 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'queue-max-ignored',
     hazard: 'More runs of a schedule wait than it allows.',
-    edits: [['src/core/overlap.ts', 'if (waiting.length < queueMaxOf(input))', 'if (waiting.length >= 0)']],
+    edits: [['overlapDecision', 'if (waiting.length < queueMaxOf(input))', 'if (waiting.length >= 0)']],
     suites: ['test/core/overlap.test.ts'],
   },
   {
     id: 'queued-runs-go-beside-each-other',
     hazard: 'Runs that should wait for each other run at once.',
-    edits: [
-      ['src/store/occurrence-run.ts', "return mode === 'queue' || mode === 'cancel'", "return mode === 'cancel'"],
-    ],
+    edits: [['standsBehind', "return mode === 'queue' || mode === 'cancel'", "return mode === 'cancel'"]],
     suites: ['test/store/schedule-overlap.test.ts'],
   },
   {
     id: 'max-runs-plus-one',
     hazard: 'A schedule has one run more than it should.',
-    edits: [
-      [
-        'src/core/governor.ts',
-        '(state.runsCount ?? 0) >= schedule.maxRuns',
-        '(state.runsCount ?? 0) > schedule.maxRuns',
-      ],
-    ],
+    edits: [['nextRun', '(state.runsCount ?? 0) >= schedule.maxRuns', '(state.runsCount ?? 0) > schedule.maxRuns']],
     suites: ['test/core/governor.test.ts'],
   },
   {
     id: 'eventful-turn-saved-as-plain',
     hazard: 'A hint that a turn used up is still there afterwards, because only the plan is written.',
     edits: [
-      ['src/store/fire.ts', 'passed.length + skips.length + endedHints.length > 0', 'passed.length + skips.length > 0'],
+      ['isPlainTurn', 'passed.length + skips.length + endedHints.length > 0', 'passed.length + skips.length > 0'],
     ],
     suites: ['test/store/schedule-hint.test.ts'],
   },
@@ -301,7 +289,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'The failure of a cron’s occurrence is taken for an end that changes nothing.',
     edits: [
       [
-        end,
+        'isPlannedAnyhow',
         "return failureCount === 0 && ends.every(({ status }) => status === 'completed')",
         'return failureCount >= 0 || ends.length > 0',
       ],
@@ -312,11 +300,7 @@ export const schedules: readonly Mutant[] = [
     id: 'timing-brings-instants-from-before',
     hazard: 'A schedule with a spread runs for an instant from before its timing was written.',
     edits: [
-      [
-        'src/store/plan-schedule.ts',
-        'Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)',
-        '(row.lastPlannedAt ?? row.timedAt)',
-      ],
+      ['notYetDue', 'Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)', '(row.lastPlannedAt ?? row.timedAt)'],
     ],
     suites: ['test/store/schedule-missed.test.ts'],
   },
@@ -325,7 +309,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'The first occurrence of a schedule with a spread has no end when it is planned again before it is due.',
     edits: [
       [
-        'src/store/plan-schedule.ts',
+        'notYetDue',
         'row.spec.spread === undefined || afterAt >= now',
         'row.spec.spread === undefined || afterAt >= now || row.lastPlannedAt === null',
       ],
@@ -335,7 +319,7 @@ export const schedules: readonly Mutant[] = [
   {
     id: 'hint-passes-the-calendar-by',
     hazard: 'A one-shot hint that a bound moves to an instant of the calendar takes the place of that occurrence.',
-    edits: [['src/core/governor.ts', 'b.waitsForEnd && a.at < b.at', 'a.at < b.at']],
+    edits: [['isEarlier', 'b.waitsForEnd && a.at < b.at', 'a.at < b.at']],
     suites: ['test/core/governor.test.ts', 'test/store/schedule-hint.test.ts'],
   },
 ]

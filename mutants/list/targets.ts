@@ -1,57 +1,49 @@
 import type { Mutant } from '../mutant.ts'
 
-const executor = 'src/targets/http/executor.ts'
-
 /** What runs outside of Belfry, and what must not leave it. */
 export const targets: readonly Mutant[] = [
   {
     id: 'no-tether',
     hazard: 'Commands of a worker that was killed run on.',
-    edits: [['src/targets/command/start.ts', 'await tether.hold(pid)', 'await Promise.resolve(tether)']],
+    edits: [['start', 'await tether.hold(pid)', 'await Promise.resolve(tether)']],
     suites: ['test/targets/command/tether.test.ts'],
   },
   {
     id: 'grandchildren-left',
     hazard: 'What a command started in the background outlives its run.',
-    edits: [['src/targets/command/execute.ts', 'const isGone = await group.endRest()', 'const isGone = true']],
+    edits: [['attended', 'const isGone = await group.endRest()', 'const isGone = true']],
     suites: ['test/targets/command/stop.test.ts', 'test/targets/command/execute.test.ts'],
   },
   {
     id: 'stubborn-command-lives',
     hazard: 'A command that ignores the request to end is never killed.',
-    edits: [['src/targets/command/process-group.ts', "() => this.#send('SIGKILL'))", '() => undefined)']],
+    edits: [['ProcessGroup.end', "() => this.#send('SIGKILL'))", '() => undefined)']],
     suites: ['test/targets/command/stop.test.ts'],
   },
   {
     id: 'leftovers-not-found',
     hazard: 'What a dead worker left running is not ended before its run is given out again.',
-    edits: [['src/targets/leftovers.ts', 'if (bootedAt === null) return 0', 'if (bootedAt !== -1) return 0']],
+    edits: [['endLeftovers', 'if (bootedAt === null) return 0', 'if (bootedAt !== -1) return 0']],
     suites: ['test/targets/leftovers.test.ts'],
   },
   {
     id: 'older-process-ended',
     hazard: 'A process that was there before the attempt is ended as its leftover.',
     edits: [
-      [
-        'src/targets/leftovers.ts',
-        'startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : row',
-        'startedAt < 0 ? null : row',
-      ],
+      ['leftover', 'startedAt < attempt.leasedAt - clockDifferenceMsMax ? null : row', 'startedAt < 0 ? null : row'],
     ],
     suites: ['test/targets/leftovers.test.ts'],
   },
   {
     id: 'environment-leaks',
     hazard: 'A command gets all of Belfry’s own environment, secrets included.',
-    edits: [
-      ['src/targets/command/environment.ts', 'for (const name of inherited)', 'for (const name of Object.keys(own))'],
-    ],
+    edits: [['environmentOf', 'for (const name of inherited)', 'for (const name of Object.keys(own))']],
     suites: ['test/targets/command/execute.test.ts'],
   },
   {
     id: 'secrets-shown',
     hazard: 'Secrets stand in outputs and results.',
-    edits: [['src/targets/redact.ts', 'if (readings.length === 0) return', 'if (readings.length >= 0) return']],
+    edits: [['redactor', 'if (readings.length === 0) return', 'if (readings.length >= 0) return']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
@@ -59,7 +51,7 @@ export const targets: readonly Mutant[] = [
     hazard: 'A secret that comes in two pieces is shown.',
     edits: [
       [
-        'src/targets/redact.ts',
+        'Stream.#settledTo',
         'Math.min(...this.#readers.map((reader) => reader.openFrom), this.#readTo)',
         'this.#readTo',
       ],
@@ -69,30 +61,26 @@ export const targets: readonly Mutant[] = [
   {
     id: 'beginning-of-a-secret-held-for-ever',
     hazard: 'The beginning of a secret and endless blanks fill the memory of a worker.',
-    edits: [['src/targets/redact.ts', '      this.#letGo(place)\n', '']],
+    edits: [['Reader.read', '      this.#letGo(place)\n', '']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
     id: 'wrapped-secret-shown',
     hazard: 'A long secret leaves through base64 with line breaks.',
-    edits: [['src/targets/fold.ts', 'if (isEscape || isBlank(code) || (wasEscape', 'if (isEscape || (wasEscape']],
+    edits: [['unbroken', 'if (isEscape || isBlank(code) || (wasEscape', 'if (isEscape || (wasEscape']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
     id: 'dumped-secret-shown',
     hazard: 'A secret stands in the text column of a hex dump.',
-    edits: [['src/targets/redact.ts', 'this.#isToLineEnd ||= reader.toLineEnd', 'this.#isToLineEnd ||= false']],
+    edits: [['Stream.add', 'this.#isToLineEnd ||= reader.toLineEnd', 'this.#isToLineEnd ||= false']],
     suites: ['test/targets/redact.test.ts'],
   },
   {
     id: 'secret-sent-elsewhere',
     hazard: 'Credentials follow a redirect to another origin.',
     edits: [
-      [
-        'src/targets/http/redirect.ts',
-        'const isElsewhere = url.origin !== request.url.origin',
-        "const isElsewhere = url.origin === ''",
-      ],
+      ['redirected', 'const isElsewhere = url.origin !== request.url.origin', "const isElsewhere = url.origin === ''"],
     ],
     suites: ['test/targets/http/redirect.test.ts', 'test/targets/http/secret.test.ts'],
   },
@@ -101,12 +89,12 @@ export const targets: readonly Mutant[] = [
     hazard: 'A name that leads to a forbidden address is called.',
     edits: [
       [
-        'src/targets/http/connect.ts',
+        'connect',
         'const refusal = route.guard.addressRefusal(url, address)',
         "const refusal = route.guard.addressRefusal(url, address === '' ? address : '8.8.8.8')",
       ],
       [
-        'src/targets/http/connect.ts',
+        'connect',
         'remoteAddress === undefined ? null : route.guard.addressRefusal(url, remoteAddress)',
         'null as string | null',
       ],
@@ -118,24 +106,24 @@ export const targets: readonly Mutant[] = [
     hazard: 'A redirect leads to addresses that no target may call.',
     edits: [
       [
-        executor,
+        'httpExecutor',
         'const calls = new Map',
         `const guard = networkGuard({ ...network, allowLoopback: true })
   const open = new Connections({ guard, lookup: sharedLookup(lookup) })
   const calls = new Map`,
       ],
       [
-        executor,
+        'httpExecutor',
         '{ connections, resolver: secrets, publicUrl, stop }',
         '{ connections, open, resolver: secrets, publicUrl, stop }',
       ],
       [
-        executor,
+        'CallContext',
         'readonly connections: Connections\n',
         'readonly connections: Connections\n  readonly open: Connections\n',
       ],
       [
-        executor,
+        'Call.#answered',
         'await exchange(request, connections, stop.signal)',
         'await exchange(request, this.#redirects.length === 0 ? connections : this.#context.open, stop.signal)',
       ],
@@ -145,7 +133,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'response-without-cap',
     hazard: 'A server that answers without an end fills the memory.',
-    edits: [['src/targets/http/exchange.ts', 'bodyBytesMax = 100 * 1024', 'bodyBytesMax = 100 * 1024 * 1024']],
+    edits: [['exchange.ts bodyBytesMax', 'bodyBytesMax = 100 * 1024', 'bodyBytesMax = 100 * 1024 * 1024']],
     suites: ['test/targets/http/flood.test.ts'],
   },
 ]

@@ -1,32 +1,29 @@
 import { conformance, type Mutant } from '../mutant.ts'
 
-const verdict = 'src/core/verdict.ts'
-const enqueue = 'src/store/enqueue.ts'
-
 /** What becomes of runs: taken in once, tried again within bounds, and kept as long as they must be. */
 export const work: readonly Mutant[] = [
   {
     id: 'idempotency-key-ignored',
     hazard: 'The same idempotency key makes a second run.',
-    edits: [[enqueue, 'if (first === undefined || first.runId === id) continue', 'if (now > 0) continue']],
+    edits: [['refuseKnownKeys', 'if (first === undefined || first.runId === id) continue', 'if (now > 0) continue']],
     suites: ['test/store/enqueue.test.ts'],
   },
   {
     id: 'idempotency-conflict-accepted',
     hazard: 'Other work under a known idempotency key is taken for the first, and lost without a word.',
-    edits: [[enqueue, 'if (first.hash === hash)', "if (first.hash !== '')"]],
+    edits: [['refuseKnownKeys', 'if (first.hash === hash)', "if (first.hash !== '')"]],
     suites: ['test/store/enqueue.test.ts', 'test/choices/work.test.ts'],
   },
   {
     id: 'dedupe-key-ignored',
     hazard: 'Two runs of one dedupe key are live at once.',
-    edits: [[enqueue, 'if (holder === undefined || holder === id) continue', 'if (id > 0) continue']],
+    edits: [['refuseLiveDuplicates', 'if (holder === undefined || holder === id) continue', 'if (id > 0) continue']],
     suites: ['test/store/enqueue.test.ts', 'test/choices/work.test.ts'],
   },
   {
     id: 'dedupe-key-of-ended-run-blocks',
     hazard: 'A run that has ended keeps its dedupe key.',
-    edits: [['src/store/conclude.ts', 'yield* freeDedupeKeys(over)', '']],
+    edits: [['conclude', 'yield* freeDedupeKeys(over)', '']],
     suites: ['test/choices/work.test.ts', conformance('memory: a dedupe key')],
   },
   {
@@ -34,7 +31,7 @@ export const work: readonly Mutant[] = [
     hazard: 'A run that succeeds after a cancel request is recorded as cancelled, and a retry repeats it.',
     edits: [
       [
-        'src/engine/execute.ts',
+        'standsAfter',
         "if (stopped === 'cancelled') return own.kind === 'success'",
         "if (stopped === 'cancelled') return false",
       ],
@@ -44,7 +41,7 @@ export const work: readonly Mutant[] = [
   {
     id: 'budget-plus-one',
     hazard: 'A run is tried once more than its budget allows.',
-    edits: [[verdict, 'if (attempts >= policy.maxAttempts)', 'if (attempts > policy.maxAttempts)']],
+    edits: [['spent', 'if (attempts >= policy.maxAttempts)', 'if (attempts > policy.maxAttempts)']],
     suites: ['test/core/verdict.test.ts'],
   },
   {
@@ -52,7 +49,7 @@ export const work: readonly Mutant[] = [
     hazard: 'An attempt is judged by the policy of when its run was made and not by that of this moment.',
     edits: [
       [
-        'src/store/settle.ts',
+        'findJudged',
         'join belfry.queue q on q.id = d.queue_id\n    where d.id = $1`',
         'join belfry.queue_version q on q.queue_id = d.queue_id and q.version = d.policy_version\n    where d.id = $1`',
       ],
@@ -63,32 +60,40 @@ export const work: readonly Mutant[] = [
     id: 'no-backoff',
     hazard: 'A failed run is tried again at once.',
     edits: [
-      [verdict, 'now + backoffMs({ attempts, policy, runId: run.id })', 'now + 0 * backoffMs({ attempts, policy })'],
+      ['spent', 'now + backoffMs({ attempts, policy, runId: run.id })', 'now + 0 * backoffMs({ attempts, policy })'],
     ],
     suites: ['test/core/verdict.test.ts'],
   },
   {
     id: 'backoff-without-cap',
     hazard: 'The wait between attempts grows without an end.',
-    edits: [['src/core/backoff.ts', 'Math.min(policy.backoffCapMs, Math.round(grownMs))', 'Math.round(grownMs)']],
+    edits: [['exactBackoffMs', 'Math.min(policy.backoffCapMs, Math.round(grownMs))', 'Math.round(grownMs)']],
     suites: ['test/core/backoff.test.ts'],
   },
   {
     id: 'retry-after-ignored',
     hazard: 'A server that asks to wait is called again too soon.',
-    edits: [[verdict, 'notBefore: Math.min(askedAt, now + retryAfterMsMax)', 'notBefore: Math.min(askedAt, now)']],
+    edits: [
+      ['verdict.ts failed', 'notBefore: Math.min(askedAt, now + retryAfterMsMax)', 'notBefore: Math.min(askedAt, now)'],
+    ],
     suites: ['test/core/verdict.test.ts'],
   },
   {
     id: 'retry-after-without-cap',
     hazard: 'A server can put a run off for a year.',
-    edits: [[verdict, 'notBefore: Math.min(askedAt, now + retryAfterMsMax)', 'notBefore: askedAt']],
+    edits: [['verdict.ts failed', 'notBefore: Math.min(askedAt, now + retryAfterMsMax)', 'notBefore: askedAt']],
     suites: ['test/core/verdict.test.ts'],
   },
   {
     id: 'lost-work-is-repeated',
     hazard: 'Work that must not be repeated is done again after its lease was lost.',
-    edits: [[verdict, "if (run.repeatable === false) return parked(judged, 'effect-unknown', run.attempts + 1)", '']],
+    edits: [
+      [
+        'verdict.ts lost',
+        "if (run.repeatable === false) return parked(judged, 'effect-unknown', run.attempts + 1)",
+        '',
+      ],
+    ],
     suites: ['test/core/verdict.test.ts'],
   },
   {
@@ -96,7 +101,7 @@ export const work: readonly Mutant[] = [
     hazard: 'Work that must not be repeated is done again although nobody knows what it did.',
     edits: [
       [
-        verdict,
+        'verdict',
         "if (run.repeatable === false) return parked(run, 'effect-unknown', run.attempts + 1)\n      return",
         'return',
       ],
@@ -106,13 +111,13 @@ export const work: readonly Mutant[] = [
   {
     id: 'repeatable-not-stored',
     hazard: 'A run forgets that it must not be repeated.',
-    edits: [['src/store/settle.ts', 'repeatable: facts?.repeatable !== 0', 'repeatable: facts?.repeatable !== -1']],
+    edits: [['verdictOn', 'repeatable: facts?.repeatable !== 0', 'repeatable: facts?.repeatable !== -1']],
     suites: ['test/choices/runs.test.ts'],
   },
   {
     id: 'bounces-for-ever',
     hazard: 'A run that everybody gives back goes round for ever.',
-    edits: [[verdict, 'if (releases >= releasesInARowMax)', 'if (releases < 0)']],
+    edits: [['released', 'if (releases >= releasesInARowMax)', 'if (releases < 0)']],
     suites: ['test/core/verdict.test.ts'],
   },
   {
@@ -120,7 +125,7 @@ export const work: readonly Mutant[] = [
     hazard: 'A run that was given back untouched has used part of its budget.',
     edits: [
       [
-        verdict,
+        'released',
         "return { ...counts(run), releases, status: 'ready', reason: 'released' }",
         "return { ...counts(run), attempts: run.attempts + 1, releases, status: 'ready', reason: 'released' }",
       ],
@@ -130,7 +135,7 @@ export const work: readonly Mutant[] = [
   {
     id: 'forced-stop-counts-as-attempt',
     hazard: 'A restart of the worker uses part of the budget of what it ran.',
-    edits: [[verdict, 'return forcedStop(run)', "return spent({ now, run, policy, reason: 'forced-stop' })"]],
+    edits: [['verdict', 'return forcedStop(run)', "return spent({ now, run, policy, reason: 'forced-stop' })"]],
     suites: ['test/core/verdict.test.ts'],
   },
   {
@@ -138,7 +143,7 @@ export const work: readonly Mutant[] = [
     hazard: 'A run that was to be cancelled is tried again after its lease was lost.',
     edits: [
       [
-        verdict,
+        'verdict',
         "if (outcome.kind === 'cancelled' || isSet(run.cancelRequestedAt))",
         "if (outcome.kind === 'cancelled')",
       ],
@@ -148,13 +153,13 @@ export const work: readonly Mutant[] = [
   {
     id: 'poison-is-tried-again',
     hazard: 'A run that ends its workers goes on ending them.',
-    edits: [[verdict, '(holderDied ? 1 : 0)', '(holderDied ? 0 : 0)']],
+    edits: [['verdict.ts lost', '(holderDied ? 1 : 0)', '(holderDied ? 0 : 0)']],
     suites: ['test/core/verdict.test.ts'],
   },
   {
     id: 'failed-occurrence-is-parked',
     hazard: 'An occurrence whose attempts are used up waits for a person instead of failing.',
-    edits: [['src/store/settle.ts', "(lease.schedule_id === null ? 'park' : 'fail')", "'park'"]],
+    edits: [['onExhaustedOf', "(lease.schedule_id === null ? 'park' : 'fail')", "'park'"]],
     suites: ['test/store/schedule-end.test.ts'],
   },
   {
@@ -162,7 +167,7 @@ export const work: readonly Mutant[] = [
     hazard: 'Parked runs vanish although no policy says so.',
     edits: [
       [
-        'src/store/prune/parked.ts',
+        'sweepParked',
         'const { parkedMs } = policy.retention',
         'const { parkedMs = policy.retention.completedMs } = policy.retention',
       ],
@@ -173,11 +178,7 @@ export const work: readonly Mutant[] = [
     id: 'retention-takes-failed-runs-early',
     hazard: 'Failed runs go as early as completed ones.',
     edits: [
-      [
-        'src/store/prune/ended.ts',
-        "status === 'failed' ? retention.failedMs",
-        "status === 'failed' ? retention.completedMs",
-      ],
+      ['ended.ts keptMs', "status === 'failed' ? retention.failedMs", "status === 'failed' ? retention.completedMs"],
     ],
     suites: ['test/store/prune.test.ts'],
   },
@@ -186,7 +187,7 @@ export const work: readonly Mutant[] = [
     hazard: 'The ledger row of an occurrence goes while its run is live, and the occurrence never ends.',
     edits: [
       [
-        'src/store/prune/schedules.ts',
+        'prune/schedules.ts isOver',
         'and recorded_at <= $2 and (run_id is null or ended_at <= $2)`',
         'and recorded_at <= $2`',
       ],
@@ -196,18 +197,14 @@ export const work: readonly Mutant[] = [
   {
     id: 'output-without-cap',
     hazard: 'A run that floods its output fills the store.',
-    edits: [['src/store/output.ts', 'outputBytesMax = 1024 * 1024', 'outputBytesMax = 1024 * 1024 * 1024']],
+    edits: [['outputBytesMax', 'outputBytesMax = 1024 * 1024', 'outputBytesMax = 1024 * 1024 * 1024']],
     suites: ['test/store/output.test.ts'],
   },
   {
     id: 'singleton-duty-for-everybody',
     hazard: 'A duty that one worker does for all is done by all of them at once.',
     edits: [
-      [
-        'src/store/duty.ts',
-        'where d.worker_id = excluded.worker_id or d.expires_at <= $5',
-        'where d.expires_at <> $5 - 1',
-      ],
+      ['duty.ts take', 'where d.worker_id = excluded.worker_id or d.expires_at <= $5', 'where d.expires_at <> $5 - 1'],
     ],
     suites: ['test/choices/many-processes.test.ts'],
   },
