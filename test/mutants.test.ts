@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { Anchors } from '../mutants/anchor.ts'
 import { mutants } from '../mutants/list/all.ts'
 import { breakIn, type Edit, misfits, suitesOf } from '../mutants/mutant.ts'
-import { cases } from '../src/testing/conformance/all.ts'
+import { cases } from './conformance/all.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const scratch = () => mkdtempSync(join(tmpdir(), 'belfry-anchors-'))

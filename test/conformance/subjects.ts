@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
-import type { Place, Subject } from '../../dist/testing.js'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
 import { startCutter } from './cutter.ts'
+import type { Place, Subject } from './place.ts'
 
 export const memory: Subject = {
   name: 'memory:',

@@ -32,8 +32,7 @@ export const oneClock: Rule = {
   offenders: (repository) =>
     repository
       .under('src')
-      // The conformance suite runs real processes against each other, and waits for them in real time.
-      .filter(({ path }) => path !== clockFile && !path.startsWith('src/testing/conformance/'))
+      .filter(({ path }) => path !== clockFile)
       .flatMap((source) => found(source, readsClock, 'reads a clock')),
   broken: [
     { files: { 'src/store/a.ts': '\nconst a = Date.now()' }, says: [/^src\/store\/a\.ts:2 reads a clock: Date\.now/] },

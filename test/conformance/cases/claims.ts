@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseId } from '../../core/id.ts'
-import { claimAll } from './claim-all.ts'
-import { actor, type Case, enqueueMany, noop, type Stage, seeded } from './place.ts'
+import { parseId } from '../../../src/core/id.ts'
+import { claimAll } from '../claim-all.ts'
+import { actor, type Case, enqueueMany, noop, type Stage, seeded } from '../place.ts'
 
 const runsMax = 10_000
 

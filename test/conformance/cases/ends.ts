@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { parseId } from '../../core/id.ts'
-import { defaultPolicy } from '../../core/policy.ts'
-import type { AttemptEnd, Lease, NewRun, Settled, Store } from '../../store/port.ts'
-import { type Case, enqueueMany, noop, type Stage, seeded } from './place.ts'
-import { assertEachRunStandsOnce, shuffled, snapshot } from './record.ts'
+import { parseId } from '../../../src/core/id.ts'
+import { defaultPolicy } from '../../../src/core/policy.ts'
+import type { AttemptEnd, Lease, NewRun, Settled, Store } from '../../../src/store/port.ts'
+import { type Case, enqueueMany, noop, type Stage, seeded } from '../place.ts'
+import { assertEachRunStandsOnce, shuffled, snapshot } from '../record.ts'
 
 const success = { kind: 'success' } as const
 const batchMax = 100

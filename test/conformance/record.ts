@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Lease, Store } from '../../store/port.ts'
-import type { Row } from '../../store/statement.ts'
+import type { Lease, Store } from '../../src/store/port.ts'
+import type { Row } from '../../src/store/statement.ts'
 import type { Stage } from './place.ts'
 
 /** What the store has written down, looked at past the port. */

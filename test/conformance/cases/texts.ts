@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { BelfryError } from '../../core/error.ts'
-import type { Enqueued, Lease, NewRun, Store } from '../../store/port.ts'
-import { actor, type Case, noop } from './place.ts'
+import { BelfryError } from '../../../src/core/error.ts'
+import type { Enqueued, Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { actor, type Case, noop } from '../place.ts'
 import { put } from './schedules.ts'
 
 /** One of each: what a collation reorders, what takes four bytes, what is written from right to left, what combines. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { actor, type Case, cannotShare, noop } from './place.ts'
-import { snapshot } from './record.ts'
+import { actor, type Case, cannotShare, noop } from '../place.ts'
+import { snapshot } from '../record.ts'
 import { put } from './schedules.ts'
 
 const minute = 60_000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { actor, type Case, noop } from './place.ts'
+import { actor, type Case, noop } from '../place.ts'
 import { put } from './schedules.ts'
 
 const second = 1_000

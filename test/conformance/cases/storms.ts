@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import type { Outcome } from '../../core/verdict.ts'
-import type { Lease, Store } from '../../store/port.ts'
-import { assertChainsWhole, assertNoMinuteMissing } from './chains.ts'
-import { type Case, type Stage, seeded } from './place.ts'
-import { assertEachRunStandsOnce, count } from './record.ts'
+import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import type { Lease, Store } from '../../../src/store/port.ts'
+import { assertChainsWhole, assertNoMinuteMissing } from '../chains.ts'
+import { type Case, type Stage, seeded } from '../place.ts'
+import { assertEachRunStandsOnce, count } from '../record.ts'
 import { put } from './schedules.ts'
 
 const second = 1_000

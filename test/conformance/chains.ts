@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Store } from '../../store/port.ts'
-import type { Row } from '../../store/statement.ts'
+import type { Store } from '../../src/store/port.ts'
+import type { Row } from '../../src/store/statement.ts'
 import type { Stage } from './place.ts'
 
 const minute = 60_000

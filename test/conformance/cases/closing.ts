@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { BelfryError, isPassing } from '../../core/error.ts'
-import type { Store } from '../../store/port.ts'
-import { type Case, cannotShare, noop } from './place.ts'
+import { BelfryError, isPassing } from '../../../src/core/error.ts'
+import type { Store } from '../../../src/store/port.ts'
+import { type Case, cannotShare, noop } from '../place.ts'
 
 /** What can still be asked of a store that was closed: nothing, and whoever asks is told that for good. */
 export const closing: Case[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AttemptEnd, Lease, Store } from '../../store/port.ts'
-import { type Case, noop, type Stage, seeded } from './place.ts'
-import { assertEachRunStandsOnce } from './record.ts'
+import type { AttemptEnd, Lease, Store } from '../../../src/store/port.ts'
+import { type Case, noop, type Stage, seeded } from '../place.ts'
+import { assertEachRunStandsOnce } from '../record.ts'
 
 const rounds = 12
 const runsMax = 24

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { BelfryError } from '../../core/error.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import type { PutOptions, Store } from '../../store/port.ts'
-import { databaseOf } from '../../store/sql-store.ts'
-import type { Row } from '../../store/statement.ts'
-import { actor, type Case, cannotShare, noop, type Stage } from './place.ts'
-import { count } from './record.ts'
+import { BelfryError } from '../../../src/core/error.ts'
+import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import type { PutOptions, Store } from '../../../src/store/port.ts'
+import { databaseOf } from '../../../src/store/sql-store.ts'
+import type { Row } from '../../../src/store/statement.ts'
+import { actor, type Case, cannotShare, noop, type Stage } from '../place.ts'
+import { count } from '../record.ts'
 import { put } from './schedules.ts'
 
 const minute = 60_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Lease, Store } from '../../store/port.ts'
-import { actor, type Case, enqueueMany, noop } from './place.ts'
+import type { Lease, Store } from '../../../src/store/port.ts'
+import { actor, type Case, enqueueMany, noop } from '../place.ts'
 
 const blockedMax = 100_000
 

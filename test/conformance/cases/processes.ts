@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { databaseOf } from '../../store/sql-store.ts'
-import { type Case, cannotShare, noop, type Stage } from './place.ts'
-import { assertEachRunStandsOnce, count } from './record.ts'
+import { databaseOf } from '../../../src/store/sql-store.ts'
+import { type Case, cannotShare, noop, type Stage } from '../place.ts'
+import { assertEachRunStandsOnce, count } from '../record.ts'
 
 const loopDelayMsMax = 100
 /** Measured on two cores under a load of seven: the fastest wrote 1.4 to 2.7 times as much as the slowest. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease, Store, Wake } from '../../store/port.ts'
-import { actor, type Case, cannotShare, noop, type Stage, type Subject } from './place.ts'
+import type { Lease, Store, Wake } from '../../../src/store/port.ts'
+import { actor, type Case, cannotShare, noop, type Stage, type Subject } from '../place.ts'
 import { put } from './schedules.ts'
 
 const minute = 60_000

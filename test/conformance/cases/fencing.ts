@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Outcome } from '../../core/verdict.ts'
-import type { Lease, LeaseName, Settled, Store } from '../../store/port.ts'
-import { type Case, cannotShare, enqueueMany, noop, type Stage } from './place.ts'
-import { assertEachRunStandsOnce, inBatches, snapshot, statusOf, succeed } from './record.ts'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import type { Lease, LeaseName, Settled, Store } from '../../../src/store/port.ts'
+import { type Case, cannotShare, enqueueMany, noop, type Stage } from '../place.ts'
+import { assertEachRunStandsOnce, inBatches, snapshot, statusOf, succeed } from '../record.ts'
 
 const leaseMs = 1_000
 const yearMs = 365 * 86_400_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { planLeases } from '../../core/plan.ts'
-import type { Lease, NewRun, Store } from '../../store/port.ts'
-import { actor, type Case, type Stage, seeded } from './place.ts'
+import { planLeases } from '../../../src/core/plan.ts'
+import type { Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { actor, type Case, type Stage, seeded } from '../place.ts'
 
 const statesMax = 60
 

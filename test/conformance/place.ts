@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { defaultPolicy, type Policy } from '../../core/policy.ts'
-import { type OpenOptions, openStore } from '../../store/open.ts'
-import type { Lease, LeaseRequest, NewRun, Store } from '../../store/port.ts'
-import { databaseOf } from '../../store/sql-store.ts'
-import { all, both, type Row } from '../../store/statement.ts'
-import { TestClock } from '../clock.ts'
+import { defaultPolicy, type Policy } from '../../src/core/policy.ts'
+import { type OpenOptions, openStore } from '../../src/store/open.ts'
+import type { Lease, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
+import { databaseOf } from '../../src/store/sql-store.ts'
+import { all, both, type Row } from '../../src/store/statement.ts'
+import { TestClock } from '../../src/testing/clock.ts'
 
 /** A fresh, empty store of one kind, and the ways to reach it from outside. */
 export interface Place {

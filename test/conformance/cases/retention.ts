@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { defaultPolicy } from '../../core/policy.ts'
-import type { Outcome } from '../../core/verdict.ts'
-import type { Lease, Pruned, Store } from '../../store/port.ts'
-import type { RunSummary } from '../../store/view.ts'
-import { actor, type Case, type Stage, seeded } from './place.ts'
-import { assertEachRunStandsOnce, count, snapshot } from './record.ts'
+import { defaultPolicy } from '../../../src/core/policy.ts'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import type { Lease, Pruned, Store } from '../../../src/store/port.ts'
+import type { RunSummary } from '../../../src/store/view.ts'
+import { actor, type Case, type Stage, seeded } from '../place.ts'
+import { assertEachRunStandsOnce, count, snapshot } from '../record.ts'
 import { put } from './schedules.ts'
 
 const hour = 3_600_000

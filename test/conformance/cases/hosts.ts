@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { HostLeased } from '../../store/host-steps.ts'
-import type { Store } from '../../store/port.ts'
-import { actor, type Case, enqueueMany, noop } from './place.ts'
+import type { HostLeased } from '../../../src/store/host-steps.ts'
+import type { Store } from '../../../src/store/port.ts'
+import { actor, type Case, enqueueMany, noop } from '../place.ts'
 
 const can = { kinds: ['handler'], host: true }
 let claims = 0

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Lease, Store } from '../../store/port.ts'
-import { type Case, enqueueMany, noop } from './place.ts'
+import type { Lease, Store } from '../../../src/store/port.ts'
+import { type Case, enqueueMany, noop } from '../place.ts'
 
 const resultBytesMax = 100 * 1024
 const success = { kind: 'success' } as const

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Store } from '../../store/port.ts'
-import type { RoutineSpec } from '../../store/routine-steps.ts'
-import { actor, type Case, noop, type Stage } from './place.ts'
-import { assertEachRunStandsOnce } from './record.ts'
+import type { Store } from '../../../src/store/port.ts'
+import type { RoutineSpec } from '../../../src/store/routine-steps.ts'
+import { actor, type Case, noop, type Stage } from '../place.ts'
+import { assertEachRunStandsOnce } from '../record.ts'
 import { put } from './schedules.ts'
 
 const routine = 'on push'

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/port.ts'
+import type { Store } from '../../src/store/port.ts'
 import { anyHandler, seeded } from './place.ts'
 
 export interface ClaimAll {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { EventPlace } from '../../store/event-view.ts'
-import type { Lease, Store } from '../../store/port.ts'
-import { actor, type Case, enqueueMany, noop, type Stage } from './place.ts'
+import type { EventPlace } from '../../../src/store/event-view.ts'
+import type { Lease, Store } from '../../../src/store/port.ts'
+import { actor, type Case, enqueueMany, noop, type Stage } from '../place.ts'
 
 export const happenings: Case[] = [
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { BelfryError } from '../../core/error.ts'
-import type { Announcement } from './child.ts'
+import { BelfryError } from '../../../src/core/error.ts'
+import type { Announcement } from '../child.ts'
 import {
   actor,
   anyHandler,
@@ -12,8 +12,8 @@ import {
   type Stage,
   type Subject,
   seeded,
-} from './place.ts'
-import { assertEachRunStandsOnce, count } from './record.ts'
+} from '../place.ts'
+import { assertEachRunStandsOnce, count } from '../record.ts'
 
 const minute = 60_000
 const moments = ['before', 'after'] as const

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { BelfryError } from '../../core/error.ts'
-import { parseId } from '../../core/id.ts'
-import type { Outcome } from '../../core/verdict.ts'
-import type { Enqueued, Lease, NewRun, Store } from '../../store/port.ts'
-import { type Case, cannotShare, enqueueMany, noop, type Stage, seeded } from './place.ts'
-import { assertEachRunStandsOnce, count, inBatches, shuffled, statusOf } from './record.ts'
+import { BelfryError } from '../../../src/core/error.ts'
+import { parseId } from '../../../src/core/id.ts'
+import type { Outcome } from '../../../src/core/verdict.ts'
+import type { Enqueued, Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { type Case, cannotShare, enqueueMany, noop, type Stage, seeded } from '../place.ts'
+import { assertEachRunStandsOnce, count, inBatches, shuffled, statusOf } from '../record.ts'
 
 const keysMax = 60
 const racersMax = 8

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { type Notice, noticeQuietMs, overdueAgainMs } from '../../core/notice.ts'
-import type { Store } from '../../store/port.ts'
-import { actor, type Case, cannotShare, enqueueMany, noop, type Stage } from './place.ts'
+import { type Notice, noticeQuietMs, overdueAgainMs } from '../../../src/core/notice.ts'
+import type { Store } from '../../../src/store/port.ts'
+import { actor, type Case, cannotShare, enqueueMany, noop, type Stage } from '../place.ts'
 
 const http = { http: { url: 'https://example.org/' } }
 const broken = { kind: 'failed', reason: 'broken', retryable: false } as const

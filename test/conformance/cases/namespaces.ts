@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Lease, Store } from '../../store/port.ts'
-import { actor, type Case, cannotShare, noop, type Stage } from './place.ts'
-import { snapshot, succeed } from './record.ts'
+import type { Lease, Store } from '../../../src/store/port.ts'
+import { actor, type Case, cannotShare, noop, type Stage } from '../place.ts'
+import { snapshot, succeed } from '../record.ts'
 
 const spec = { name: 's', timing: { everyMs: 3_600_000 }, target: { handler: 'noop' } } as const
 
