@@ -19,7 +19,7 @@ export const claims: readonly Mutant[] = [
       ['queueLock', 'for no key update ${others}) q', "${others && 'for no key update skip locked'}) q"],
       ['leaseHead', 'and a.queue_id = q.id), true)) q),', 'and a.queue_id = q.id), true) for no key update of q) q),'],
       [
-        'store/lease.ts',
+        'leases/lease.ts',
         'where q.ns = $1 and q.name = $2`\nconst survey =',
         "where q.ns = $1 and q.name = $2${texts.now === '$5' ? '' : ' for no key update of q'}`\nconst survey =",
       ],
@@ -192,7 +192,7 @@ export const claims: readonly Mutant[] = [
     id: 'key-ceiling-ignored',
     hazard: 'More runs of one key are leased than the queue allows at once.',
     edits: [
-      ['store/lease.ts sorted', 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)'],
+      ['leases/lease.ts sorted', 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)'],
     ],
     suites: [conformance('law 13'), 'test/store/lease.test.ts'],
   },
@@ -259,11 +259,7 @@ export const claims: readonly Mutant[] = [
     id: 'stopped-fleet-fires',
     hazard: 'A stopped namespace makes runs of its schedules.',
     edits: [
-      [
-        'store/fire.ts dueRows',
-        '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`',
-        '`',
-      ],
+      ['fire-due.ts dueRows', '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`', '`'],
     ],
     suites: ['test/store/schedule-fire.test.ts'],
   },
@@ -374,7 +370,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'claim-empties-the-line',
     hazard: 'On SQLite the runs that stand between those that go vanish with them.',
-    edits: [['store/lease.ts take', 'isWhole: blocked === 0', 'isWhole: blocked >= 0']],
+    edits: [['leases/lease.ts take', 'isWhole: blocked === 0', 'isWhole: blocked >= 0']],
     suites: ['test/store/lease.test.ts'],
   },
 ]

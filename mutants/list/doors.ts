@@ -49,7 +49,9 @@ export const doors: readonly Mutant[] = [
   {
     id: 'other-place-not-in-the-definition',
     hazard: 'A run with another priority is looked for at its old place, and can be neither cancelled nor held.',
-    edits: [['reprioritise.ts reprioritise', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)']],
+    edits: [
+      ['reprioritise-run.ts reprioritise', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)'],
+    ],
     suites: [conformance('memory: a (run|parked run) (gets|that got) another place'), sched],
   },
   {
@@ -57,7 +59,11 @@ export const doors: readonly Mutant[] = [
     hazard:
       'On PostgreSQL a run that gets another priority beside a claim is leased and stays in line, to be leased again.',
     edits: [
-      ['reprioritise.ts leaveLine', '`delete from belfry.ready', '`update belfry.ready set priority = cast($6 as int)'],
+      [
+        'reprioritise-run.ts leaveLine',
+        '`delete from belfry.ready',
+        '`update belfry.ready set priority = cast($6 as int)',
+      ],
       [
         'move',
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId)',
@@ -72,7 +78,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A run that was moved before the one of its key that stands in line goes after it all the same.',
     edits: [
       [
-        'reprioritise.ts reprioritise',
+        'reprioritise-run.ts reprioritise',
         'for (const gate of gates) yield* regateLocked(gate)',
         'for (const gate of gates.slice(1)) yield* regateLocked(gate)',
       ],

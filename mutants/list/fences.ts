@@ -145,12 +145,12 @@ export const fences: readonly Mutant[] = [
     edits: [
       ['findReclaimable', 'where expires_at <= $1 order by expires_at', 'where leased_at <= $1 order by expires_at'],
       [
-        'store/reclaim.ts takeBack',
+        'leases/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite})",
         "and (leased_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite})",
       ],
       [
-        'store/reclaim.ts takeBack',
+        'leases/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
         "and (leased_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
       ],
@@ -162,7 +162,7 @@ export const fences: readonly Mutant[] = [
     hazard: 'On PostgreSQL a lease that was renewed between the look and the taking is taken all the same.',
     edits: [
       [
-        'store/reclaim.ts takeBack',
+        'leases/reclaim.ts takeBack',
         "and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
         "and (expires_at - 86400000 <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})",
       ],
@@ -174,12 +174,12 @@ export const fences: readonly Mutant[] = [
     hazard: 'Whoever declares a worker dead takes leases of another namespace.',
     edits: [
       [
-        'store/reclaim.ts findOfWorkers',
+        'leases/reclaim.ts findOfWorkers',
         "where ns = $3 and worker_id ${inList.numbers('$1').sqlite}",
         "where $3 = $3 and worker_id ${inList.numbers('$1').sqlite}",
       ],
       [
-        'store/reclaim.ts takeBack',
+        'leases/reclaim.ts takeBack',
         "or ns = $4 and worker_id ${inList.numbers('$3').sqlite}",
         "or $4 = $4 and worker_id ${inList.numbers('$3').sqlite}",
       ],

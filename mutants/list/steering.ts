@@ -56,7 +56,7 @@ export const steering: readonly Mutant[] = [
     hazard: 'A run of a deleted schedule is tried again.',
     edits: [
       [
-        'store/settle.ts judge',
+        'leases/settle.ts judge',
         'orphans.has(runId) ? withoutFurtherAttempt(given) : given',
         'orphans.has(0 * runId) ? withoutFurtherAttempt(given) : given',
       ],
@@ -104,7 +104,7 @@ export const steering: readonly Mutant[] = [
     hazard: 'Occurrences come before their instant.',
     edits: [
       [
-        'store/fire.ts dueRows',
+        'fire-due.ts dueRows',
         'where s.wake_at <= (select ${now}) and',
         'where s.wake_at <= (select ${now}) + 1000 and',
       ],

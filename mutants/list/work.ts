@@ -204,7 +204,11 @@ export const work: readonly Mutant[] = [
     id: 'singleton-duty-for-everybody',
     hazard: 'A duty that one worker does for all is done by all of them at once.',
     edits: [
-      ['duty.ts take', 'where d.worker_id = excluded.worker_id or d.expires_at <= $5', 'where d.expires_at <> $5 - 1'],
+      [
+        'take-duty.ts take',
+        'where d.worker_id = excluded.worker_id or d.expires_at <= $5',
+        'where d.expires_at <> $5 - 1',
+      ],
     ],
     suites: ['test/choices/many-processes.test.ts'],
   },

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Capabilities } from '../core/plan.ts'
 import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
-import { ownIdentity } from '../store/process-identity.ts'
+import { ownIdentity } from '../store/workers/process-identity.ts'
 import { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
 import { Duties } from './duties.ts'

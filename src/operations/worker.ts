@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/process-identity.ts'
 import type { WorkerView } from '../store/view.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/workers/process-identity.ts'
 import { limit, limitDefault } from './fields.ts'
 import { behindLast } from './next-page.ts'
 import { noted } from './note.ts'

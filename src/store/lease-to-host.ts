@@ -3,9 +3,9 @@ import type { Capabilities } from '../core/plan.ts'
 import { checkText, hashOf, jsonText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import type { HostLeased, HostRequest } from './host-steps.ts'
-import { leaseInStep, leasesOf } from './lease.ts'
+import { leaseInStep, leasesOf } from './leases/lease.ts'
+import { settle } from './leases/settle.ts'
 import type { LeaseAnswer, LeaseName } from './port.ts'
-import { settle } from './settle.ts'
 import { both, clockNow, freshIds, one, run, type Step } from './statement.ts'
 
 /** The host's name is its identity; what it can do, and that it is alive, is what it says last. */

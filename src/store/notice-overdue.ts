@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts'
 import { type Happening, placesOfSchedules, tell } from './notice.ts'
 import { NoticeBook, type NoticeKey } from './notice-row.ts'
 import type { OverdueNoticed } from './notice-steps.ts'
-import { isPaused, lockSchedules, type ScheduleRow } from './schedule-row.ts'
+import { isPaused, lockSchedules, type ScheduleRow } from './schedules/schedule-row.ts'
 import { all, both, clockNow, one, type Step, thereIsNo } from './statement.ts'
 
 const findStop = both('notice find stop', 'select stopped_at from belfry.namespace where id = $1')

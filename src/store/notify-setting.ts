@@ -3,9 +3,9 @@ import { type Notify, noticesPolicy, noticesQueue, notifyProblems } from '../cor
 import { payloadBytesMax } from '../core/payload.ts'
 import { needOf, type Target } from '../core/target.ts'
 import { canonicalJson, jsonText } from './check.ts'
-import { ensureNeeds, needName } from './need-row.ts'
 import type { NotifyPatch } from './notice-steps.ts'
-import { ensureQueues, type QueueRow } from './queue-row.ts'
+import { ensureQueues, type QueueRow } from './queues/queue-row.ts'
+import { ensureNeeds, needName } from './runs/lane-row.ts'
 import type { Row, Step } from './statement.ts'
 
 /** What is stored as where to tell; `null` where nothing is, or what nobody can read: the end of a run must not fail for it. */

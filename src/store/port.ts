@@ -7,13 +7,13 @@ import type { Outcome } from '../core/verdict.ts'
 import type { Actor, AuditEntry } from './actor.ts'
 import type { BackfillSteps } from './backfill-steps.ts'
 import type { ChangeReads, ChangeSteps } from './change.ts'
-import type { DeleteQueueAnswer } from './delete-queue.ts'
 import type { EventPage, EventPlace } from './event-view.ts'
 import type { HealthReads } from './health.ts'
 import type { HeldRun, HostSteps } from './host-steps.ts'
 import type { Wake } from './listeners.ts'
 import type { NoticeReads, NoticeSteps, NotifyPatch } from './notice-steps.ts'
 import type { Pruned, PruneRequest } from './pruning.ts'
+import type { DeleteQueueAnswer } from './queues/delete-queue.ts'
 import type { RoutineReads, RoutineSteps } from './routine-steps.ts'
 import type {
   DeleteOptions,
@@ -25,7 +25,7 @@ import type {
   PutOptions,
   Repaired,
   RunNowAnswer,
-} from './schedule-steps.ts'
+} from './schedules/schedule-steps.ts'
 import type { TokenReads, TokenSteps } from './token-steps.ts'
 import type {
   AttemptView,
@@ -45,9 +45,9 @@ import type {
 } from './view.ts'
 
 export type { Actor, AuditEntry } from './actor.ts'
-export type { DeleteQueueAnswer, QueueUse } from './delete-queue.ts'
 export type { Wake } from './listeners.ts'
 export type { Pruned, PruneRequest } from './pruning.ts'
+export type { DeleteQueueAnswer, QueueUse } from './queues/delete-queue.ts'
 export type {
   Fired,
   HintAnswer,
@@ -57,7 +57,7 @@ export type {
   PutOptions,
   Repaired,
   RunNowAnswer,
-} from './schedule-steps.ts'
+} from './schedules/schedule-steps.ts'
 
 export interface BeatOptions {
   /** They have ended as they should. */

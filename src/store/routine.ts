@@ -1,12 +1,12 @@
 import { payloadBytesMax } from '../core/payload.ts'
 import { writeAudit } from './audit.ts'
-import { reasonLengthMax } from './cancel.ts'
 import { canBeName, canonicalJson, checkActor, checkFields, checkText, jsonText, nameLengthMax } from './check.ts'
 import { columnsOf } from './columns.ts'
 import type { StoreContext } from './context.ts'
 import type { Actor } from './port.ts'
 import { routineViewOf } from './reads/routine.ts'
 import type { NewRoutine, RoutineAnswer, RoutineSwitch, RoutineView } from './routine-steps.ts'
+import { reasonLengthMax } from './runs/cancel-run.ts'
 import { both, clockNow, dialects, freshIds, metOthers, one, type Row, run, type Step } from './statement.ts'
 
 const insertRoutine = both(

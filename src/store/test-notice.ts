@@ -3,7 +3,7 @@ import type { StoreContext } from './context.ts'
 import { enqueueNotices, type Happening, type NoticePlace, placesOfSchedules, type Told } from './notice.ts'
 import type { NoticeTest, TestedNotices } from './notice-steps.ts'
 import { readNotify } from './notify-setting.ts'
-import { lockNamedSchedule } from './schedule-row.ts'
+import { lockNamedSchedule } from './schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from './statement.ts'
 
 const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { ownIdentity } from '../../src/store/process-identity.ts'
+import { ownIdentity } from '../../src/store/workers/process-identity.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, CountingClock, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { ownIdentity, type ProcessIdentity } from '../../src/store/process-identity.ts'
+import { ownIdentity, type ProcessIdentity } from '../../src/store/workers/process-identity.ts'
 
 /** Only Linux tells one process from another. */
 export const canTellProcesses = ownIdentity() !== null

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest'
-import { isProvenDead, ownIdentity } from '../../src/store/process-identity.ts'
+import { isProvenDead, ownIdentity } from '../../src/store/workers/process-identity.ts'
 import { atDesk, verbsAt } from './desk.ts'
 
-vi.mock('../../src/store/process-identity.ts', async (original) => {
-  const real = await original<typeof import('../../src/store/process-identity.ts')>()
+vi.mock('../../src/store/workers/process-identity.ts', async (original) => {
+  const real = await original<typeof import('../../src/store/workers/process-identity.ts')>()
   return { ...real, ownIdentity: vi.fn(real.ownIdentity), isProvenDead: vi.fn(real.isProvenDead) }
 })
 

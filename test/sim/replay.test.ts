@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Ground } from '../../sim/ground.ts'
 import { type Broken, live } from '../../sim/life.ts'
 import { brokenText } from '../../sim/report.ts'
-import { LoneRun } from '../../src/store/lone-run.ts'
+import { LoneRun } from '../../src/store/runs/lone-run.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

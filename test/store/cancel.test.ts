@@ -1,13 +1,13 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { cancel } from '../../src/store/cancel.ts'
-import { lease } from '../../src/store/lease.ts'
-import type { OccurrenceEnd } from '../../src/store/occurrence-end.ts'
+import { lease } from '../../src/store/leases/lease.ts'
 import { attempts } from '../../src/store/reads/attempts.ts'
+import { cancel } from '../../src/store/runs/cancel-run.ts'
+import type { OccurrenceEnd } from '../../src/store/schedules/occurrence-end.ts'
 import { both, one, type Row } from '../../src/store/statement.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const told = vi.hoisted(() => ({ ends: [] as OccurrenceEnd[] }))
-vi.mock('../../src/store/occurrence-end.ts', () => ({
+vi.mock('../../src/store/schedules/occurrence-end.ts', () => ({
   // biome-ignore lint/correctness/useYield: stands in for a step that asks the database nothing.
   *occurrencesEnded(_now: number, _schedules: unknown, ends: readonly OccurrenceEnd[]) {
     told.ends.push(...ends)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkEnd } from '../../src/store/check-end.ts'
+import { checkEnd } from '../../src/store/leases/check-end.ts'
 import type { AttemptEnd } from '../../src/store/port.ts'
 
 const end = (outcome: unknown, fence: unknown = 1) => ({ runId: 'r-11', fence, outcome }) as AttemptEnd

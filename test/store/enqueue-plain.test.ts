@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { enqueue } from '../../src/store/enqueue.ts'
 import type { NewRun } from '../../src/store/port.ts'
+import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 
 const report = { target: { handler: 'report' } } as const

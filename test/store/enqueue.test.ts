@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { enqueue } from '../../src/store/enqueue.ts'
 import type { NewRun } from '../../src/store/port.ts'
 import { queues } from '../../src/store/reads/queue.ts'
+import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 
 const circle: Record<string, unknown> = {}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fireDue } from '../../src/store/fire.ts'
+import { fireDue } from '../../src/store/schedules/fire-due.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import type { Request, Row, Step } from '../../src/store/statement.ts'
 import { minute, onEachStore, startAt } from './schedule-stage.ts'

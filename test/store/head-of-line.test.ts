@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lease } from '../../src/store/lease.ts'
+import { lease } from '../../src/store/leases/lease.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }

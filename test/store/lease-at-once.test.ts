@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { enqueue } from '../../src/store/enqueue.ts'
-import { setQueue } from '../../src/store/set-queue.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { actor, onEachDatabase, startAt } from './scene.ts'
 
 const can = { kinds: ['handler'] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { lease } from '../../src/store/lease.ts'
-import { settle } from '../../src/store/settle.ts'
+import { lease } from '../../src/store/leases/lease.ts'
+import { settle } from '../../src/store/leases/settle.ts'
 import { onEachWay } from './scene.ts'
 
 const can = { kinds: ['handler'] }

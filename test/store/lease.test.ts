@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { leasesOf } from '../../src/store/lease.ts'
+import { leasesOf } from '../../src/store/leases/lease.ts'
 import type { LeaseAnswer } from '../../src/store/port.ts'
 import { runs } from '../../src/store/reads/runs.ts'
-import { reset } from '../../src/store/reset.ts'
+import { reset } from '../../src/store/runs/reset-run.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { finishEntries } from '../../src/store/ledger.ts'
+import { finishEntries } from '../../src/store/schedules/ledger.ts'
 import { onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('the ledger', (stage, kind) => {

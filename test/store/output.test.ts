@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { appendOutput, outputBytesMax } from '../../src/store/output.ts'
 import type { LeaseName } from '../../src/store/port.ts'
 import { output } from '../../src/store/reads/output.ts'
+import { appendOutput, outputBytesMax } from '../../src/store/runs/append-output.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 
 const half = outputBytesMax / 2

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { planLeases } from '../../src/core/plan.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
-import { retry } from '../../src/store/retry.ts'
+import { retry } from '../../src/store/runs/retry-run.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const planOf = (scene: Scene, limit = 1_000) => scene.read((context) => planInput(context, 'default', limit))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../src/store/process-identity.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../src/store/workers/process-identity.ts'
 
 const own = ownIdentity()
 

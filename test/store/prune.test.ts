@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { takeDuty } from '../../src/store/duty.ts'
-import { appendOutput } from '../../src/store/output.ts'
 import { prune } from '../../src/store/prune.ts'
 import { workers } from '../../src/store/reads/worker.ts'
+import { appendOutput } from '../../src/store/runs/append-output.ts'
+import { takeDuty } from '../../src/store/workers/take-duty.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const dayMs = 86_400_000

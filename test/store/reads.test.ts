@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { cancel } from '../../src/store/cancel.ts'
 import type { StoreContext } from '../../src/store/context.ts'
 import { attempts } from '../../src/store/reads/attempts.ts'
 import { nextInstants } from '../../src/store/reads/next-instants.ts'
 import { output } from '../../src/store/reads/output.ts'
 import { runs } from '../../src/store/reads/runs.ts'
 import { hints, ledger, schedule, schedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import { cancel } from '../../src/store/runs/cancel-run.ts'
 import type { Step } from '../../src/store/statement.ts'
 import { onEachDatabase, startAt } from './scene.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reset } from '../../src/store/reset.ts'
+import { reset } from '../../src/store/runs/reset-run.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const resetRun = (scene: Scene, id: string) => scene.write((context) => reset(context, id))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retry } from '../../src/store/retry.ts'
+import { retry } from '../../src/store/runs/retry-run.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const retryRun = (scene: Scene, id: string, options: { latest?: boolean } = {}) =>

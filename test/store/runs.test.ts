@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { cancel } from '../../src/store/cancel.ts'
 import type { Lease } from '../../src/store/port.ts'
 import { runs } from '../../src/store/reads/runs.ts'
+import { cancel } from '../../src/store/runs/cancel-run.ts'
 import type { RunFilter } from '../../src/store/view.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { foresee } from '../../src/store/foresee.ts'
-import { dueOf } from '../../src/store/plan-schedule.ts'
-import { scheduleRowOf } from '../../src/store/schedule-row.ts'
+import { foresee } from '../../src/store/schedules/foresee.ts'
+import { dueOf } from '../../src/store/schedules/plan-schedule.ts'
+import { scheduleRowOf } from '../../src/store/schedules/schedule-row.ts'
 import { hour, hourly, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 const day = 24 * hour

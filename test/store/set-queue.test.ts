@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { defaultPolicy } from '../../src/core/policy.ts'
-import { enqueue } from '../../src/store/enqueue.ts'
 import type { QueueChange } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { audit } from '../../src/store/reads/audit.ts'
 import { queue, queues } from '../../src/store/reads/queue.ts'
-import { setQueue } from '../../src/store/set-queue.ts'
+import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { actor, onEachWay, type Scene, startAt } from './scene.ts'
 
 const shown = (scene: Scene, name: string) => scene.read((context) => queue(context, name))

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Capabilities } from '../../src/core/plan.ts'
-import { takeDuty } from '../../src/store/duty.ts'
 import { workers } from '../../src/store/reads/worker.ts'
-import { beat, registerWorker } from '../../src/store/worker.ts'
+import { takeDuty } from '../../src/store/workers/take-duty.ts'
+import { beat, registerWorker } from '../../src/store/workers/worker.ts'
 import { onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const take = (scene: Scene, workerId: string, name = 'retention', forMs = 1_000) =>

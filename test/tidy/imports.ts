@@ -13,7 +13,7 @@ const storePort = [
   'change',
   'view',
   'health',
-  'process-identity',
+  'workers/process-identity',
 ].map((file) => `store/${file}.ts`)
 /** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
 const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
@@ -27,7 +27,14 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   planner: ['core/', ...storePort],
   corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
-  operations: ['core/', ...storePort, 'store/foresee.ts', 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
+  operations: [
+    'core/',
+    ...storePort,
+    'store/schedules/foresee.ts',
+    'engine/engine.ts',
+    'engine/events.ts',
+    ...targetInputs,
+  ],
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
   trust: ['core/'],
   config: ['core/', 'operations/', 'trust/'],

@@ -5,8 +5,8 @@ import { governed } from '../../core/question.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { dueAt } from '../../core/spread.ts'
 import { gridFor } from '../../core/wishes.ts'
-import { type Foreseen, foresee, type PausedRun } from '../../store/foresee.ts'
 import type { Store } from '../../store/port.ts'
+import { type Foreseen, foresee, type PausedRun } from '../../store/schedules/foresee.ts'
 import type { ScheduleView } from '../../store/view.ts'
 
 /** An occurrence to come. */

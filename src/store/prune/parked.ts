@@ -1,6 +1,6 @@
-import { cancelledEnding } from '../cancel.ts'
-import { conclude } from '../conclude.ts'
-import { placesOf } from '../run-place.ts'
+import { cancelledEnding } from '../runs/cancel-run.ts'
+import { conclude } from '../runs/conclude.ts'
+import { placesOf } from '../runs/run-place.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 
@@ -8,7 +8,7 @@ const findParked = both(
   'prune find parked',
   `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 order by at, run_id limit $3`,
 )
-/** A run that was reset since it was found is not taken. Found by its run, as `takeGated` in `gate.ts`. */
+/** A run that was reset since it was found is not taken. Found by its run, as `takeGated` in `key-gate.ts`. */
 const takeParked = dialects('prune take parked', {
   sqlite: `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning run_id`,
   postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and coalesce(kind, '') = 'parked'

@@ -1,6 +1,6 @@
 import type { Policy } from '../../core/policy.ts'
 import type { StoreContext } from '../context.ts'
-import { readPolicy } from '../queue-row.ts'
+import { readPolicy } from '../queues/queue-row.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 
 /** A queue with the policy that says what of it is kept. */

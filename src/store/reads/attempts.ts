@@ -2,7 +2,7 @@ import { formatId } from '../../core/id.ts'
 import type { EndedStatus } from '../../core/run-state.ts'
 import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
-import { runIdOf } from '../settle.ts'
+import { runIdOf } from '../leases/settle.ts'
 import { all, both, type Step } from '../statement.ts'
 import type { AttemptView } from '../view.ts'
 

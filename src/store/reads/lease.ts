@@ -1,11 +1,11 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import { workerIdOf } from '../duty.ts'
 import type { HeldRun } from '../host-steps.ts'
 import type { HeldLease, LeaseName } from '../port.ts'
-import { readPolicy } from '../queue-row.ts'
+import { readPolicy } from '../queues/queue-row.ts'
 import { all, both, dialects, inList, type Joins, plainJoins, probes, type Row, type Step } from '../statement.ts'
+import { workerIdOf } from '../workers/take-duty.ts'
 
 /** Few are to be cancelled, and they have an index; the sum keeps a database from walking along all that are leased. */
 const findCancelRequests = both(

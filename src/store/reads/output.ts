@@ -1,7 +1,7 @@
 import { checkInteger } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import { tailFrom } from '../output.ts'
-import { runIdOf } from '../settle.ts'
+import { runIdOf } from '../leases/settle.ts'
+import { tailFrom } from '../runs/append-output.ts'
 import { all, both, one, type Step } from '../statement.ts'
 import type { OutputView } from '../view.ts'
 

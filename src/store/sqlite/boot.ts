@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
-import { isProvenDead, ownIdentity, type ProcessIdentity } from '../process-identity.ts'
+import { isProvenDead, ownIdentity, type ProcessIdentity } from '../workers/process-identity.ts'
 import { openHandle, primaryCode, type SqliteHandle, sqliteCode } from './driver.ts'
 import { pragmaInThread } from './thread.ts'
 

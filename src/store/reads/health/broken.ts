@@ -1,7 +1,7 @@
 import { checkInteger } from '../../check.ts'
 import type { StoreContext } from '../../context.ts'
 import type { BrokenPart } from '../../health.ts'
-import { behindNobody, brokenChain, findGates, isKeyShut } from '../../repair.ts'
+import { behindNobody, brokenChain, findGates, isKeyShut } from '../../schedules/repair.ts'
 import { all, both, clockNow, probing, type Row, type Step } from '../../statement.ts'
 
 const findChains = both(

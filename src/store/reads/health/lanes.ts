@@ -2,7 +2,7 @@ import type { Capabilities } from '../../../core/plan.ts'
 import { checkInteger } from '../../check.ts'
 import type { StoreContext } from '../../context.ts'
 import type { LaneBeyond } from '../../health.ts'
-import { capabilityLists, hostKind, needServed } from '../../need-row.ts'
+import { capabilityLists, hostKind, needServed } from '../../runs/lane-row.ts'
 import { all, clockOr, dialects, type Step, storeClock } from '../../statement.ts'
 import { walkLanes } from '../queue.ts'
 

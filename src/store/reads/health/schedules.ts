@@ -3,9 +3,9 @@ import { checkInteger } from '../../check.ts'
 import { columnsOf } from '../../columns.ts'
 import type { StoreContext } from '../../context.ts'
 import type { ScheduleHealth } from '../../health.ts'
-import { scheduleRowOf } from '../../schedule-row.ts'
+import { scheduleRowOf } from '../../schedules/schedule-row.ts'
+import { refuseUnworkable } from '../../schedules/turn.ts'
 import { all, both, type Row, type Step } from '../../statement.ts'
-import { refuseUnworkable } from '../../turn.ts'
 
 const findPage = both(
   'health schedules',

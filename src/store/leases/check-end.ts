@@ -1,0 +1,44 @@
+import type { Outcome } from '../../core/verdict.ts'
+import { checkChoice, checkInteger, invalid } from '../check.ts'
+import type { AttemptEnd } from '../port.ts'
+
+/** Whether an end of this kind must say why, may, or has nothing to say. */
+const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
+  success: 'none',
+  failed: 'required',
+  lost: 'none',
+  unknown: 'required',
+  released: 'none',
+  'forced-stop': 'none',
+  parked: 'required',
+  cancelled: 'optional',
+  skipped: 'required',
+}
+const kinds = Object.keys(reasons) as Outcome['kind'][]
+/** What both databases can hold. */
+export const fenceMax = 2 ** 31 - 1
+
+/** Refuses an end that would be misread: an outcome nobody knows is no success, and an instant that is none no backoff. */
+export function checkEnd({ fence, outcome }: AttemptEnd): void {
+  checkInteger(fence, 'fence', 1, fenceMax)
+  if (typeof outcome !== 'object' || outcome === null) {
+    throw invalid('outcome', `is ${outcome === null ? 'null' : typeof outcome}`, 'an object with a kind')
+  }
+  const kind = checkChoice(outcome.kind, 'outcome.kind', kinds)
+  if (kind === 'success') return
+  const { reason, retryable, holderDied, retryAfterMs, retryAt } = outcome as Readonly<Record<string, unknown>>
+  const isNeeded = reasons[kind] === 'required' || (reasons[kind] === 'optional' && reason !== undefined)
+  if (isNeeded && typeof reason !== 'string') throw invalid('outcome.reason', `is ${shown(reason)}`, 'a text')
+  for (const [field, value] of Object.entries({ retryable, holderDied })) {
+    if (value !== undefined && typeof value !== 'boolean')
+      throw invalid(`outcome.${field}`, `is ${shown(value)}`, 'true or false')
+  }
+  for (const [field, value] of Object.entries({ retryAfterMs, retryAt })) {
+    if (value !== undefined && !Number.isFinite(value))
+      throw invalid(`outcome.${field}`, `is ${shown(value)}`, 'a finite number of ms')
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'number' || value === null ? String(value) : typeof value
+}

@@ -1,0 +1,41 @@
+import { columnsOf } from '../columns.ts'
+import { byPlace, type Standing, standingOf } from '../runs/standing.ts'
+import { dialects, each, type Row, type Step } from '../statement.ts'
+import { contentsOf, definitionColumns } from './lease-row.ts'
+
+/** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */
+const headOfLanes = dialects('lease head of lanes', {
+  sqlite: `select ${columnsOf('ready', 'r')}, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
+    where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
+  // Without `offset 0` the planner may turn the probes for definitions into a walk over all of them.
+  postgres: `select ${columnsOf('ready', 'r')}, ${definitionColumns}
+    from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
+    cross join lateral (
+      select ${columnsOf('ready')} from belfry.ready where queue_id = lane.queue_id and need_id = lane.need_id
+      order by priority, enqueued_at, run_id limit lane.most for update skip locked) r
+    cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d`,
+})
+
+/** A run at the head of the line, with what it is to do. */
+export interface Candidate {
+  readonly row: Row
+  readonly standing: Standing
+  readonly contents: ReturnType<typeof contentsOf>
+}
+
+export function firstOfLanes(
+  { queueId, needIds }: { readonly queueId: number; readonly needIds: readonly number[] },
+  most: number,
+): Step<Row[]> {
+  return each(
+    headOfLanes,
+    needIds.map((needId) => [queueId, needId, most]),
+  )
+}
+
+/** The first runs of all lanes together, in queue order. */
+export function inOrder(rows: readonly Row[], most: number): Candidate[] {
+  const standing = rows.map((row) => ({ row, standing: standingOf(row) }))
+  const first = standing.sort((a, b) => byPlace(a.standing, b.standing)).slice(0, most)
+  return first.map((run) => ({ row: run.row, standing: run.standing, contents: contentsOf(run.row) }))
+}

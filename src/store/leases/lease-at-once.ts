@@ -1,0 +1,122 @@
+import type { Policy } from '../../core/policy.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { needServed } from '../runs/lane-row.ts'
+import { allLast, clockOr, dialects, type Step, storeClock } from '../statement.ts'
+import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
+import type { Unread } from './lease-unfit.ts'
+
+/**
+ * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
+ * the line is too late or has no room left for its key, and no rate is to be watched. It answers one row at least where the
+ * queue has this policy and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because
+ * somebody cannot go.
+ *
+ * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. It is on its
+ * way before anybody knows whether that was done, and in this transaction: `belfry_step.locked_queue` names the queue if so.
+ * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
+ * Rows in line come and go and are never changed (`reprioritise.ts` tells why), so that all that were locked can be deleted.
+ * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
+ */
+const leaseHead = dialects('lease at once', {
+  sqlite: null,
+  postgres: `with line as materialized (
+      select id, ns, now, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
+      from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
+        from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
+        where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
+          and current_setting('belfry_step.locked_queue', true) = q.id::text
+          and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
+    head as materialized (
+      select r.place, ${columnsOf('ready', 'r')}, ${definitionColumns} from (
+        select r.place, ${columnsOf('ready', 'r')} from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
+        cross join lateral (
+          select ctid as place, ${columnsOf('ready')} from belfry.ready where queue_id = line.id and need_id = n.id
+          order by priority, enqueued_at, run_id limit line.room for update skip locked) r
+        order by r.priority, r.enqueued_at, r.run_id limit (select room from line)) r
+      cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d),
+    judged as materialized (
+      select not exists (select from head
+        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0)
+      and ($13::int is null or not exists (select from head where concurrency_key is not null group by concurrency_key
+        having count(*) + (select count(*) from belfry.lease l
+          where l.queue_id = (select id from line) and l.concurrency_key = head.concurrency_key) > $13::int)) as is_fit),
+    gone as (delete from belfry.ready where ctid = any (array(select place from head where (select is_fit from judged)))),
+    granted as (
+      insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id, claim_id,
+        leased_at, expires_at, fence, attempts, releases, deaths)
+      select run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, $9::bigint, $10::text,
+        (select now from line), (select now + $11::bigint from line), fence + 1, attempts, releases, deaths
+      from head where (select is_fit from judged))
+    select line.now, line.in_flight, case when is_fit then 1 else 0 end as is_fit, run_id, fence, attempts, enqueued_at,
+      schedule_id, occurrence_at, due_at, source, idempotency_key, repeatable, target, payload, options,
+      case when run_id is null and not $12::boolean then set_config('synchronous_commit', 'off', true) end
+    from line cross join judged left join head on is_fit`,
+})
+
+/** A policy is remembered as it was read, and only where its ceilings are all there is to watch. */
+export function rememberPolicy({ policies }: StoreContext, queue: string, text: string, policy: Policy): void {
+  if (policy.rateLimit !== undefined) policies?.delete(queue)
+  else policies?.set(queue, text)
+}
+
+export function remembersPolicy({ policies }: StoreContext, queue: string): boolean {
+  return policies?.has(queue) === true
+}
+
+/** A request whose parts were checked. */
+export interface CheckedRequest extends LeaseRequest {
+  readonly workerNumber: number
+  /** What the caller can do, as `capabilityLists` has it. */
+  readonly lists: { readonly kinds: string; readonly handlers: string }
+}
+
+/** What a lease came to, with those of its runs that turned out not to be readable: they are to be set apart by a step of its own. */
+export interface Leased extends LeaseAnswer {
+  readonly unread?: readonly Unread[]
+}
+
+/**
+ * The answer to a lease from a queue at ease, or `null` where nothing was handed out because it takes the longer way. In
+ * both cases the transaction is over, and the queue is locked no longer. `isJoined` says that it has something else to keep.
+ */
+export function* leaseAtOnce(
+  context: StoreContext,
+  request: CheckedRequest,
+  { isJoined }: { readonly isJoined: boolean },
+): Step<Leased | null> {
+  const { queue, claimId, limit, lists, workerNumber } = request
+  const text = context.policies?.get(queue)
+  const policy = text === undefined ? null : readPolicy(text)
+  if (text === undefined || policy === null) return null
+  const { maxConcurrent, maxConcurrentPerKey = null, leaseTtlMs } = policy
+  const leaseMs = request.leaseMs ?? leaseTtlMs
+  const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
+  const rows = yield* allLast(
+    leaseHead,
+    ...asked,
+    workerNumber,
+    claimId,
+    leaseMs,
+    String(isJoined),
+    maxConcurrentPerKey,
+  )
+  const [first] = rows
+  if (first === undefined || first.is_fit === 0) return null
+  const [now, inFlight] = [first.now as number, first.in_flight as number]
+  const granted = { queue, claimId, leasedAt: now, expiresAt: now + leaseMs }
+  const leases: Lease[] = []
+  const unread: Unread[] = []
+  for (const row of first.run_id === null ? [] : rows) {
+    const contents = contentsOf(row)
+    if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
+    else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
+  }
+  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
+  const full = inFlight + leases.length + unread.length >= maxConcurrent
+  const keyed = maxConcurrentPerKey !== null
+  const answer = { leases, skipped: [], broken: [], inFlight, available, full, keyed, more: false }
+  return unread.length === 0 ? answer : { ...answer, unread }
+}

@@ -1,0 +1,61 @@
+import { formatId } from '../../core/id.ts'
+import type { Lease, RunSource } from '../port.ts'
+import type { Row } from '../statement.ts'
+
+/** The columns of a run's definition that its executor needs, for a statement that has the run as `d`. */
+export const definitionColumns = `d.schedule_id, d.occurrence_at, d.due_at, d.source, d.deadline, d.late_after,
+  d.dedupe_key, d.idempotency_key, d.repeatable, d.target, d.payload, d.options`
+
+/** What the executor is to do, which is stored as JSON. */
+export type Contents = Pick<Lease, 'target' | 'payload' | 'options'>
+
+/** The contents, or the name of what cannot be read: somebody may have damaged a row, and must not stop all the others. */
+export function contentsOf(row: Row): Contents | { readonly unreadable: string } {
+  const target = parsed(row.target)
+  const payload = parsed(row.payload)
+  const options = parsed(row.options)
+  if (!isRecord(target) && target !== null) return { unreadable: 'target' }
+  if (payload === undefined) return { unreadable: 'payload' }
+  if (!isRecord(options) && options !== null) return { unreadable: 'options' }
+  return { target, payload: row.payload === null ? undefined : payload, options: options ?? {} }
+}
+
+/** What a lease has of its own, besides what its run has. */
+export type Granted = Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'>
+
+/** A lease as its holder gets it, from a row that has the columns above and those of the run's place in line. */
+export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
+  return {
+    runId: formatId('run', row.run_id as number),
+    fence: granted.fence,
+    queue: granted.queue,
+    claimId: granted.claimId,
+    leasedAt: granted.leasedAt,
+    expiresAt: granted.expiresAt,
+    scheduleId: row.schedule_id === null ? null : formatId('schedule', row.schedule_id as number),
+    occurrenceAt: row.occurrence_at as number | null,
+    dueAt: row.due_at as number | null,
+    enqueuedAt: row.enqueued_at as number,
+    source: row.source as RunSource,
+    attempts: row.attempts as number,
+    idempotencyKey: row.idempotency_key as string | null,
+    target: contents.target,
+    payload: contents.payload,
+    options: contents.options,
+    repeatable: row.repeatable === 1,
+  }
+}
+
+/** `undefined`, which JSON never says, when it cannot be read. */
+function parsed(text: Row[string] | undefined): unknown {
+  if (text === null || text === undefined) return null
+  try {
+    return JSON.parse(text as string)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,135 @@
+import { formatId } from '../../core/id.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { LeaseAnswer } from '../port.ts'
+import { conclude, type Ending } from '../runs/conclude.ts'
+import { tryLockGate } from '../runs/key-gate.ts'
+import { takeFromLine } from '../runs/standing.ts'
+import { lockSchedules } from '../schedules/schedule-row.ts'
+import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from '../statement.ts'
+import type { Candidate } from './head-of-line.ts'
+import { endingOf } from './settle.ts'
+
+/** Who meets them at the head of which line, and when. */
+interface UnfitLane {
+  readonly context: StoreContext
+  readonly workerId: number
+  readonly queueId: number
+  readonly now: number
+}
+
+/** By the claim, so that it is this very lease. */
+const takeUnread = dialects('lease take unread', {
+  sqlite: null,
+  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
+    returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
+})
+
+/** A run that was leased before anybody read it, and what of it cannot be read. */
+export interface Unread {
+  readonly row: Row
+  readonly unreadable: string
+}
+
+/** Why it cannot go and never will, as it stands. What is too late is not even read. */
+export function whyUnfit({ row, contents }: Candidate, now: number): string | null {
+  return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
+}
+
+/** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
+export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
+  if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
+  if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0) return 'lateness'
+  return null
+}
+
+/**
+ * Ends runs that came too late, and parks those that cannot be read. One whose schedule or gate somebody else is at stays
+ * in line until the next look.
+ */
+export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
+  if (unfit.length === 0) return { skipped: [], broken: [] }
+  const schedules = yield* lockSchedules(scheduleIdsOf(unfit), { wait: false })
+  const endable: Candidate[] = []
+  for (const run of unfit) {
+    const { key } = run.standing
+    const isFree = run.row.schedule_id === null || schedules.has(run.row.schedule_id as number)
+    if (isFree && (key === null || (yield* tryLockGate({ queueId: lane.queueId, key })))) endable.push(run)
+  }
+  yield* takeFromLine(endable.map(({ standing }) => standing))
+  const endings = endable.map((run) => unfitEnding(lane, run))
+  yield* conclude(lane.now, endings, schedules)
+  return {
+    skipped: endings.flatMap(skippedOf),
+    broken: endings.flatMap(brokenOf),
+  }
+}
+
+/**
+ * What came too late was never leased. What cannot be read is parked, which only a leased run can be: its lease ends in
+ * the step that would have granted it, as an attempt that used the budget.
+ */
+function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candidate): Ending {
+  const { row, standing } = run
+  const late = tooLateReason(row, now)
+  const { runId, queueId, key, attempts, releases, deaths, fence } = standing
+  const ofRun = {
+    runId,
+    ns,
+    queueId,
+    scheduleId: row.schedule_id as number | null,
+    key,
+    dedupeKey: row.dedupe_key as string | null,
+  }
+  if (late !== null) {
+    const verdict = { status: 'skipped', attempts, releases, deaths, reason: late } as const
+    return { ...ofRun, workerId: null, fence: 0, lastFence: fence, startedAt: null, outcome: 'skipped', verdict }
+  }
+  const reason = whyUnfit(run, now) as string
+  const verdict = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason } as const
+  return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
+}
+
+/** Parks runs that are leased and cannot be read, each under its lease, unless its cancellation was asked for meanwhile. */
+export function* setApart(
+  { ns }: StoreContext,
+  claimId: string,
+  unread: readonly Unread[],
+): Step<LeaseAnswer['broken']> {
+  const schedules = yield* lockSchedules(scheduleIdsOf(unread), { wait: true })
+  const unreadable = new Map(unread.map((run) => [run.row.run_id as number, run.unreadable]))
+  const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, ns, storeClock)
+  const endings = leases.map((lease) => apartEnding(lease, `unreadable: ${unreadable.get(lease.run_id as number)}`))
+  yield* conclude((leases[0]?.now ?? 0) as number, endings, schedules)
+  return endings.flatMap(brokenOf)
+}
+
+function apartEnding(lease: Row, unreadable: string): Ending {
+  const [attempts, releases, deaths] = [lease.attempts, lease.releases, lease.deaths] as [number, number, number]
+  if (lease.cancel_requested_at !== null) {
+    const reason = (lease.cancel_reason as string | null) ?? 'cancelled'
+    return endingOf(lease, 'cancelled', { status: 'cancelled', attempts, releases, deaths, reason })
+  }
+  const parked = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason: unreadable } as const
+  return endingOf(lease, 'failed', parked)
+}
+
+function scheduleIdsOf(runs: readonly Pick<Candidate, 'row'>[]): number[] {
+  return runs.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
+}
+
+function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {
+  if (status !== 'skipped') return []
+  return [{ ...namesOf(runId, scheduleId), reason: reason as 'lateness' | 'deadline' }]
+}
+
+function brokenOf({ runId, fence, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['broken'] {
+  return status === 'parked' ? [{ ...namesOf(runId, scheduleId), fence, reason }] : []
+}
+
+function namesOf(runId: number, scheduleId: number | null): { runId: string; scheduleId: string | null } {
+  return {
+    runId: formatId('run', runId),
+    scheduleId: scheduleId === null ? null : formatId('schedule', scheduleId),
+  }
+}

@@ -1,0 +1,357 @@
+import { durationMsMax } from '../../core/duration.ts'
+import { parseId } from '../../core/id.ts'
+import type { Policy } from '../../core/policy.ts'
+import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { admit } from '../runs/admit.ts'
+import { tryRegate } from '../runs/key-gate.ts'
+import { capabilityLists, needServed } from '../runs/lane-row.ts'
+import { stretches, takeFromAside } from '../runs/standing.ts'
+import {
+  ahead,
+  all,
+  both,
+  clockOr,
+  dialects,
+  inList,
+  one,
+  probing,
+  type Request,
+  type Row,
+  rowsOf,
+  run,
+  type Statement,
+  type Step,
+  storeClock,
+} from '../statement.ts'
+import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
+import { type CheckedRequest, type Leased, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
+import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
+import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
+
+/**
+ * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
+ * the lock would count with a snapshot from before its wait, and pass the ceiling. Whoever counts can ask whether it was
+ * locked in the same transaction.
+ */
+export function queueLock(name: string, others: '' | 'skip locked'): Statement {
+  const found = 'from belfry.queue where ns = $1 and name = $2'
+  return dialects(name, {
+    sqlite: `select 1 ${found}`,
+    postgres: `select set_config('belfry_step.locked_queue', id::text, true) from (
+      select id ${found} for no key update ${others}) q`,
+  })
+}
+
+const lockQueue = queueLock('lease lock queue', '')
+const surveyed = (texts: { now: string; lanes: string }) => `select q.id, q.policy, q.paused_at,
+    n.stopped_at, ${texts.now} as now, (select ${texts.lanes}) as lanes,
+    (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
+    (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
+  from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
+const survey = dialects('lease survey', {
+  sqlite: surveyed({
+    now: '$5',
+    lanes: `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
+  }),
+  postgres: surveyed({
+    now: clockOr('$5'),
+    lanes: `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
+  }),
+})
+const findWaiting = dialects('lease find waiting', {
+  sqlite: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
+    order by at, run_id limit $3`,
+  postgres: `select run_id from belfry.aside where kind = 'waiting' and queue_id = $1 and at <= $2
+    order by at, run_id limit $3 for update skip locked`,
+})
+const keysInFlight = both(
+  'lease keys in flight',
+  `select concurrency_key as key, count(*) as in_flight from belfry.lease
+    where queue_id = $1 and concurrency_key is not null group by concurrency_key`,
+)
+const laneStretch = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, run_id) >= ($3, $4, $5)
+  and (priority, enqueued_at, run_id) <= ($6, $7, $8)`
+const chosenOfLane = `${laneStretch} and run_id`
+const leaseChosen = `insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id,
+    claim_id, leased_at, expires_at, fence, attempts, releases, deaths)`
+/** The runs are leased and leave the line. They were locked when they were looked at, so all of them are still there. */
+const moveToLease = dialects('lease move', {
+  // A cross join keeps its order: first the line, then the definition of each.
+  sqlite: `${leaseChosen}
+    select run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, fence + 1,
+      attempts, releases, deaths
+    from (select ${columnsOf('ready')} from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}) r
+    cross join belfry.run d on d.id = run_id`,
+  postgres: `with gone as (
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning ${columnsOf('ready')})
+    ${leaseChosen}
+    select r.run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, r.fence + 1,
+      r.attempts, r.releases, r.deaths
+    from gone r cross join lateral (select schedule_id, dedupe_key from belfry.run where id = r.run_id offset 0) d`,
+})
+const plainLease = `select run_id, ns, queue_id, null, concurrency_key, null, $10, $11, $12, $13, fence + 1, attempts,
+    releases, deaths from`
+/** The same where none of them has a schedule or a dedupe key, so that no definition need be looked at once more. */
+const movePlainly = dialects('lease move plainly', {
+  sqlite: `${leaseChosen} ${plainLease} belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
+  postgres: `with gone as (
+      delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').postgres} returning ${columnsOf('ready')})
+    ${leaseChosen} ${plainLease} gone`,
+})
+const leaveLine = dialects('lease leave line', {
+  sqlite: `delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
+  postgres: null,
+})
+/** SQLite deletes as it goes where it need not look at a list, in a third of the time. */
+const leaveLineWhole = dialects('lease leave line whole', {
+  sqlite: `delete from belfry.ready where ${laneStretch}`,
+  postgres: null,
+})
+const recentStarts = both(
+  'lease recent starts',
+  'select coalesce(sum(starts), 0) as starts, min(at) as first_at from belfry.start where queue_id = $1 and at > $2',
+)
+const recordStarts = both(
+  'lease record starts',
+  `insert into belfry.start as s (ns, queue_id, at, claim_id, starts) values ($1, $2, $3, $4, $5)
+    on conflict (queue_id, at, claim_id) do update set starts = s.starts + excluded.starts`,
+)
+const leasesOfClaim = probing(
+  'lease of claim',
+  (join) => `select ${columnsOf('lease', 'l')}, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
+    ${join.inner('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
+    where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
+)
+
+const promotedMax = 1_000
+const looksMax = 8
+const looksFurther = 100
+const looksFurtherMax = 1_000
+
+interface Lane {
+  readonly context: StoreContext
+  readonly request: LeaseRequest
+  readonly workerId: number
+  readonly queueId: number
+  readonly policy: Policy
+  readonly needIds: readonly number[]
+  readonly now: number
+}
+
+/** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
+export function* lease(context: StoreContext, request: LeaseRequest): Step<Leased> {
+  const checked = checkRequest(request)
+  if (!canBeName(request.queue)) return nothing('no-queue')
+  if (remembersPolicy(context, request.queue)) {
+    yield* run(lockQueue, context.ns, request.queue)
+    const answer = yield* leaseAtOnce(context, checked, { isJoined: false })
+    if (answer !== null) return answer
+  }
+  return yield* leaseAtLength(context, checked, yield* ahead(lockQueue, context.ns, request.queue))
+}
+
+/**
+ * The same in a step that has tried to lock the queue by `tried` and does something else besides; `null` where nothing was
+ * handed out because somebody else has it, or because that needs a step of its own.
+ */
+export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<Leased | null> {
+  const checked = checkRequest(request)
+  if (remembersPolicy(context, request.queue)) return yield* leaseAtOnce(context, checked, { isJoined: true })
+  const answer = yield* leaseAtLength(context, checked, tried)
+  return (yield* rowsOf(tried)).length > 0 ? answer : null
+}
+
+/** The same as a part of a step that has written something before, so that it must not end with it. */
+export function* leaseInStep(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
+  const checked = checkRequest(request)
+  if (!canBeName(request.queue)) return nothing('no-queue')
+  return yield* leaseAtLength(context, checked, yield* ahead(lockQueue, context.ns, request.queue))
+}
+
+function checkRequest(request: LeaseRequest): CheckedRequest {
+  const workerNumber = parseId('worker', request.workerId)
+  if (workerNumber === null)
+    throw invalid('workerId', `is ${JSON.stringify(request.workerId)}`, 'the id of a registered worker')
+  checkText(request.claimId, 'claimId', keyLengthMax)
+  checkInteger(request.limit, 'limit', 0, 1_000_000)
+  if (request.leaseMs !== undefined) checkInteger(request.leaseMs, 'leaseMs', 1, durationMsMax)
+  return { ...request, workerNumber, lists: capabilityLists(request.can) }
+}
+
+/** `locking` is what locks the queue. */
+function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking: Request): Step<LeaseAnswer> {
+  const { lists, workerNumber: workerId } = request
+  const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
+  // A queue that was made after the lock was asked for is not locked: others may be counting in it at this moment.
+  if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')
+  if (queue.stopped_at !== null) return nothing('paused')
+  if (queue.paused_at !== null) return nothing('queue-paused')
+  const policy = readPolicy(queue.policy as string)
+  if (policy === null) return nothing('policy-unreadable')
+  rememberPolicy(context, request.queue, queue.policy as string, policy)
+
+  const queueId = queue.id as number
+  const [now, inFlight] = [queue.now as number, queue.in_flight as number]
+  const lane = { context, request, workerId, queueId, policy, now, needIds: JSON.parse(queue.lanes as string) }
+  const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
+  const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
+  const starts = yield* startsLeft(lane)
+  const taken = yield* take(lane, Math.min(available, starts.most))
+  const full = inFlight + taken.leases.length >= policy.maxConcurrent
+  const keyed = policy.maxConcurrentPerKey !== undefined
+  const answer = { ...taken, inFlight, available, full, keyed, more: taken.more || promoted === promotedMax }
+  return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }
+}
+
+export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]> {
+  if (!canBeName(claimId)) return []
+  return (yield* all(leasesOfClaim, claimId, context.ns)).flatMap((row) => {
+    const contents = contentsOf(row)
+    // What was damaged since it was granted is nobody's to execute: its lease expires, and whoever is next sets it apart.
+    return 'unreadable' in contents ? [] : [leaseOf(row, grantedIn(row), contents)]
+  })
+}
+
+function grantedIn(row: Row): Granted {
+  return {
+    fence: row.fence as number,
+    queue: row.queue as string,
+    claimId: row.claim_id as string,
+    leasedAt: row.leased_at as number,
+    expiresAt: row.expires_at as number,
+  }
+}
+
+function nothing(stopped: NonNullable<LeaseAnswer['stopped']>): LeaseAnswer {
+  return {
+    leases: [],
+    skipped: [],
+    broken: [],
+    inFlight: 0,
+    available: 0,
+    full: false,
+    keyed: false,
+    more: false,
+    stopped,
+  }
+}
+
+function isDue(at: Row[string] | undefined, now: number): boolean {
+  return typeof at === 'number' && at <= now
+}
+
+/** Puts the runs whose instant has come in line, before anybody is chosen. */
+function* promote({ queueId, policy, now }: Lane): Step<number> {
+  const ids = (yield* all(findWaiting, queueId, now, promotedMax)).map((row) => row.run_id as number)
+  const arrived = yield* takeFromAside(ids)
+  const keyLimit = policy.maxConcurrentPerKey ?? null
+  yield* admit(
+    now,
+    arrived.map(({ standing }) => ({ standing, eligible: null, kept: null, keyLimit })),
+  )
+  return ids.length
+}
+
+/** How many may start by the queue's rate, and when another one may. */
+function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most: number; restMs: number }> {
+  if (rateLimit === undefined) return { most: Number.POSITIVE_INFINITY, restMs: 0 }
+  const recent = yield* one<{ starts: number; first_at: number | null }>(recentStarts, queueId, now - rateLimit.perMs)
+  const most = Math.max(0, rateLimit.startsMax - Number(recent?.starts ?? 0))
+  return { most, restMs: (recent?.first_at ?? now) + rateLimit.perMs - now }
+}
+
+type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'broken' | 'more'>
+
+/**
+ * Looks at the head of the line until the room is filled. Runs that come too late or cannot be read leave it before
+ * anybody goes, because that may let better-ranked runs of their keys into line; so do runs of a full key, so that the
+ * next look sees further. Each look is bounded, and so is their number.
+ */
+function* take(lane: Lane, room: number): Step<Taken> {
+  const leases: Lease[] = []
+  const skipped: LeaseAnswer['skipped'] = []
+  const broken: LeaseAnswer['broken'] = []
+  const inFlight = yield* countKeys(lane)
+  let inTheWay = 0
+  // Where one run is too late its neighbours are likely to be, so each look after one that met any goes much further.
+  let further = 0
+  for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
+    if (looks > looksMax) return { leases, skipped, broken, more: true }
+    const left = room - leases.length
+    const most = left + inTheWay + further
+    const head = inOrder(yield* firstOfLanes(lane, most), most)
+    const unfit = head.filter((run) => whyUnfit(run, lane.now) !== null)
+    const ended = yield* endUnfit(lane, unfit)
+    skipped.push(...ended.skipped)
+    broken.push(...ended.broken)
+    further = unfit.length === 0 ? 0 : Math.min(looksFurtherMax, looksFurther + 4 * further)
+    if (ended.skipped.length + ended.broken.length > 0) continue
+    const { going, gated } = sorted(head, left, lane, inFlight)
+    const blocked = unfit.length + gated.length
+    leases.push(...(yield* grant(lane, going, { isWhole: blocked === 0 })))
+    for (const key of new Set(gated.map(({ standing }) => standing.key as string))) yield* tryRegate(gateOf(lane, key))
+    if (blocked === 0 || (going.length === 0 && blocked <= inTheWay)) break
+    inTheWay = blocked
+  }
+  return { leases, skipped, broken, more: false }
+}
+
+interface Sorted {
+  readonly going: (Candidate & { readonly contents: Contents })[]
+  readonly gated: Candidate[]
+}
+
+function sorted(
+  head: readonly Candidate[],
+  room: number,
+  { policy, now }: Lane,
+  inFlight: Map<string, number>,
+): Sorted {
+  const { maxConcurrentPerKey = Number.POSITIVE_INFINITY } = policy
+  const found: Sorted = { going: [], gated: [] }
+  for (const { row, standing, contents } of head) {
+    const { key } = standing
+    const ofKey = key === null ? 0 : (inFlight.get(key) ?? 0)
+    if (found.going.length === room) break
+    if ('unreadable' in contents || tooLateReason(row, now) !== null) continue
+    if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push({ row, standing, contents })
+    else {
+      found.going.push({ row, standing, contents })
+      if (key !== null) inFlight.set(key, ofKey + 1)
+    }
+  }
+  return found
+}
+
+function* countKeys({ queueId, policy }: Lane): Step<Map<string, number>> {
+  if (policy.maxConcurrentPerKey === undefined) return new Map()
+  const rows = yield* all<{ key: string; in_flight: number }>(keysInFlight, queueId)
+  return new Map(rows.map((row) => [row.key, row.in_flight]))
+}
+
+function gateOf({ context: { ns }, queueId, policy }: Lane, key: string) {
+  return { ns, queueId, key, limit: policy.maxConcurrentPerKey ?? null }
+}
+
+/** Nobody stands between those who go where they are the whole head of the line. */
+function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: boolean }): Step<Lease[]> {
+  if (going.length === 0) return []
+  const { context, request, workerId, queueId, policy, now } = lane
+  const { queue, claimId, leaseMs = policy.leaseTtlMs } = request
+  const expiresAt = now + leaseMs
+  const arePlain = going.every(({ row }) => row.schedule_id === null && row.dedupe_key === null)
+  for (const { between, runIds } of stretches(going.map(({ standing }) => standing))) {
+    const chosen = JSON.stringify(runIds)
+    yield* run(arePlain ? movePlainly : moveToLease, ...between, chosen, workerId, claimId, now, expiresAt)
+    if (isWhole) yield* run(leaveLineWhole, ...between)
+    else yield* run(leaveLine, ...between, chosen)
+  }
+  if (policy.rateLimit !== undefined) yield* run(recordStarts, context.ns, queueId, now, claimId, going.length)
+  return going.map(({ row, standing, contents }) =>
+    leaseOf(row, { fence: standing.fence + 1, queue, claimId, leasedAt: now, expiresAt }, contents),
+  )
+}

@@ -1,0 +1,118 @@
+import { formatId, parseId } from '../../core/id.ts'
+import type { Verdict } from '../../core/verdict.ts'
+import { canBeName, checkInteger } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { Reclaimed, ReclaimRequest } from '../port.ts'
+import { conclude } from '../runs/conclude.ts'
+import { tryLockGate } from '../runs/key-gate.ts'
+import { lockSchedules } from '../schedules/schedule-row.ts'
+import { all, both, clockNow, dialects, inList, type Row, type Step } from '../statement.ts'
+import { noteLost } from './lost-runs.ts'
+import { endingOf, judge } from './settle.ts'
+
+const findReclaimable = both(
+  'reclaim find',
+  `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where expires_at <= $1 order by expires_at, run_id limit $2`,
+)
+const findOfQueue = both(
+  'reclaim find of queue',
+  `select l.run_id, l.queue_id, l.concurrency_key, l.schedule_id from belfry.lease l
+    join belfry.queue q on q.id = l.queue_id where l.expires_at <= $1 and q.ns = $2 and q.name = $3
+    order by l.expires_at, l.run_id limit $4`,
+)
+const findNamed = dialects('reclaim find named', {
+  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where run_id ${inList.numbers('$2').sqlite} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
+  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where run_id ${inList.numbers('$2').postgres} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
+})
+const findOfWorkers = dialects('reclaim find of workers', {
+  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where ns = $3 and worker_id ${inList.numbers('$1').sqlite} order by run_id limit $2`,
+  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where ns = $3 and worker_id ${inList.numbers('$1').postgres} order by run_id limit $2`,
+})
+/** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
+export const takeBack = dialects('reclaim take back', {
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
+    and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning ${columnsOf('lease')}`,
+  postgres: `delete from belfry.lease where run_id = any (array(
+      select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres}
+        and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').postgres})
+      order by run_id for update skip locked)) returning ${columnsOf('lease')}`,
+})
+
+/**
+ * Takes back the leases that have expired, unless they are not to be, and those whose holders are proven dead, and judges
+ * their runs. Until this has happened such a lease keeps its slot, and its holder may still end it.
+ */
+export function* reclaim(
+  context: StoreContext,
+  { deadWorkers = [], expired = true, queue, limit }: ReclaimRequest,
+): Step<Reclaimed[]> {
+  checkInteger(limit, 'limit', 1, 100_000)
+  const now = yield* clockNow()
+  const dead = new Set(deadWorkers.flatMap((id) => parseId('worker', id) ?? []))
+  const deadList = JSON.stringify([...dead])
+  const late = yield* findLate(context, { now, expired, queue, limit })
+  const orphaned = dead.size === 0 ? [] : yield* all(findOfWorkers, deadList, limit, context.ns)
+  const found = [...new Map([...late, ...orphaned].map((row) => [row.run_id as number, row])).values()]
+  if (found.length === 0) return []
+
+  const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
+  const free = yield* withFreeGates(
+    found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number)),
+  )
+  const listed = JSON.stringify(free.map((row) => row.run_id))
+  const taken = yield* all(takeBack, listed, expired === false ? null : now, deadList, context.ns)
+  const isDead = (row: Row) => row.ns === context.ns && dead.has(row.worker_id as number)
+  const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
+  const verdicts = yield* judge(now, lost, schedules)
+  const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
+  yield* conclude(
+    now,
+    taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease))),
+    schedules,
+  )
+  const reclaimed = taken.map((lease) => ({
+    runId: formatId('run', lease.run_id as number),
+    fence: lease.fence as number,
+    status: verdictOf(lease).status,
+    reason: verdictOf(lease).reason,
+    because: isDead(lease) ? ('holder-dead' as const) : ('expired' as const),
+  }))
+  yield* noteLost(reclaimed.map((one, index) => ({ ...one, workerId: taken[index]?.worker_id as number })))
+  return reclaimed
+}
+
+interface Late {
+  readonly now: number
+  readonly expired: boolean | readonly string[]
+  readonly queue: string | undefined
+  readonly limit: number
+}
+
+/** Time alone says that a lease has expired, in whatever namespace; whoever names runs or a queue speaks of his own. */
+function* findLate({ ns }: StoreContext, { now, expired, queue, limit }: Late): Step<Row[]> {
+  if (expired === false) return []
+  if (queue !== undefined) return canBeName(queue) ? yield* all(findOfQueue, now, ns, queue, limit) : []
+  if (expired === true) return yield* all(findReclaimable, now, limit)
+  const ids = expired.flatMap((id) => parseId('run', id) ?? [])
+  return ids.length === 0 ? [] : yield* all(findNamed, now, JSON.stringify(ids), ns, limit)
+}
+
+/** What somebody else is at is left to the next round. */
+function* withFreeGates(rows: readonly Row[]): Step<Row[]> {
+  const free: Row[] = []
+  for (const row of rows) {
+    const key = row.concurrency_key as string | null
+    if (key === null || (yield* tryLockGate({ queueId: row.queue_id as number, key }))) free.push(row)
+  }
+  return free
+}
+
+function scheduleOf(row: Row): number[] {
+  return row.schedule_id === null ? [] : [row.schedule_id as number]
+}

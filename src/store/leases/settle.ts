@@ -1,0 +1,354 @@
+import { BelfryError } from '../../core/error.ts'
+import { parseId } from '../../core/id.ts'
+import { type Outcome, type Verdict, verdict } from '../../core/verdict.ts'
+import { invalid } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { AttemptEnd, LeaseName, Settled } from '../port.ts'
+import { conclude, type Ending, reasonTold } from '../runs/conclude.ts'
+import { writeResults } from '../runs/result.ts'
+import { type JudgingPolicy, judgingPolicy } from '../runs/retry-policy.ts'
+import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import {
+  all,
+  allAlone,
+  clockOr,
+  dialects,
+  each,
+  inList,
+  type Joins,
+  plainJoins,
+  probes,
+  type Request,
+  type Row,
+  run,
+  type Step,
+  storeClock,
+} from '../statement.ts'
+import { checkEnd } from './check-end.ts'
+
+/** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
+const takeLeases = dialects('settle take leases', {
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3
+    returning ${columnsOf('lease')}, $4 as now`,
+  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3
+    returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
+})
+const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
+  and cancel_requested_at is null`
+const plainAttempts = `insert into belfry.attempt
+    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, ends)
+  select run_id, fence, ns, queue_id, worker_id, leased_at,`
+const askedCount = `cardinality(translate($1, '[]', '{}')::bigint[])`
+/**
+ * A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour.
+ * PostgreSQL names those that it ended only where these are not all: reading names costs more than anything else here.
+ */
+const endPlainly = dialects('settle end plainly', {
+  sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease
+    where run_id ${inList.numbers('$1').sqlite} ${plainLeases} returning run_id`,
+  postgres: `with gone as (
+      delete from belfry.lease where run_id ${inList.numbers('$1').postgres} ${plainLeases} returning ${columnsOf('lease')}),
+    ended as (
+      ${plainAttempts} (select ${clockOr('$4')}), 'success', 'completed' from gone returning run_id)
+    select run_id from ended where (select count(*) from ended) < ${askedCount}
+    union all select null where (select count(*) from ended) = ${askedCount}`,
+})
+const dropPlainLeases = dialects('settle drop plain leases', {
+  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
+  postgres: null,
+})
+/** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
+const recorded = (join: Joins) =>
+  `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')} where d.id`
+const findRecorded = dialects('settle find recorded', {
+  sqlite: `${recorded(plainJoins)} ${inList.numbers('$1').sqlite} and d.ns = $2`,
+  postgres: `${recorded(probes)} ${inList.numbers('$1').postgres} and d.ns = $2`,
+})
+const findJudged = dialects('settle find judged', {
+  sqlite: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+    where d.id = $1`,
+  postgres: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
+    where d.id = any ($1::bigint[])`,
+})
+const findListed = dialects('settle find listed', {
+  sqlite: 'select run_id from belfry.schedule_run where schedule_id = $1 and run_id = $2',
+  postgres: `select s.run_id from unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
+    ${probes.inner('schedule_run s', 's.schedule_id = i.schedule_id and s.run_id = i.run_id')}`,
+})
+
+interface NumberedEnd {
+  readonly runId: number
+  readonly end: AttemptEnd
+}
+
+/** Locks leases by id, for a step that touches them with more than one statement; all others do so in that order too. */
+const lockInOrder = dialects('settle lock in order', {
+  sqlite: null,
+  postgres: `select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres} order by run_id for update`,
+})
+
+export function* lockLeases(runIds: readonly number[]): Step<void> {
+  yield* run(lockInOrder, JSON.stringify(runIds))
+}
+
+/** Whether nothing but a line of history and its result may follow; the lease itself decides. */
+export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
+  return outcome?.kind === 'success' && !scheduleId
+}
+
+/**
+ * Settles those of such ends that are plain. The others follow in another transaction: whoever renews all these leases at
+ * the same moment locks them in the order of their ids, and one who held some and then wanted others would wait in a
+ * circle.
+ */
+export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
+  const settled = new Map<AttemptEnd, Settled>()
+  const hopeful = ends.map(numbered)
+  const fences = byFence(hopeful)
+  const isAlone = fences.size === 1 && ends.every(({ result }) => result === undefined)
+  if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
+  for (const [fence, byRun] of fences) {
+    const params = [listOf(byRun), fence, context.ns, storeClock] as const
+    const rows = yield* (isAlone ? allAlone : all)<{ run_id: number | null }>(endPlainly, ...params)
+    if (rows.length === 0) continue
+    const runIds = rows[0]?.run_id === null ? [...byRun.keys()] : rows.map((row) => row.run_id as number)
+    yield* run(dropPlainLeases, JSON.stringify(runIds))
+    for (const runId of runIds) {
+      const { end } = byRun.get(runId) as NumberedEnd
+      settled.set(end, { runId: end.runId, fence, answer: 'written', status: 'completed', reason: 'success' })
+    }
+  }
+  yield* keepResults(
+    context,
+    hopeful.filter(({ end }) => settled.has(end)),
+  )
+  return settled
+}
+
+function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<void> {
+  yield* writeResults(
+    ends.flatMap(({ runId, end: { fence, result } }) => (result === undefined ? [] : [{ runId, ns, fence, result }])),
+  )
+}
+
+/** All ends in one transaction, for a database with one writer at a time: nobody there can wait in a circle. */
+export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
+  const plain = yield* settlePlain(context, ends.filter(mayBePlain))
+  if (plain.size === ends.length) return ends.map((end) => plain.get(end) as Settled)
+  const rest = ends.filter((end) => !plain.has(end))
+  const settled = new Map((yield* settle(context, rest)).map((answer, index) => [rest[index], answer]))
+  return ends.map((end) => plain.get(end) ?? (settled.get(end) as Settled))
+}
+
+/**
+ * Ends attempts under their fences and does all that follows. The answer of each is its own: `written`, or what became
+ * of the lease meanwhile.
+ */
+export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
+  const named = ends.map(numbered)
+  const locking = yield* lockAhead(ends.flatMap(scheduleIdOf))
+  const verdicts = yield* settleFully(context, named, locking)
+  const records = yield* recordsOf(
+    context,
+    named.filter((end) => !verdicts.has(end)),
+  )
+  return named.map((numberedEnd) => {
+    const { end } = numberedEnd
+    const given = verdicts.get(numberedEnd)
+    if (given !== undefined) return written(end, given)
+    return { runId: end.runId, fence: end.fence, answer: notWritten(numberedEnd, records) }
+  })
+}
+
+function numbered(end: AttemptEnd): NumberedEnd {
+  checkEnd(end)
+  return { runId: runIdOf(end), end }
+}
+
+/** Ends by fence and run. Nearly all runs have the same fence, so this is one statement where pairs would need a join. */
+function byFence(ends: readonly NumberedEnd[]): Map<number, Map<number, NumberedEnd>> {
+  const fences = new Map<number, Map<number, NumberedEnd>>()
+  for (const one of ends) {
+    const byRun = fences.get(one.end.fence)
+    if (byRun === undefined) fences.set(one.end.fence, new Map([[one.runId, one]]))
+    else byRun.set(one.runId, one)
+  }
+  return fences
+}
+
+function listOf(byRun: ReadonlyMap<number, NumberedEnd>): string {
+  return JSON.stringify([...byRun.keys()])
+}
+
+function* settleFully(
+  context: StoreContext,
+  ends: readonly NumberedEnd[],
+  locking: Request,
+): Step<Map<NumberedEnd, Verdict>> {
+  const fences = byFence(ends)
+  if (fences.size > 1) yield* lockLeases(ends.map(({ runId }) => runId))
+  const rows: Row[] = []
+  for (const [fence, byRun] of fences) {
+    rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns, storeClock)))
+  }
+  // Where nothing was taken nothing follows, whatever the time.
+  const now = (rows[0]?.now ?? 0) as number
+  const locked = yield* lockedBy(locking)
+  const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
+  const held = [...new Map(ends.map((one) => [nameOf(one), one])).values()].flatMap((one) => {
+    const lease = leases.get(nameOf(one))
+    return lease === undefined ? [] : [{ one, lease, outcome: one.end.outcome }]
+  })
+  const schedules = yield* withForgotten(locked, rows)
+  const verdicts = yield* judge(now, held, schedules)
+  const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
+  yield* conclude(
+    now,
+    judged.map(({ lease, outcome, given }) => endingOf(lease, outcome.kind, given)),
+    schedules,
+  )
+  yield* keepResults(
+    context,
+    held.map(({ one }) => one),
+  )
+  return new Map(judged.map(({ one, given }) => [one, given]))
+}
+
+function nameOf({ runId, end }: NumberedEnd): string {
+  return `${runId} ${end.fence}`
+}
+
+/** A caller that did not name the schedule of a lease pays with a lock out of order, which the database may refuse once. */
+function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]): Step<Map<number, ScheduleRow>> {
+  const ids = leases.flatMap((lease) => (lease.schedule_id === null ? [] : [lease.schedule_id as number]))
+  const forgotten = ids.filter((id) => !locked.has(id))
+  return forgotten.length === 0 ? locked : new Map([...locked, ...(yield* lockSchedules(forgotten, { wait: true }))])
+}
+
+interface EndedAttempt {
+  readonly lease: Row
+  readonly outcome: Outcome
+}
+
+/** A holder that obeyed a request to cancel need not say why: whoever asked has said it. */
+function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
+  if (outcome.kind !== 'cancelled' || outcome.reason !== undefined || lease.cancel_reason === null) return outcome
+  return { kind: 'cancelled', reason: lease.cancel_reason as string }
+}
+
+/** What becomes of each leased run; the budget is judged by its own retries, and by the policy of this moment. */
+export function* judge(
+  now: number,
+  attempts: readonly EndedAttempt[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<Map<number, Verdict>> {
+  const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'success' ? [] : [[lease.run_id as number]]))
+  const facts = new Map((yield* each(findJudged, ids)).map((row) => [row.id as number, row]))
+  const orphans = yield* orphansAmong(attempts, schedules)
+  return new Map(
+    attempts.map(({ lease, outcome }) => {
+      const runId = lease.run_id as number
+      const given = verdictOn(now, lease, outcome, facts.get(runId))
+      return [runId, orphans.has(runId) ? withoutFurtherAttempt(given) : given]
+    }),
+  )
+}
+
+/** Runs whose schedule was deleted while they were leased. One that a person brought back afterwards is not listed any more. */
+function* orphansAmong(
+  attempts: readonly EndedAttempt[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<Set<number>> {
+  const ofDeleted = attempts.flatMap(({ lease }) => {
+    const deletedAt = schedules.get(lease.schedule_id as number)?.deletedAt ?? null
+    return deletedAt === null ? [] : [[lease.schedule_id as number, lease.run_id as number]]
+  })
+  return new Set((yield* each<{ run_id: number }>(findListed, ofDeleted)).map((row) => row.run_id))
+}
+
+/** Nothing of a deleted schedule starts again: what would be tried once more is over. */
+function withoutFurtherAttempt(given: Verdict): Verdict {
+  if (given.status !== 'ready') return given
+  const { attempts, releases, deaths, reason } = given
+  return { status: 'cancelled', attempts, releases, deaths, reason: `${reason} (schedule-deleted)` }
+}
+
+function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undefined): Verdict {
+  const policy = judgingPolicy(facts)
+  const run = {
+    id: String(lease.run_id),
+    attempts: lease.attempts as number,
+    releases: lease.releases as number,
+    deaths: lease.deaths as number,
+    cancelRequestedAt: lease.cancel_requested_at as number | null,
+    repeatable: facts?.repeatable !== 0,
+    onExhausted: onExhaustedOf(lease, facts, policy),
+  }
+  return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy })
+}
+
+/** Enqueued work is parked for a person when its budget is spent; an occurrence fails, because another one follows. */
+function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy): 'park' | 'fail' {
+  const own = (facts?.on_exhausted ?? null) as 'park' | 'fail' | null
+  return own ?? policy.onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
+}
+
+export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): Ending {
+  return {
+    runId: lease.run_id as number,
+    ns: lease.ns as number,
+    queueId: lease.queue_id as number,
+    scheduleId: lease.schedule_id as number | null,
+    key: lease.concurrency_key as string | null,
+    dedupeKey: lease.dedupe_key as string | null,
+    workerId: lease.worker_id as number,
+    fence: lease.fence as number,
+    lastFence: lease.fence as number,
+    startedAt: lease.leased_at as number,
+    outcome,
+    verdict: given,
+  }
+}
+
+/** What is recorded of each run by fence; nothing of a run that is not there any more. */
+function* recordsOf({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<Map<number, Map<number, string>>> {
+  const records = new Map<number, Map<number, string>>()
+  if (ends.length === 0) return records
+  for (const { id, fence, outcome } of yield* all(findRecorded, JSON.stringify(ends.map(({ runId }) => runId)), ns)) {
+    const byFence = records.get(id as number) ?? new Map<number, string>()
+    if (fence !== null) byFence.set(fence as number, outcome as string)
+    records.set(id as number, byFence)
+  }
+  return records
+}
+
+function written({ runId, fence }: AttemptEnd, given: Verdict): Settled {
+  const { status, nextEligibleAt } = given
+  const reason = reasonTold(given)
+  return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
+}
+
+/** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
+function notWritten(
+  { runId, end }: NumberedEnd,
+  records: ReadonlyMap<number, ReadonlyMap<number, string>>,
+): 'already-written' | 'lease-lost' | 'gone' {
+  const byFence = records.get(runId)
+  if (byFence === undefined) return 'gone'
+  const outcome = byFence.get(end.fence)
+  return outcome === undefined || outcome === 'lost' ? 'lease-lost' : 'already-written'
+}
+
+export function runIdOf({ runId }: Pick<LeaseName, 'runId'>): number {
+  const id = parseId('run', runId)
+  if (id === null) throw invalid('runId', `is ${JSON.stringify(runId)}`, 'the id of a run, such as r-15')
+  return id
+}
+
+function scheduleIdOf({ scheduleId }: AttemptEnd): number[] {
+  if (scheduleId === null || scheduleId === undefined) return []
+  const id = parseId('schedule', scheduleId)
+  if (id === null) throw new BelfryError('invalid', `${JSON.stringify(scheduleId)} is not the id of a schedule.`)
+  return [id]
+}

@@ -1,0 +1,103 @@
+import { noticesQueue } from '../../core/notice.ts'
+import { defaultQueue } from '../../core/policy.ts'
+import type { Actor } from '../actor.ts'
+import { writeAudit } from '../audit.ts'
+import { canBeName } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import { refuseManaged } from '../managed.ts'
+import { queueStats } from '../reads/queue-stats.ts'
+import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
+import type { Counted } from '../view.ts'
+
+/** What keeps a queue from being deleted. */
+export interface QueueUse {
+  /** Runs in it that have not ended: at work, in line, waiting or held. */
+  readonly live: Counted
+  readonly parked: Counted
+  /** The first schedules that name it, and how many there are. */
+  readonly schedules: readonly string[]
+  readonly schedulesCount: number
+  /** The routines whose runs would go through it. */
+  readonly routines: readonly string[]
+}
+
+export type DeleteQueueAnswer =
+  | { readonly answer: 'deleted' | 'not-found' | 'system' }
+  | { readonly answer: 'in-use'; readonly use: QueueUse }
+
+/** Locked against every other change of it, and against leases. */
+const lockQueue = dialects('delete queue lock', {
+  sqlite: 'select id, managed_by from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
+  postgres:
+    'select id, managed_by from belfry.queue where ns = $1 and name = $2 and deleted_at is null for no key update',
+})
+const findSchedules = both(
+  'delete queue find schedules',
+  'select name from belfry.schedule where ns = $1 and queue_id = $2 and deleted_at is null order by name',
+)
+const findRoutines = both(
+  'delete queue find routines',
+  'select name, spec from belfry.routine where ns = $1 and deleted_at is null order by name',
+)
+const markDeleted = both(
+  'delete queue mark',
+  'update belfry.queue set deleted_at = $2, paused_at = null, paused_reason = null, notify = null where id = $1',
+)
+
+const namesMax = 5
+
+/**
+ * Marks a queue as deleted, if nothing is in it and nothing names it; its name is free at once. Ended runs keep their
+ * queue: the row stays for them until retention has removed them. Work that arrives at the same moment is not lost: it is
+ * leased from the row all the same, and repair makes the queue visible again.
+ */
+export function* deleteQueue(
+  context: StoreContext,
+  name: string,
+  { actor }: { readonly actor: Actor },
+): Step<DeleteQueueAnswer> {
+  if (name === defaultQueue || name === noticesQueue) return { answer: 'system' }
+  const found = canBeName(name) ? yield* one(lockQueue, context.ns, name) : undefined
+  if (found === undefined) return { answer: 'not-found' }
+  refuseManaged({ noun: 'queue', name, managedBy: found.managed_by as string | null })
+  const use = yield* useOf(context, found.id as number, name)
+  if (isUsed(use)) return { answer: 'in-use', use }
+  const now = yield* clockNow()
+  yield* one(markDeleted, found.id as number, now)
+  yield* writeAudit(context, { actor, verb: 'queue.delete', subject: `queue ${name}` }, now)
+  return { answer: 'deleted' }
+}
+
+function* useOf(context: StoreContext, id: number, name: string): Step<QueueUse> {
+  const stats = yield* queueStats(context, name)
+  const schedules = (yield* all<{ name: string }>(findSchedules, context.ns, id)).map((row) => row.name)
+  const routines = yield* all<{ name: string; spec: string }>(findRoutines, context.ns)
+  const kinds = stats === null ? [] : [stats.inLine, stats.waiting, stats.behindKey, stats.behindRun, stats.held]
+  return {
+    live: summed([{ count: stats?.inFlight ?? 0, countIsAtLeast: false }, ...kinds]),
+    parked: stats?.parked ?? { count: 0, countIsAtLeast: false },
+    schedules: schedules.slice(0, namesMax),
+    schedulesCount: schedules.length,
+    routines: routines.filter(({ spec }) => queueIn(spec) === name).map((row) => row.name),
+  }
+}
+
+function summed(counts: readonly Counted[]): Counted {
+  return {
+    count: counts.reduce((sum, { count }) => sum + count, 0),
+    countIsAtLeast: counts.some(({ countIsAtLeast }) => countIsAtLeast),
+  }
+}
+
+function queueIn(spec: string): string | undefined {
+  try {
+    return (JSON.parse(spec) as { run?: { queue?: string } }).run?.queue
+  } catch {
+    // A routine that cannot be read names no queue; its next event says what is wrong with it.
+    return undefined
+  }
+}
+
+function isUsed({ live, parked, schedulesCount, routines }: QueueUse): boolean {
+  return live.count > 0 || parked.count > 0 || schedulesCount > 0 || routines.length > 0
+}

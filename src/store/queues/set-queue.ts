@@ -1,0 +1,211 @@
+import { BelfryError } from '../../core/error.ts'
+import { firstPolicy } from '../../core/first-policy.ts'
+import type { Notify } from '../../core/notice.ts'
+import { type Policy, policyProblems } from '../../core/policy.ts'
+import { writeAudit } from '../audit.ts'
+import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import { refuseManaged } from '../managed.ts'
+import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from '../notify-setting.ts'
+import type { PolicyPatch, QueueAnswer, QueueChange } from '../port.ts'
+import { queue as readQueue } from '../reads/queue.ts'
+import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { tryRegate } from '../runs/key-gate.ts'
+import { both, clockNow, dialects, freshIds, one, type Row, type Step } from '../statement.ts'
+import type { QueueView } from '../view.ts'
+import { madeAnew, readPolicy } from './queue-row.ts'
+
+const lockQueue = dialects('set queue lock', {
+  sqlite: `select ${columnsOf('queue')} from belfry.queue where ns = $1 and name = $2`,
+  postgres: `select ${columnsOf('queue')} from belfry.queue where ns = $1 and name = $2 for no key update`,
+})
+const insertQueue = both(
+  'set queue insert',
+  `insert into belfry.queue as q (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at, notify)
+    values ($1, $2, $3, $4, 1, $5, $6, $7, $8) ${madeAnew} returning id, policy_version`,
+)
+export const updateQueue = both(
+  'set queue update',
+  `update belfry.queue set policy = $2, policy_version = $3, paused_at = $4, paused_reason = $5 where id = $1`,
+)
+/** Nobody can start sooner for it, so that it is apart from what wakes those who sleep. */
+const updateNotify = both('set queue notify', 'update belfry.queue set notify = $2 where id = $1')
+const insertVersion = both(
+  'set queue version',
+  'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor, door) values ($1, $2, $3, $4, $5, $6, $7)',
+)
+/** The next key behind a gate. A `distinct` would read every run that waits there. */
+const nextGatedKey = both(
+  'set queue next gated key',
+  `select concurrency_key as key from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key > $2
+    order by concurrency_key limit 1`,
+)
+
+/** As many runs as one step may move, and as many gates as it may look at. */
+const movesMax = 2_000
+const gatesMax = 1_000
+
+const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>([
+  'policy',
+  'paused',
+  'notify',
+  'actor',
+  'ifVersion',
+  'isWhole',
+  'source',
+])
+const pauseFields: ReadonlySet<string> = new Set(['reason'])
+
+/** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
+export function* setQueue(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer> {
+  checkText(name, 'queue', nameLengthMax)
+  checkChange(change)
+  const found = yield* one(lockQueue, context.ns, name)
+  if (found !== undefined && found.deleted_at === null) return yield* update(context, found, change)
+  const created = yield* create(context, name, change)
+  // Somebody made the queue between the two statements, so this is a change of it after all.
+  return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
+}
+
+function checkChange(change: QueueChange): void {
+  checkFields(change, 'change', changeFields)
+  const { policy, paused, notify, actor, ifVersion } = change
+  checkActor(actor)
+  if (notify !== undefined && !isRecord(notify)) throw invalid('notify', `is ${shown(notify)}`, 'an object')
+  if (policy !== undefined && !isRecord(policy)) throw invalid('policy', `is ${shown(policy)}`, 'an object')
+  if (paused !== undefined && paused !== false) {
+    if (!isRecord(paused)) throw invalid('paused', `is ${shown(paused)}`, 'false, or an object with a reason')
+    checkFields(paused, 'paused', pauseFields)
+    checkText(paused.reason, 'paused.reason', reasonLengthMax)
+  }
+  if (ifVersion !== undefined) checkInteger(ifVersion, 'ifVersion', 0, Number.MAX_SAFE_INTEGER)
+}
+
+function shown(value: unknown): string {
+  return value === null || typeof value === 'boolean' ? String(value) : Array.isArray(value) ? 'a list' : typeof value
+}
+
+function* create(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer | null> {
+  const { ifVersion = 0, actor } = change
+  if (ifVersion !== 0) return { answer: 'version-differs', queue: null }
+  const policy = JSON.stringify(patched(name, firstPolicy(context, name), change.policy))
+  const notify = patchedNotify(null, change.notify ?? {})
+  const now = yield* clockNow()
+  const [id] = (yield* freshIds(1)) as [number]
+  const reason = change.paused ? change.paused.reason : null
+  const pausedAt = reason === null ? null : now
+  const row = yield* one(insertQueue, id, context.ns, name, policy, pausedAt, reason, now, notifyText(notify))
+  if (row === undefined) return null
+  yield* ensureLanesOf(context.ns, notify)
+  const [queueId, version] = [row.id as number, row.policy_version as number]
+  yield* one(insertVersion, context.ns, queueId, version, policy, now, actor.name, actor.door)
+  yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
+  return { answer: 'created', queue: yield* viewOf(context, name) }
+}
+
+function* update(context: StoreContext, found: Row, change: QueueChange): Step<QueueAnswer> {
+  const [id, name, version] = [found.id as number, found.name as string, found.policy_version as number]
+  const { ifVersion = version, actor } = change
+  if (ifVersion !== version) return { answer: 'version-differs', queue: yield* viewOf(context, name) }
+  const stored = readPolicy(found.policy as string)
+  const base = change.isWhole === true ? null : stored
+  const policy = patched(name, base ?? firstPolicy(context, name), change.policy)
+  const isNewPolicy =
+    change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
+  const managedBy = found.managed_by as string | null
+  const now = yield* clockNow()
+  const paused = pausedAfter(found, change, now)
+  const isPausedAnew = paused.at !== found.paused_at || paused.reason !== found.paused_reason
+  const told = readNotify(found.notify)
+  const notify = patchedNotify(change.isWhole === true ? null : told, change.notify ?? {})
+  const isNewNotify = change.notify !== undefined && !isSameNotify(told, notify)
+  if (isNewPolicy || isNewNotify) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
+  if (!isNewPolicy && !isPausedAnew && !isNewNotify) {
+    return { answer: 'unchanged', queue: yield* viewOf(context, name) }
+  }
+  if (isNewNotify) yield* saveNotify(context, id, notify)
+  const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
+  const newVersion = isNewPolicy ? version + 1 : version
+  const isWider = isNewPolicy && isWiderThan(stored, policy)
+  if (isNewPolicy || isPausedAnew) yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
+  if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
+  yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
+  if (isWider) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null)
+  return { answer: 'updated', queue: yield* viewOf(context, name) }
+}
+
+function* saveNotify({ ns }: StoreContext, queueId: number, notify: Notify): Step<void> {
+  yield* one(updateNotify, queueId, notifyText(notify))
+  yield* ensureLanesOf(ns, notify)
+}
+
+/** `null` takes an optional field away and `retention` is changed field by field; what is not named stays. */
+function patched(name: string, policy: Policy, patch: PolicyPatch | undefined): Policy {
+  if (patch === undefined) return policy
+  const { retention } = patch
+  const ofRetention = isRecord(retention) ? { retention: merged(policy.retention, retention) } : {}
+  const whole = merged(policy, { ...patch, ...ofRetention })
+  const problems = policyProblems(whole)
+  if (problems.length === 0) return whole as unknown as Policy
+  const said = problems.map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`).join('; ')
+  throw new BelfryError('invalid', `The policy of queue ${name} is not sound: ${said}.`, { details: { problems } })
+}
+
+function merged(base: object, patch: object): Record<string, unknown> {
+  const whole: Record<string, unknown> = { ...base }
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete whole[field]
+    else if (value !== undefined) whole[field] = value
+  }
+  return whole
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A pause that is asked for again keeps its beginning. */
+function pausedAfter(found: Row, { paused }: QueueChange, now: number) {
+  if (paused === undefined)
+    return { at: found.paused_at as number | null, reason: found.paused_reason as string | null }
+  if (paused === false) return { at: null, reason: null }
+  return { at: (found.paused_at as number | null) ?? now, reason: paused.reason }
+}
+
+/** Whether more runs of each key may go than before. */
+function isWiderThan(before: Policy | null, after: Policy): boolean {
+  const was = before === null ? 0 : (before.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
+  return (after.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY) > was
+}
+
+/**
+ * Lets through those who need not wait any longer. The work is bounded, and nobody is waited for; a key that is not
+ * reached has a run in line or in flight, whose end opens its gate with the new ceiling, and `repair` finds it otherwise.
+ */
+function* openGates(context: StoreContext, queueId: number, limit: number | null): Step<void> {
+  let after = ''
+  let moves = 0
+  for (let gates = 0; gates < gatesMax && moves < movesMax; gates++) {
+    const next = yield* one<{ key: string }>(nextGatedKey, queueId, after)
+    if (next === undefined) return
+    moves += yield* tryRegate({ ns: context.ns, queueId, key: next.key, limit })
+    after = next.key
+  }
+}
+
+function* viewOf(context: StoreContext, name: string): Step<QueueView> {
+  return (yield* readQueue(context, name)) as QueueView
+}
+
+function subjectOf(name: string): string {
+  return `queue ${name}`
+}
+
+function detailOf({ policy, paused, notify }: QueueChange) {
+  return {
+    ...(policy !== undefined && { policy }),
+    ...(paused !== undefined && { paused }),
+    ...(notify !== undefined && { notify }),
+  }
+}

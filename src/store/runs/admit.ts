@@ -1,0 +1,118 @@
+import { all, dialects, type Step, thereIs } from '../statement.ts'
+import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
+import { type Aside, byPlace, putInLine, type Standing, setAside } from './standing.ts'
+
+/** A live run that is to take its place. */
+export interface Arrival {
+  readonly standing: Standing
+  /** The earliest instant it may go, and why; `null` when it may go at once. */
+  readonly eligible: { readonly at: number; readonly reason: string } | null
+  /** It must wait for a run of its schedule, or for its schedule's resumption. */
+  readonly kept: 'overlap' | 'held' | null
+  /** The ceiling of its key, if it has a key and the queue such a ceiling. */
+  readonly keyLimit: number | null
+}
+
+const ofKey = 'queue_id = $1 and concurrency_key = i.value'
+const busyIn = (list: string, ready: string) => `select i.value as key from ${list} i
+  where ${thereIs(`from belfry.lease where ${ofKey}`)}
+    or ${thereIs(`from ${ready} where ${ofKey}`)}
+    or ${thereIs(`from belfry.aside where kind = 'key' and ${ofKey}`)}`
+const findBusyKeys = dialects('admit find busy keys', {
+  sqlite: busyIn('json_each($2)', 'belfry.ready indexed by ready_key'),
+  postgres: busyIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready'),
+})
+
+/** More gates than this are not locked in one step; PostgreSQL keeps all its locks in one table of fixed size. */
+const gatesMax = 200
+
+/**
+ * The one rule of where a live run stands: held by a pause, behind a run of its schedule, waiting for its instant, behind
+ * its key's gate, or in line. Every step that makes, returns or frees a run ends here.
+ */
+export function* admit(now: number, arrivals: readonly Arrival[]): Step<void> {
+  const inLine: Standing[] = []
+  const aside: Aside[] = []
+  const gates = new Map<string, AtGate>()
+  for (const { standing, eligible, kept, keyLimit } of arrivals) {
+    const at = eligible?.at ?? standing.enqueuedAt
+    if (kept !== null) aside.push({ standing, kind: kept, at, reason: eligible?.reason ?? null })
+    else if (eligible !== null && eligible.at > now)
+      aside.push({ standing, kind: 'waiting', at, reason: eligible.reason })
+    else if (standing.key !== null && keyLimit !== null) gather(gates, standing, standing.key, keyLimit)
+    else inLine.push(standing)
+  }
+  const sorted = yield* sortAtGates([...gates.values()])
+  yield* putInLine([...inLine, ...sorted.inLine])
+  yield* setAside([...aside, ...sorted.behind.map(behindGate)])
+  for (const gate of sorted.locked) yield* regateLocked(gate)
+}
+
+interface AtGate {
+  readonly gate: Gate & { readonly limit: number }
+  readonly standings: Standing[]
+}
+
+function gather(gates: Map<string, AtGate>, standing: Standing, key: string, limit: number): void {
+  const { ns, queueId } = standing
+  const known = gates.get(gateName(standing))
+  if (known === undefined) gates.set(gateName(standing), { gate: { ns, queueId, key, limit }, standings: [standing] })
+  else known.standings.push(standing)
+}
+
+interface SortedAtGates {
+  readonly inLine: Standing[]
+  readonly behind: Standing[]
+  readonly locked: Gate[]
+}
+
+/**
+ * Of a key that nobody else has, the first runs stand in line and the others behind them. Where others have it the gate
+ * decides, if it can be locked at once; else the runs stand in line, and the lease that meets them sends them behind.
+ */
+function* sortAtGates(gates: readonly AtGate[]): Step<SortedAtGates> {
+  const sorted: SortedAtGates = { inLine: [], behind: [], locked: [] }
+  const busy = yield* busyKeys(gates)
+  for (const { gate, standings } of gates) {
+    if (!busy.has(gateName(gate))) sortAlone(sorted, standings, gate.limit)
+    else if (sorted.locked.length < gatesMax && (yield* tryLockGate(gate))) {
+      sorted.locked.push(gate)
+      sorted.behind.push(...standings)
+    } else sorted.inLine.push(...standings)
+  }
+  return sorted
+}
+
+function sortAlone({ inLine, behind }: SortedAtGates, standings: readonly Standing[], limit: number): void {
+  const ofLane = new Map<number, number>()
+  for (const standing of standings.toSorted(byPlace)) {
+    const before = ofLane.get(standing.needId) ?? 0
+    ofLane.set(standing.needId, before + 1)
+    if (before < limit) inLine.push(standing)
+    else behind.push(standing)
+  }
+}
+
+function* busyKeys(gates: readonly AtGate[]): Step<Set<string>> {
+  const busy = new Set<string>()
+  for (const queueId of new Set(gates.map(({ gate }) => gate.queueId))) {
+    const keys = gates.filter(({ gate }) => gate.queueId === queueId).map(({ gate }) => gate.key)
+    const rows = yield* all<{ key: string }>(findBusyKeys, queueId, JSON.stringify(keys))
+    for (const { key } of rows) busy.add(gateName({ queueId, key }))
+  }
+  return busy
+}
+
+function behindGate(standing: Standing): Aside {
+  return { standing, kind: 'key', at: standing.enqueuedAt, reason: standing.key }
+}
+
+/** Waits for gates and puts each in order; for those who took runs of their keys away. */
+export function* regateAll(gates: ReadonlyMap<string, Gate>): Step<void> {
+  yield* lockGates(gates.values())
+  for (const gate of gates.values()) yield* regateLocked(gate)
+}
+
+export function gateName({ queueId, key }: { queueId: number; key: string | null }): string {
+  return `${queueId} ${key}`
+}

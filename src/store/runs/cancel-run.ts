@@ -1,0 +1,99 @@
+import { checkText } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import { runIdOf } from '../leases/settle.ts'
+import type { CancelAnswer } from '../port.ts'
+import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { both, clockNow, one, type Step, StepAgain } from '../statement.ts'
+import { conclude, type Ending } from './conclude.ts'
+import { type Gate, lockGates } from './key-gate.ts'
+import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
+import { takeFromAside, takeFromLine } from './standing.ts'
+
+export const requestCancel = both(
+  'cancel request',
+  `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
+    where run_id = $1 and cancel_requested_at is null returning run_id`,
+)
+/**
+ * A lease that was granted since then is nobody's request yet: then the run has moved, and is looked for again. It is
+ * found by its run, and not among all that are to be cancelled.
+ */
+const findRequest = both(
+  'cancel find request',
+  'select run_id from belfry.lease where run_id = $1 and coalesce(cancel_requested_at, -1) >= 0',
+)
+/** Found by its run; see `findEnds` in `reads/run.ts`. */
+const findEnd = both(
+  'cancel find end',
+  `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
+)
+
+export const reasonLengthMax = 2_000
+
+/**
+ * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. A run that
+ * moved from place to place under others' hands while we looked is looked for again.
+ */
+export function* cancel(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
+  const id = runIdOf({ runId })
+  checkText(reason, 'reason', reasonLengthMax)
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return 'not-found'
+  const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
+  const now = yield* clockNow()
+  if ((yield* one(requestCancel, id, now, reason)) !== undefined) return 'cancel-requested'
+  if ((yield* one(findRequest, id)) !== undefined) return 'already-requested'
+  if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
+  // The gate comes before the run, as for everybody who moves runs of a key, and after the lease, which a settle has
+  // locked when it wants the gate.
+  yield* lockGates(gatesOf(place))
+  const withdrawn = yield* withdraw(place)
+  if (withdrawn === null) throw new StepAgain(`Run ${runId} moved while it was to be cancelled.`)
+  return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
+}
+
+/** The gate that is to be locked before a run of a key is moved. */
+export function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {
+  return key === null || keyLimit === null ? [] : [{ ns, queueId, key, limit: keyLimit }]
+}
+
+function* withdraw(place: RunPlace): Step<{ wasParked: boolean } | null> {
+  const inLine = yield* takeFromLine([freshStanding(place, 0)])
+  if (inLine.length > 0) return { wasParked: false }
+  const [aside] = yield* takeFromAside([place.runId])
+  return aside === undefined ? null : { wasParked: aside.kind === 'parked' }
+}
+
+function* endCancelled(
+  now: number,
+  cancelled: Cancelled,
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<'cancelled'> {
+  yield* conclude(now, [cancelledEnding(cancelled)], schedules)
+  return 'cancelled'
+}
+
+export interface Cancelled {
+  readonly place: RunPlace
+  readonly reason: string
+  readonly wasParked: boolean
+}
+
+/** The end of a run that nobody has leased. For its schedule a parked run has ended before, so it does not end again. */
+export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending {
+  const { runId, ns, queueId, scheduleId, key, dedupeKey } = place
+  return {
+    runId,
+    ns,
+    queueId,
+    scheduleId: wasParked ? null : scheduleId,
+    key,
+    dedupeKey,
+    workerId: null,
+    fence: 0,
+    lastFence: 0,
+    startedAt: null,
+    outcome: 'cancelled',
+    verdict: { status: 'cancelled', attempts: 0, releases: 0, deaths: 0, reason },
+  }
+}

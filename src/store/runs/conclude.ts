@@ -1,0 +1,189 @@
+import type { Outcome, Verdict } from '../../core/verdict.ts'
+import { keepableText } from '../check.ts'
+import { tellEnds } from '../notice.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { occurrencesEnded } from '../schedules/occurrence-end.ts'
+import { isPaused, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { dialects, each, inList, type Row, run, runEach, type Step } from '../statement.ts'
+import { admit, gateName, regateAll } from './admit.ts'
+import { type Gate, lockGates } from './key-gate.ts'
+import { setAside } from './standing.ts'
+
+/** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
+export interface Ending {
+  readonly runId: number
+  readonly ns: number
+  readonly queueId: number
+  readonly scheduleId: number | null
+  readonly key: string | null
+  readonly dedupeKey: string | null
+  readonly workerId: number | null
+  /** The fence of the attempt; 0 when no lease made this end. */
+  readonly fence: number
+  /** The fence the run has reached. */
+  readonly lastFence: number
+  readonly startedAt: number | null
+  readonly outcome: Outcome['kind']
+  readonly verdict: Verdict
+}
+
+const insertAttempts = dialects('conclude insert attempts', {
+  sqlite: `insert into belfry.attempt
+    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, reason, ends)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  postgres: `insert into belfry.attempt
+    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, reason, ends)
+    select * from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+      $8::text[], $9::text[], $10::text[])`,
+})
+/** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
+const deleteDedupe = dialects('conclude delete dedupe', {
+  sqlite: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}
+    and run_id ${inList.numbers('$3').sqlite}`,
+  postgres: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}
+    and run_id ${inList.numbers('$3').postgres}`,
+})
+const findPlaces = dialects('conclude find places', {
+  sqlite: 'select id, need_id, priority, enqueued_at from belfry.run where id = $1',
+  postgres: 'select id, need_id, priority, enqueued_at from belfry.run where id = any ($1::bigint[])',
+})
+const findKeyLimits = dialects('conclude find key limits', {
+  sqlite: 'select id, policy from belfry.queue where id = $1',
+  postgres: 'select id, policy from belfry.queue where id = any ($1::bigint[])',
+})
+
+/**
+ * Writes down how attempts ended and does all that follows, in the transaction that ended them: the history, the run's
+ * next place, the keys it frees, its schedule's next occurrence, and the notices of what went wrong, which come last.
+ * `schedules` are the locked schedules of the runs.
+ */
+export function* conclude(
+  now: number,
+  endings: readonly Ending[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
+): Step<void> {
+  const notable = endings.filter(isNotable)
+  const keyLimits = yield* keyLimitsOf(notable)
+  const gates = gatesOf(notable, keyLimits)
+  yield* lockGates(gates.values())
+  yield* runEach(
+    insertAttempts,
+    endings.map((ending) => attemptTuple(now, ending)),
+  )
+  if (notable.length === 0) return
+  yield* returnToQueue(now, notable, schedules, keyLimits)
+  const over = notable.filter(({ verdict }) => verdict.status !== 'ready')
+  yield* freeDedupeKeys(over)
+  yield* regateAll(gates)
+  const moved = yield* occurrencesEnded(
+    now,
+    schedules,
+    over.flatMap(({ runId, scheduleId, verdict }) =>
+      scheduleId === null ? [] : [{ runId, scheduleId, status: verdict.status, reason: verdict.reason }],
+    ),
+  )
+  yield* tellEnds(
+    now,
+    over.map(({ verdict: { status, reason }, ...ended }) => ({ ...ended, status, reason })),
+    moved,
+  )
+}
+
+function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
+  const holders = over.filter(({ dedupeKey }) => dedupeKey !== null)
+  for (const ns of new Set(holders.map((holder) => holder.ns))) {
+    const ofNamespace = holders.filter((holder) => holder.ns === ns)
+    const keys = JSON.stringify(ofNamespace.map(({ dedupeKey }) => dedupeKey))
+    yield* run(deleteDedupe, ns, keys, JSON.stringify(ofNamespace.map(({ runId }) => runId)))
+  }
+}
+
+/** A plain success leaves nothing behind but its history; that is nearly every run, and costs nearly nothing here. */
+function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
+  return (
+    verdict.status === 'ready' ||
+    verdict.status === 'parked' ||
+    verdict.status === 'failed' ||
+    key !== null ||
+    dedupeKey !== null ||
+    scheduleId !== null
+  )
+}
+
+/** The reason of an end as it is recorded and answered: a success after a cancel request is marked. */
+export function reasonTold({ lateCancel, reason }: Verdict): string {
+  return lateCancel === true ? 'late-cancel' : reason
+}
+
+function attemptTuple(now: number, { runId, fence, ns, queueId, workerId, startedAt, outcome, verdict }: Ending) {
+  const said = reasonTold(verdict)
+  const reason = said === 'success' ? null : keepableText(said)
+  const ends = verdict.status === 'ready' || verdict.status === 'parked' ? null : verdict.status
+  return [runId, fence, ns, queueId, workerId, startedAt, now, outcome, reason, ends]
+}
+
+function* returnToQueue(
+  now: number,
+  endings: readonly Ending[],
+  schedules: ReadonlyMap<number, ScheduleRow>,
+  keyLimits: ReadonlyMap<number, number | null>,
+): Step<void> {
+  const staying = endings.filter(({ verdict }) => verdict.status === 'ready' || verdict.status === 'parked')
+  const ids = staying.map(({ runId }) => [runId])
+  const places = new Map((yield* each(findPlaces, ids)).map((row) => [row.id as number, row]))
+  const placed = staying.flatMap((ending) => {
+    const place = places.get(ending.runId)
+    return place === undefined ? [] : [{ ending, standing: standingAfter(ending, place) }]
+  })
+  yield* setAside(
+    placed.flatMap(({ ending: { verdict }, standing }) => {
+      if (verdict.status !== 'parked') return []
+      return [{ standing, kind: 'parked', at: now, reason: keepableText(verdict.reason) }] as const
+    }),
+  )
+  yield* admit(
+    now,
+    placed.flatMap(({ ending: { verdict, scheduleId, queueId }, standing }) => {
+      if (verdict.status !== 'ready') return []
+      const { nextEligibleAt } = verdict
+      const eligible = nextEligibleAt === undefined ? null : { at: nextEligibleAt, reason: 'backoff' }
+      const schedule = scheduleId === null ? undefined : schedules.get(scheduleId)
+      const kept = schedule !== undefined && isPaused(schedule, now) ? 'held' : null
+      return [{ standing, eligible, kept, keyLimit: keyLimits.get(queueId) ?? null }] as const
+    }),
+  )
+}
+
+function standingAfter({ runId, ns, queueId, key, lastFence, verdict }: Ending, place: Row) {
+  return {
+    runId,
+    ns,
+    queueId,
+    needId: place.need_id as number,
+    priority: place.priority as number,
+    enqueuedAt: place.enqueued_at as number,
+    key,
+    fence: lastFence,
+    attempts: verdict.attempts,
+    releases: verdict.releases,
+    deaths: verdict.deaths,
+  }
+}
+
+function* keyLimitsOf(endings: readonly Ending[]): Step<Map<number, number | null>> {
+  const queueIds = new Set(endings.flatMap(({ key, queueId }) => (key === null ? [] : [queueId])))
+  const rows = yield* each(
+    findKeyLimits,
+    [...queueIds].map((id) => [id]),
+  )
+  return new Map(rows.map((row) => [row.id as number, readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null]))
+}
+
+/** Every key of which a run left its slot or its place: the next one behind its gate may go. */
+function gatesOf(endings: readonly Ending[], keyLimits: ReadonlyMap<number, number | null>): Map<string, Gate> {
+  const gates = new Map<string, Gate>()
+  for (const { ns, queueId, key } of endings) {
+    if (key !== null) gates.set(gateName({ queueId, key }), { ns, queueId, key, limit: keyLimits.get(queueId) ?? null })
+  }
+  return gates
+}

@@ -1,0 +1,84 @@
+import type { TargetNeed } from '../../core/plan.ts'
+import type { StoreContext } from '../context.ts'
+import type { NewRun } from '../port.ts'
+import { clockOr, dialects, eachAhead, eachAlone, type Request, type Step, storeClock } from '../statement.ts'
+import { needName } from './lane-row.ts'
+import type { RunRow } from './run-row.ts'
+
+/**
+ * Runs of one lane, whose queue and need are there: all of them go into line by one statement, or none of them does. It
+ * answers nothing where it has taken nothing. SQLite has no round trips to save.
+ */
+export const enqueuePlainly = dialects('enqueue plainly', {
+  sqlite: null,
+  postgres: `with lane as materialized (
+      select q.ns, q.id as queue_id, q.policy_version, n.id as need_id, ${clockOr('$5')} as now
+      from belfry.queue q join belfry.need n on n.ns = q.ns and n.kind = $3 and n.name = $4
+      where q.ns = $1 and q.name = $2 and q.deleted_at is null),
+    made as (
+      insert into belfry.run (id, ns, queue_id, need_id, priority, enqueued_at, due_at, source, deadline, repeatable,
+        on_exhausted, policy_version, target, payload, options)
+      select i.id, l.ns, l.queue_id, l.need_id, i.priority, l.now, l.now, 'enqueued', i.deadline, i.repeatable,
+        i.on_exhausted, l.policy_version, i.target, i.payload, i.options
+      from lane l cross join unnest($6::bigint[], $7::int[], $8::bigint[], $9::smallint[], $10::text[], $11::text[],
+          $12::text[], $13::text[]) as i (id, priority, deadline, repeatable, on_exhausted, target, payload, options)
+      returning id, ns, queue_id, need_id, priority, enqueued_at),
+    placed as (
+      insert into belfry.ready (queue_id, need_id, priority, enqueued_at, run_id, ns, fence, attempts, releases, deaths)
+      select queue_id, need_id, priority, enqueued_at, id, ns, 0, 0, 0, 0 from made returning run_id)
+    select count(*) as taken from placed having count(*) > 0`,
+})
+
+/** A run that was found sound: what it needs of its executor, and its free parts as they will be stored. */
+export interface CheckedRun {
+  readonly input: NewRun
+  readonly need: TargetNeed | null
+  readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
+}
+
+/** Whether nothing follows from any of them but a place in line, and they stand in one and the same. */
+export function arePlain(runs: readonly CheckedRun[]): boolean {
+  const [first] = runs
+  if (first === undefined) return false
+  const lane = needName(first.need)
+  return runs.every(({ input, need }) => {
+    const { queue, notBefore, concurrencyKey, idempotencyKey, dedupeKey } = input
+    const isPlain = (notBefore ?? concurrencyKey ?? idempotencyKey ?? dedupeKey) === undefined
+    return isPlain && queue === first.input.queue && (need === first.need || needName(need) === lane)
+  })
+}
+
+interface PlainLane {
+  readonly queue: string
+  readonly priorityDefault: number
+}
+
+/** Answers whether they were taken in; where they were not, the queue or the need may have to be made first. */
+export function* enqueueAtOnce(...plain: Parameters<typeof plainly>): Step<boolean> {
+  return (yield* eachAlone(...plainly(...plain))).length > 0
+}
+
+/** The same for whoever reads its rows later: there is one where they were taken in. */
+export function enqueueAhead(...plain: Parameters<typeof plainly>): Step<Request> {
+  return eachAhead(...plainly(...plain))
+}
+
+function plainly(
+  { ns }: StoreContext,
+  runs: readonly CheckedRun[],
+  ids: readonly number[],
+  { queue, priorityDefault }: PlainLane,
+): Parameters<typeof eachAlone> {
+  const [kind, name] = JSON.parse(needName(runs[0]?.need ?? null)) as [string, string]
+  const tuples = runs.map(({ input, texts }, index) => [
+    ids[index] as number,
+    input.priority ?? priorityDefault,
+    input.deadline ?? null,
+    (input.repeatable ?? true) ? 1 : 0,
+    input.onExhausted ?? null,
+    texts.target,
+    texts.payload,
+    texts.options,
+  ])
+  return [enqueuePlainly, tuples, ns, queue, kind, name, storeClock]
+}

@@ -1,0 +1,371 @@
+import { BelfryError } from '../../core/error.ts'
+import { formatId } from '../../core/id.ts'
+import { payloadBytesMax } from '../../core/payload.ts'
+import { defaultQueue } from '../../core/policy.ts'
+import { needOf } from '../../core/target.ts'
+import type { ImportedRun } from '../change.ts'
+import {
+  checkChoice,
+  checkFields,
+  checkInstant,
+  checkInteger,
+  checkText,
+  hashOf,
+  invalid,
+  jsonText,
+  keepableText,
+  keyLengthMax,
+  nameLengthMax,
+  priorityMax,
+} from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import type { Enqueued, NewRun } from '../port.ts'
+import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
+import {
+  all,
+  both,
+  clockNow,
+  dialects,
+  each,
+  freshRunIds,
+  inList,
+  metOthers,
+  one,
+  rowsOf,
+  type Step,
+} from '../statement.ts'
+import { admit } from './admit.ts'
+import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
+import { firstsOf } from './idempotency.ts'
+import { ensureNeeds, needName } from './lane-row.ts'
+import { type RunRow, writeRuns } from './run-row.ts'
+import { setAside } from './standing.ts'
+
+const priorityDefault = 100
+const looksMax = 10
+
+const pointIdempotencyKey = both(
+  'enqueue point idempotency',
+  'update belfry.idempotency set run_id = $3 where ns = $1 and key = $2',
+)
+const claimDedupeKeys = dialects('enqueue claim dedupe', {
+  sqlite: 'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
+  postgres: `insert into belfry.dedupe (ns, key, run_id)
+    select * from unnest($1::bigint[], $2::text[], $3::bigint[]) as i (ns, key, run_id)
+    order by key, run_id on conflict (ns, key) do nothing`,
+})
+const findDedupeKeys = dialects('enqueue find dedupe', {
+  sqlite: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}`,
+  postgres: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}`,
+})
+
+interface Candidate {
+  readonly id: number
+  readonly input: NewRun
+}
+
+/** Takes work in: an accepted run is in the store, once, whatever happens to whoever sent it. */
+export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
+  const checked = inputs.map(checkRun)
+  if (!arePlain(checked)) return yield* enqueueFully(context, checked)
+  const ids = yield* freshRunIds(checked.length)
+  const areTaken = yield* enqueueAtOnce(context, checked, ids, laneOf(checked))
+  return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, { drawn: ids })
+}
+
+/** The same for a run that an event asks for, inside the transaction of a larger step. */
+export function* enqueueByRoutine(context: StoreContext, input: NewRun): Step<Enqueued> {
+  const [answer] = yield* enqueueFully(context, [checkRun(input, 0)], { source: 'routine' })
+  return answer as Enqueued
+}
+
+/**
+ * The same for work that another program had in line, inside the transaction of a larger step; what was parked there is
+ * parked from the first. Its place may change there between two imports and it is the same work all the same, so that its
+ * key stands for the rest of it.
+ */
+export function* enqueueImported(context: StoreContext, inputs: readonly ImportedRun[]): Step<Enqueued[]> {
+  const checked = inputs.map(({ parkedReason: _, attempts: __, ...input }, index) => checkRun(input, index))
+  const imported = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
+    return { parkedReason, attempts: checkInteger(attempts, `runs[${index}].attempts`, 0, attemptsMax) }
+  })
+  // The way of a caller's own transaction, which neither ends it nor locks gates in it.
+  return yield* enqueueFully({ ...context, isLent: true }, checked, { imported })
+}
+
+/**
+ * The same for runs without keys or instants, whose answer is what the answer tells: what follows in the same step may be
+ * on its way to PostgreSQL before. It tells `null` where nothing was taken in, because their queue or lane has to be made.
+ */
+export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[] | null>> {
+  const checked = inputs.map(checkRun)
+  const ids = yield* freshRunIds(checked.length)
+  const sent = yield* enqueueAhead(context, checked, ids, laneOf(checked))
+  return function* () {
+    const areTaken = (yield* rowsOf(sent)).length > 0
+    return areTaken ? takenIn(ids) : null
+  }
+}
+
+function laneOf([first]: readonly CheckedRun[]): { queue: string; priorityDefault: number } {
+  return { queue: queueName(first?.input ?? {}), priorityDefault }
+}
+
+function takenIn(ids: readonly number[]): Enqueued[] {
+  return ids.map((id) => ({ created: true, id: formatId('run', id) }))
+}
+
+interface Taking {
+  /** Their ids, where they have them already. */
+  readonly drawn?: readonly number[]
+  readonly source?: RunRow['source']
+  /** Of imported ones: why each is parked, or `null`, and how many attempts it has used. */
+  readonly imported?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
+}
+
+const attemptsMax = 1_000_000
+
+function* enqueueFully(
+  context: StoreContext,
+  checked: readonly CheckedRun[],
+  { drawn, source = 'enqueued', imported }: Taking = {},
+): Step<Enqueued[]> {
+  const inputs = checked.map(({ input }) => input)
+  const needs = checked.map(({ need }) => need)
+  const { queues, created } = yield* ensureQueues(context, inputs.map(queueName))
+  const needIds = yield* ensureNeeds(context, needs)
+  const now = yield* clockNow()
+  const ids = drawn ?? (yield* freshRunIds(inputs.length))
+  const candidates = inputs.map((input, index) => ({ id: ids[index] as number, input }))
+
+  const answers = new Map<number, Enqueued>()
+  yield* refuseKnownKeys(context, candidates, { now, isImported: imported !== undefined }, answers)
+  yield* refuseLiveDuplicates(
+    context,
+    candidates.filter(({ id }) => !answers.has(id)),
+    answers,
+  )
+
+  const accepted: { row: RunRow; queue: QueueRow; reason: string | null; attempts: number }[] = []
+  for (const [index, { id, input }] of candidates.entries()) {
+    if (answers.has(id)) continue
+    const queue = queues.get(queueName(input)) as QueueRow
+    const needId = needIds.get(needName(needs[index] ?? null)) as number
+    const { texts } = checked[index] as CheckedRun
+    const row = rowOf(context, { id, input, texts, queue, needId, now, source })
+    const { parkedReason: reason = null, attempts = 0 } = imported?.[index] ?? {}
+    accepted.push({ queue, row, reason, attempts })
+    answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
+  }
+  yield* writeRuns(accepted.map(({ row }) => row))
+  yield* admit(
+    now,
+    accepted
+      .filter(({ reason }) => reason === null)
+      .map(({ row, queue, attempts }) => ({ ...arrivalOf(row, attempts), keyLimit: keyLimitOf(context, queue) })),
+  )
+  yield* setAside(
+    accepted.flatMap(({ row, reason, attempts }) => {
+      if (reason === null) return []
+      return [
+        { standing: arrivalOf(row, attempts).standing, kind: 'parked', at: now, reason: keepableText(reason) },
+      ] as const
+    }),
+  )
+  return ids.map((id) => answers.get(id) as Enqueued)
+}
+
+/** In a caller's own transaction no gate is locked: its runs stand in line, and the lease that meets them decides. */
+function keyLimitOf(context: StoreContext, queue: QueueRow): number | null {
+  return context.isLent === true ? null : (queue.policy?.maxConcurrentPerKey ?? null)
+}
+
+/** A fresh run as it comes to its place: nothing counted yet, but for the attempts that an imported one had used. */
+export function arrivalOf(row: RunRow, attempts = 0) {
+  const standing = {
+    runId: row.id,
+    ns: row.ns,
+    queueId: row.queueId,
+    needId: row.needId,
+    priority: row.priority,
+    enqueuedAt: row.enqueuedAt,
+    key: row.concurrencyKey,
+    fence: 0,
+    attempts,
+    releases: 0,
+    deaths: 0,
+  }
+  const eligible = row.notBefore === null ? null : { at: row.notBefore, reason: 'not-before' }
+  return { standing, eligible, kept: null }
+}
+
+function queueName({ queue = defaultQueue }: NewRun): string {
+  return queue
+}
+
+const runFields: ReadonlySet<string> = new Set<keyof NewRun>([
+  'queue',
+  'target',
+  'payload',
+  'priority',
+  'notBefore',
+  'deadline',
+  'concurrencyKey',
+  'idempotencyKey',
+  'dedupeKey',
+  'repeatable',
+  'onExhausted',
+  'options',
+])
+
+function checkRun(input: NewRun, index: number): CheckedRun {
+  const where = (field: string) => `runs[${index}].${field}`
+  checkFields(input, `runs[${index}]`, runFields)
+  const { target = null, payload, options } = input
+  const texts = {
+    target: target === null ? null : recordText(target, where('target')),
+    payload: payload === undefined ? null : jsonText(payload, where('payload'), payloadBytesMax),
+    options: options === undefined ? null : recordText(options, where('options')),
+  }
+  const answer = needOf(target)
+  if ('problem' in answer) throw new BelfryError('invalid', `${where('target')} ${answer.problem}.`)
+  checkParts(input, where)
+  return { input, need: answer.need, texts }
+}
+
+function recordText(value: unknown, where: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(where, `is ${value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value}`, 'an object')
+  }
+  return jsonText(value, where, payloadBytesMax)
+}
+
+function checkParts(input: NewRun, where: (field: string) => string): void {
+  if (input.queue !== undefined) checkText(input.queue, where('queue'), nameLengthMax)
+  if (input.priority !== undefined) checkInteger(input.priority, where('priority'), -priorityMax, priorityMax)
+  for (const field of ['notBefore', 'deadline'] as const) {
+    if (input[field] !== undefined) checkInstant(input[field], where(field))
+  }
+  for (const field of ['concurrencyKey', 'idempotencyKey', 'dedupeKey'] as const) {
+    if (input[field] !== undefined) checkText(input[field], where(field), keyLengthMax)
+  }
+  if (input.notBefore !== undefined && input.deadline !== undefined && input.deadline <= input.notBefore) {
+    throw invalid(where('deadline'), `is ${input.deadline}`, `after notBefore, which is ${input.notBefore}`)
+  }
+  if (input.repeatable !== undefined && typeof input.repeatable !== 'boolean') {
+    throw invalid(
+      where('repeatable'),
+      `is ${input.repeatable === null ? 'null' : typeof input.repeatable}`,
+      'true or false',
+    )
+  }
+  if (input.onExhausted !== undefined) checkChoice(input.onExhausted, where('onExhausted'), ['park', 'fail'])
+}
+
+/** A caller that asks again does so in another span of its trace, and means the same run all the same. */
+function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
+  const { traceparent: _, ...rest } = options
+  return rest
+}
+
+/** What it says of the work, and not of when and in which order it is to be done. */
+function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
+  return rest
+}
+
+/** The first run with a key answers for the key, also when two callers come with it at the same moment. */
+function* refuseKnownKeys(
+  context: StoreContext,
+  candidates: readonly Candidate[],
+  { now, isImported }: { readonly now: number; readonly isImported: boolean },
+  answers: Map<number, Enqueued>,
+): Step<void> {
+  const keyed = candidates.flatMap(({ id, input }) => {
+    const { idempotencyKey: key, ...rest } = isImported ? withoutPlace(input) : input
+    return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
+  })
+  const firsts = yield* firstsOf(context, keyed, now)
+  for (const { id, key, hash } of keyed) {
+    const first = firsts.get(key)
+    if (first === undefined || first.runId === id) continue
+    const firstId = formatId('run', first.runId)
+    if (first.hash === hash) answers.set(id, { created: false, id: firstId, because: 'idempotency-key' })
+    else answers.set(id, { created: false, id: firstId, because: 'conflict', key })
+  }
+}
+
+function* refuseLiveDuplicates(
+  context: StoreContext,
+  candidates: readonly Candidate[],
+  answers: Map<number, Enqueued>,
+): Step<void> {
+  const keyed = candidates.flatMap(({ id, input }) =>
+    input.dedupeKey === undefined ? [] : [{ id, key: input.dedupeKey, idempotencyKey: input.idempotencyKey }],
+  )
+  if (keyed.length === 0) return
+  const holders = yield* claimDedupe(context, keyed)
+  for (const { id, key, idempotencyKey } of keyed) {
+    const holder = holders.get(key)
+    if (holder === undefined || holder === id) continue
+    answers.set(id, { created: false, id: formatId('run', holder), because: 'dedupe-key' })
+    if (idempotencyKey !== undefined) yield* one(pointIdempotencyKey, context.ns, idempotencyKey, holder)
+  }
+}
+
+/**
+ * Takes the keys that are free, and answers who has each. A holder may end between the two statements, so that its key is
+ * nobody's by the time we look: then it is free, and we take it again.
+ */
+function* claimDedupe(
+  context: StoreContext,
+  keyed: readonly { readonly id: number; readonly key: string }[],
+): Step<Map<string, number>> {
+  const holders = new Map<string, number>()
+  for (let looks = 1; looks <= looksMax; looks++) {
+    const open = keyed.filter(({ key }) => !holders.has(key))
+    if (open.length === 0) return holders
+    yield* each(
+      claimDedupeKeys,
+      open.map(({ id, key }) => [context.ns, key, id]),
+    )
+    const names = JSON.stringify(open.map(({ key }) => key))
+    const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, names)
+    for (const row of rows) holders.set(row.key, row.run_id)
+  }
+  throw metOthers(`The holders of a dedupe key ended ${looksMax} times while we looked.`)
+}
+
+interface Accepted extends Candidate, Pick<CheckedRun, 'texts'> {
+  readonly queue: QueueRow
+  readonly needId: number
+  readonly now: number
+  readonly source: RunRow['source']
+}
+
+function rowOf(context: StoreContext, { id, input, texts, queue, needId, now, source }: Accepted): RunRow {
+  return {
+    id,
+    ns: context.ns,
+    queueId: queue.id,
+    needId,
+    priority: input.priority ?? priorityDefault,
+    enqueuedAt: now,
+    scheduleId: null,
+    occurrenceAt: null,
+    dueAt: input.notBefore ?? now,
+    source,
+    notBefore: input.notBefore ?? null,
+    deadline: input.deadline ?? null,
+    lateAfter: null,
+    concurrencyKey: input.concurrencyKey ?? null,
+    idempotencyKey: input.idempotencyKey ?? null,
+    dedupeKey: input.dedupeKey ?? null,
+    waitsFor: null,
+    retryOf: null,
+    repeatable: input.repeatable ?? true,
+    onExhausted: input.onExhausted ?? null,
+    policyVersion: queue.policyVersion,
+    ...texts,
+    decision: null,
+  }
+}

@@ -1,0 +1,39 @@
+import type { StoreContext } from '../context.ts'
+import { all, dialects, each, inList, type Step } from '../statement.ts'
+
+const claimKeys = dialects('enqueue claim idempotency', {
+  sqlite: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at) values ($1, $2, $3, $4, $5)
+    on conflict (ns, key) do nothing`,
+  postgres: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at)
+    select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) as i (ns, key, run_id, hash, at)
+    order by key, run_id on conflict (ns, key) do nothing`,
+})
+const findKeys = dialects('enqueue find idempotency', {
+  sqlite: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').sqlite}`,
+  postgres: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').postgres}`,
+})
+
+/** A run that comes with a key, and with what tells whether another one with that key is meant to be the same. */
+export interface KeyedRun {
+  readonly id: number
+  readonly key: string
+  readonly hash: string
+}
+
+/** The run that answers for a key. */
+export interface FirstRun {
+  readonly runId: number
+  readonly hash: string
+}
+
+/** Takes the keys that nobody has, and tells who has each: the first run with it, also when two come at one moment. */
+export function* firstsOf(context: StoreContext, keyed: readonly KeyedRun[], now: number): Step<Map<string, FirstRun>> {
+  if (keyed.length === 0) return new Map()
+  yield* each(
+    claimKeys,
+    keyed.map(({ id, key, hash }) => [context.ns, key, id, hash, now]),
+  )
+  const keys = JSON.stringify(keyed.map(({ key }) => key))
+  const rows = yield* all<{ key: string; run_id: number; input_hash: string }>(findKeys, context.ns, keys)
+  return new Map(rows.map((row) => [row.key, { runId: row.run_id, hash: row.input_hash }]))
+}

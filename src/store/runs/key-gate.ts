@@ -1,0 +1,118 @@
+import { columnsOf } from '../columns.ts'
+import { all, both, dialects, inList, one, run, type Step, thereIs } from '../statement.ts'
+import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
+
+/** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
+export interface Gate {
+  readonly ns: number
+  readonly queueId: number
+  readonly key: string
+  /** `null` where the queue has no such ceiling: everybody may pass. */
+  readonly limit: number | null
+}
+
+// Everybody who moves runs of a key between the line and its gate does so under this lock; without it a run could be set
+// behind the gate at the very moment when the last run of the key ends and finds nobody to let through. SQLite has one
+// writer at a time anyhow.
+const lockGate = dialects('gate lock', {
+  sqlite: null,
+  postgres: `select pg_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`,
+})
+const tryLock = dialects('gate try lock', {
+  sqlite: 'select 1 as got where $1 = $1 and $2 = $2',
+  postgres: `select 1 as got where pg_try_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`,
+})
+const countInFlight = both(
+  'gate in flight',
+  'select count(*) as in_flight from belfry.lease where queue_id = $1 and concurrency_key = $2',
+)
+/** One probe a lane: a count or a `distinct` would read every run behind the gate. */
+const lanesOfKey = both(
+  'gate lanes',
+  `select n.id as need_id from belfry.need n where n.ns = $1 and (
+    ${thereIs(`from belfry.aside a
+      where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id`)}
+    or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`,
+)
+/** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
+const inLine = dialects('gate in line', {
+  sqlite: `select ${columnsOf('ready')} from belfry.ready indexed by ready_key
+    where queue_id = $1 and concurrency_key = $2 and need_id = $3 order by priority, enqueued_at, run_id limit $4`,
+  postgres: `select ${columnsOf('ready')} from belfry.ready where queue_id = $1 and concurrency_key = $2 and need_id = $3
+    order by priority, enqueued_at, run_id limit $4`,
+})
+const behind = both(
+  'gate behind',
+  `select ${columnsOf('aside')} from belfry.aside where kind = 'key' and queue_id = $1 and concurrency_key = $2 and need_id = $3
+    order by priority, enqueued_at, run_id limit $4`,
+)
+
+/** Found by their runs, which are the last column of the index of all that stand behind gates. */
+const takeGated = dialects('gate take gated', {
+  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning ${columnsOf('aside')}`,
+  postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and coalesce(kind, '') = 'key'
+    returning ${columnsOf('aside')}`,
+})
+
+const movesMax = 500
+
+/**
+ * Waits for the locks of gates, in one order for everybody. Only those wait who have already taken a run of the key from
+ * its place or are about to: they must be sure that whoever is next is let through.
+ */
+export function* lockGates(gates: Iterable<Gate>): Step<void> {
+  for (const { queueId, key } of [...gates].sort(byName)) yield* run(lockGate, queueId, key)
+}
+
+/** Answers at once; whoever leases, makes or finds work never waits at a gate. */
+export function* tryLockGate(gate: Pick<Gate, 'queueId' | 'key'>): Step<boolean> {
+  return (yield* one(tryLock, gate.queueId, gate.key)) !== undefined
+}
+
+/** Does what `regateLocked` does unless somebody else is at this gate; answers how many runs were moved. */
+export function* tryRegate(gate: Gate): Step<number> {
+  return (yield* tryLockGate(gate)) ? yield* regateLocked(gate) : 0
+}
+
+/**
+ * Brings the line into agreement with the room a key has: in each lane the best-ranked runs stand in line, as many as
+ * could go now, and all others stand behind the gate. So the line never holds more than a few runs of any key, and a
+ * lease never wades through those that cannot go. The caller has locked the gate.
+ *
+ * Lanes are apart because a worker that can do one kind of work must not wait for a run that only another can do.
+ */
+export function* regateLocked(gate: Gate): Step<number> {
+  const room = yield* roomOf(gate)
+  let moves = 0
+  for (const { need_id: needId } of yield* all<{ need_id: number }>(lanesOfKey, gate.ns, gate.queueId, gate.key)) {
+    moves += yield* regateLane(gate, needId, room)
+  }
+  return moves
+}
+
+function* roomOf({ queueId, key, limit }: Gate): Step<number> {
+  if (limit === null) return movesMax
+  const row = yield* one<{ in_flight: number }>(countInFlight, queueId, key)
+  return Math.max(0, limit - (row?.in_flight ?? 0))
+}
+
+function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step<number> {
+  const line = (yield* all(inLine, queueId, key, needId, movesMax)).map(standingOf)
+  const gated = (yield* all(behind, queueId, key, needId, Math.min(room, movesMax))).map(standingOf)
+  const best = [...line, ...gated].sort(byPlace).slice(0, room)
+  const chosen = new Set(best.map((run) => run.runId))
+  const leaving = line.filter((run) => !chosen.has(run.runId))
+  const entering = gated.filter((run) => chosen.has(run.runId))
+
+  const left = new Set(yield* takeFromLine(leaving))
+  const moved = leaving.filter((run) => left.has(run.runId))
+  yield* setAside(moved.map((standing) => ({ standing, kind: 'key', at: standing.enqueuedAt, reason: key })))
+  if (entering.length === 0) return moved.length
+  const entered = yield* all(takeGated, JSON.stringify(entering.map((run) => run.runId)))
+  yield* putInLine(entered.map(standingOf))
+  return moved.length + entered.length
+}
+
+function byName(a: Gate, b: Gate): number {
+  return a.queueId - b.queueId || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+}

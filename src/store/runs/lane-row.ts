@@ -1,0 +1,92 @@
+import type { Capabilities, TargetNeed } from '../../core/plan.ts'
+import { canBeName } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import { dialects, each, eachAhead, freshIds, type Request, rowsOf, type Step } from '../statement.ts'
+
+/** The lane of runs without a target, which only hosts take. */
+export const hostKind = 'none'
+
+const findNeeds = dialects('need find', {
+  sqlite: 'select id, ns, kind, name from belfry.need where ns = $1 and kind = $2 and name = $3',
+  postgres: `select n.id, n.ns, n.kind, n.name from belfry.need n
+    join unnest($1::bigint[], $2::text[], $3::text[]) as i (ns, kind, name)
+      on n.ns = i.ns and n.kind = i.kind and n.name = i.name`,
+})
+const insertNeeds = dialects('need insert', {
+  sqlite:
+    'insert into belfry.need (id, ns, kind, name) values ($1, $2, $3, $4) on conflict (ns, kind, name) do nothing',
+  postgres: `insert into belfry.need (id, ns, kind, name)
+    select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) as i (id, ns, kind, name)
+    order by kind, name on conflict (ns, kind, name) do nothing`,
+})
+
+export function needName(need: TargetNeed | null): string {
+  return JSON.stringify([need?.kind ?? hostKind, need?.handler ?? ''])
+}
+
+/** Looks for lanes in any namespace; `ensureNeeds` reads what was found when it is handed the request. */
+export function* askForNeeds(
+  needs: readonly { readonly ns: number; readonly need: TargetNeed | null }[],
+): Step<Request> {
+  const wanted = new Map(needs.map(({ ns, need }) => [`${ns} ${needName(need)}`, needTuple(ns, needName(need))]))
+  return yield* eachAhead(findNeeds, [...wanted.values()])
+}
+
+/** The lanes of these needs, by `needName`, made where they do not exist yet. */
+export function* ensureNeeds(
+  context: Pick<StoreContext, 'ns'>,
+  needs: readonly (TargetNeed | null)[],
+  asked?: Request,
+): Step<Map<string, number>> {
+  const wanted = [...new Set(needs.map(needName))]
+  const found = asked === undefined ? yield* find(context, wanted) : foundIn(context, yield* rowsOf<NeedRow>(asked))
+  const missing = wanted.filter((name) => !found.has(name))
+  if (missing.length === 0) return found
+  const ids = yield* freshIds(missing.length)
+  yield* each(
+    insertNeeds,
+    missing.map((name, index) => [ids[index] ?? 0, ...needTuple(context.ns, name)]),
+  )
+  return yield* find(context, wanted)
+}
+
+function* find(context: Pick<StoreContext, 'ns'>, names: readonly string[]): Step<Map<string, number>> {
+  const tuples = names.map((name) => needTuple(context.ns, name))
+  return foundIn(context, yield* each<NeedRow>(findNeeds, tuples))
+}
+
+interface NeedRow {
+  readonly id: number
+  readonly ns: number
+  readonly kind: string
+  readonly name: string
+}
+
+function foundIn(context: Pick<StoreContext, 'ns'>, rows: readonly NeedRow[]): Map<string, number> {
+  const own = rows.filter(({ ns }) => ns === context.ns)
+  return new Map(own.map(({ id, kind, name }) => [JSON.stringify([kind, name]), id]))
+}
+
+function needTuple(ns: number, name: string): [number, string, string] {
+  return [ns, ...(JSON.parse(name) as [string, string])]
+}
+
+/** Whether a need `n` is among what a caller can execute, whose lists are these parameters. */
+export const needServed = {
+  sqlite: (kinds: string, handlers: string) =>
+    `(n.kind in (select value from json_each(${kinds}))
+      or n.kind = 'handler' and n.name in (select value from json_each(${handlers})))`,
+  postgres: (kinds: string, handlers: string) =>
+    `(n.kind in (select json_array_elements_text(${kinds}::json))
+      or n.kind = 'handler' and n.name in (select json_array_elements_text(${handlers}::json)))`,
+}
+
+/**
+ * What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. The lane of runs
+ * without a target is no kind that could be named: only a host has it.
+ */
+export function capabilityLists({ kinds, handlers = [], host }: Capabilities): { kinds: string; handlers: string } {
+  const named = kinds.filter((kind) => kind !== hostKind && canBeName(kind))
+  const whole = host === true ? [...named, hostKind] : named
+  return { kinds: JSON.stringify(whole), handlers: JSON.stringify(handlers.filter(canBeName)) }
+}

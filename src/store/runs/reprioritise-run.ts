@@ -1,0 +1,75 @@
+import { isEnded } from '../../core/run-state.ts'
+import { writeAudit } from '../audit.ts'
+import { checkActor, checkInteger, priorityMax } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { Reprioritised } from '../host-steps.ts'
+import { runIdOf } from '../leases/settle.ts'
+import type { Actor } from '../port.ts'
+import { run as readRun } from '../reads/run.ts'
+import { both, clockNow, one, run, type Step, StepAgain } from '../statement.ts'
+import { gatesOf } from './cancel-run.ts'
+import { lockGates, regateLocked } from './key-gate.ts'
+import { lockScheduleOf } from './reset-run.ts'
+import { placesOf, type RunPlace } from './run-place.ts'
+import { putInLine, standingOf } from './standing.ts'
+
+/**
+ * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
+ * line is the only one who may touch the definition. A run that somebody has leased has no such row, and keeps its place.
+ *
+ * The row goes and another one comes; it is never changed. PostgreSQL would lock a changed row for a claim that began before
+ * the change, which cannot see it to take it out of line: the run would be leased and stay in line, to be leased again.
+ */
+const leaveLine = both(
+  'reprioritise leave line',
+  `delete from belfry.ready
+    where queue_id = $1 and need_id = $2 and priority = $3 and enqueued_at = $4 and run_id = $5 returning ${columnsOf('ready')}`,
+)
+const moveAside = both(
+  'reprioritise aside',
+  'update belfry.aside set priority = $3 where run_id = $1 and ns = $2 returning run_id',
+)
+const redefine = both('reprioritise definition', 'update belfry.run set priority = $2 where id = $1')
+
+export function* reprioritise(
+  context: StoreContext,
+  runId: string,
+  priority: number,
+  { actor }: { readonly actor: Actor },
+): Step<Reprioritised> {
+  checkInteger(priority, 'priority', -priorityMax, priorityMax)
+  checkActor(actor)
+  const id = runIdOf({ runId })
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return { answer: 'not-found' }
+  yield* lockScheduleOf(place)
+  const gates = gatesOf(place)
+  yield* lockGates(gates)
+  const before = place.priority
+  if (!(yield* move(place, priority))) return yield* notWaiting(context, runId)
+  if (before === priority) return { answer: 'unchanged', before }
+  yield* run(redefine, id, priority)
+  // Of a key the best-ranked stand in line, and that may be another one now.
+  for (const gate of gates) yield* regateLocked(gate)
+  const now = yield* clockNow()
+  const detail = { from: before, to: priority }
+  yield* writeAudit(context, { actor, verb: 'run.reprioritise', subject: `run ${runId}`, detail }, now)
+  return { answer: 'moved', before }
+}
+
+function* move(place: RunPlace, priority: number): Step<boolean> {
+  const { queueId, needId, priority: before, enqueuedAt, runId, ns } = place
+  const inLine = yield* one(leaveLine, queueId, needId, before, enqueuedAt, runId)
+  if (inLine === undefined) return (yield* one(moveAside, runId, ns, priority)) !== undefined
+  yield* putInLine([{ ...standingOf(inLine), priority }])
+  return true
+}
+
+function* notWaiting(context: StoreContext, runId: string): Step<Reprioritised> {
+  const found = yield* readRun(context, runId)
+  if (found === null) return { answer: 'not-found' }
+  const { status } = found
+  if (status === 'leased' || isEnded(status)) return { answer: 'not-waiting', status }
+  throw new StepAgain(`Run ${runId} moved while it was to get another place.`)
+}

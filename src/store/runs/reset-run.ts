@@ -1,0 +1,85 @@
+import { overlapOf } from '../../core/overlap.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import { runIdOf } from '../leases/settle.ts'
+import { listLiveRuns, schedulesAtWork } from '../schedules/live-run.ts'
+import { isPaused, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { both, clockNow, one, type Step } from '../statement.ts'
+import { type Arrival, admit } from './admit.ts'
+import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
+import { asideOf } from './standing.ts'
+
+/** Found by its run, and not among all that are parked; see `takeGated` in `key-gate.ts`. */
+const takeParked = both(
+  'reset take parked',
+  `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning ${columnsOf('aside')}`,
+)
+const claimDedupeKey = both(
+  'reset claim dedupe',
+  'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
+)
+const findOtherLive = both(
+  'reset find other live',
+  'select run_id from belfry.schedule_run where schedule_id = $1 and run_id <> $2 order by run_id desc limit 1',
+)
+
+/**
+ * Gives a parked run its whole budget back, at once. Its fence goes on counting, so that whoever held it before stays
+ * shut out.
+ *
+ * For its schedule the occurrence ended when it was parked and the chain has gone on from there: the reset run is live
+ * again for overlap, pause and delete, but its second end moves nothing. A dedupe key that another live run has taken
+ * meanwhile stays with that run.
+ */
+export function* reset(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
+  const id = runIdOf({ runId })
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return 'not-found'
+  const schedule = yield* lockScheduleOf(place)
+  return (yield* resetParked(place, schedule)) ? 'ready' : 'not-parked'
+}
+
+export function* lockScheduleOf({ scheduleId }: Pick<RunPlace, 'scheduleId'>): Step<ScheduleRow | null> {
+  if (scheduleId === null) return null
+  return (yield* lockSchedules([scheduleId], { wait: true })).get(scheduleId) ?? null
+}
+
+/** Does it for a run whose schedule is locked; answers whether the run was parked. */
+export function* resetParked(place: RunPlace, schedule: ScheduleRow | null): Step<boolean> {
+  const now = yield* clockNow()
+  const row = yield* one(takeParked, place.runId)
+  if (row === undefined) return false
+  if (place.dedupeKey !== null) yield* one(claimDedupeKey, place.ns, place.dedupeKey, place.runId)
+  const { fence, priority } = asideOf(row).standing
+  const { kept, eligible } = yield* joinSchedule(now, place, schedule)
+  yield* admit(now, [
+    { standing: freshStanding({ ...place, priority }, fence), eligible, kept, keyLimit: place.keyLimit },
+  ])
+  return true
+}
+
+export interface Joined extends Pick<Arrival, 'kept' | 'eligible'> {
+  /** The live run that it must not overlap. */
+  readonly behind: number | null
+}
+
+/**
+ * Lists a run that a person brought (back) to life with its schedule's live runs, and tells what keeps it: a pause, or
+ * the live run it must not overlap. What a deleted schedule left behind belongs to nobody any more.
+ */
+export function* joinSchedule(
+  now: number,
+  { ns, runId, enqueuedAt }: Pick<RunPlace, 'ns' | 'runId' | 'enqueuedAt'>,
+  schedule: ScheduleRow | null,
+): Step<Joined> {
+  if (schedule === null || schedule.deletedAt !== null) return { kept: null, eligible: null, behind: null }
+  const isSerial = overlapOf(schedule.spec) !== 'allow'
+  const other = isSerial ? yield* one<{ run_id: number }>(findOtherLive, schedule.id, runId) : undefined
+  const isAtWork = isSerial && (yield* schedulesAtWork([schedule.id])).has(schedule.id)
+  yield* listLiveRuns([{ ns, scheduleId: schedule.id, id: runId }])
+  const behind = other?.run_id ?? null
+  // A resumption lets one of those who may not overlap go first; the mark says that this is one of them.
+  const eligible = behind === null ? null : { at: enqueuedAt, reason: 'overlap' }
+  if (isPaused(schedule, now)) return { kept: 'held', eligible, behind }
+  return isAtWork ? { kept: 'overlap', eligible, behind } : { kept: null, eligible: null, behind }
+}

@@ -1,0 +1,27 @@
+import type { Policy } from '../../core/policy.ts'
+import { type OwnRetries, retriesIn, withRetries } from '../../core/retries.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import type { Row } from '../statement.ts'
+
+/** A policy that cannot be read allows no further attempt: the queue is closed anyhow until somebody mends it. */
+const noFurtherAttempt = { maxAttempts: 1, backoffBaseMs: 0, backoffFactor: 1, backoffCapMs: 0 } as const
+
+/** What the end of an attempt is judged by. */
+export type JudgingPolicy = Pick<Policy, keyof typeof noFurtherAttempt | 'backoffSpread' | 'onExhausted'>
+
+/** The policy that the queue has at this moment, with the retries that the run has of its own. */
+export function judgingPolicy(facts: Row | undefined): JudgingPolicy {
+  const policy = facts === undefined ? null : readPolicy(facts.policy as string)
+  return policy === null ? noFurtherAttempt : withRetries(policy, ownRetries(facts?.options))
+}
+
+/** Most runs have none of their own, and then their options are not parsed. */
+function ownRetries(options: Row[string] | undefined): OwnRetries {
+  if (typeof options !== 'string' || !/"(?:maxAttempts|backoff)"/.test(options)) return {}
+  try {
+    return retriesIn(JSON.parse(options))
+  } catch {
+    // Damaged options have no retries: the queue's hold, and the next lease says what is wrong with the run.
+    return {}
+  }
+}

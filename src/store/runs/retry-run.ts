@@ -1,0 +1,153 @@
+import { BelfryError } from '../../core/error.ts'
+import { formatId } from '../../core/id.ts'
+import { needOf } from '../../core/target.ts'
+import { jsonText } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import { runIdOf } from '../leases/settle.ts'
+import type { RetryAnswer } from '../port.ts'
+import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
+import type { ScheduleRow } from '../schedules/schedule-row.ts'
+import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from '../statement.ts'
+import { admit } from './admit.ts'
+import { arrivalOf } from './enqueue.ts'
+import { ensureNeeds, needName } from './lane-row.ts'
+import { joinSchedule, lockScheduleOf, resetParked } from './reset-run.ts'
+import { placesOf } from './run-place.ts'
+import { type RunRow, writeRuns } from './run-row.ts'
+
+const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
+/** Found by its run; see `findEnds` in `reads/run.ts`. */
+const findEnd = both('retry find end', `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`)
+const findQueue = both('retry find queue', 'select policy, policy_version, deleted_at from belfry.queue where id = $1')
+const claimDedupeKey = both(
+  'retry claim dedupe',
+  'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
+)
+const findDedupeKey = both('retry find dedupe', 'select run_id from belfry.dedupe where ns = $1 and key = $2')
+
+const looksMax = 10
+
+/** What a retried run does and where, as its first run had it or as its schedule says now. */
+type Work = Pick<
+  RunRow,
+  'queueId' | 'needId' | 'priority' | 'concurrencyKey' | 'repeatable' | 'onExhausted' | 'target' | 'payload' | 'options'
+>
+
+/**
+ * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its
+ * schedule; it carries no idempotency key, because that key answers for the run that first came with it.
+ */
+export function* retry(
+  context: StoreContext,
+  runId: string,
+  { latest = false }: { latest?: boolean } = {},
+): Step<RetryAnswer> {
+  const id = runIdOf({ runId })
+  const place = (yield* placesOf(context, [id])).get(id)
+  if (place === undefined) return { answer: 'not-found' }
+  if (latest && place.scheduleId === null) throw withoutSchedule(runId)
+  const schedule = yield* lockScheduleOf(place)
+  if (yield* resetParked(place, schedule)) return { answer: 'reset', id: runId }
+  const definition = yield* one(findDefinition, id)
+  if (definition === undefined || (yield* one(findEnd, id)) === undefined) return { answer: 'still-live' }
+  if (!latest) return yield* makeRun(context, definition, workOf(definition), schedule)
+  if (schedule === null || schedule.deletedAt !== null) return { answer: 'schedule-gone' }
+  return yield* makeRun(context, definition, yield* latestWork(context, schedule), schedule)
+}
+
+function* makeRun(context: StoreContext, first: Row, work: Work, schedule: ScheduleRow | null): Step<RetryAnswer> {
+  const now = yield* clockNow()
+  const [id] = (yield* freshIds(1)) as [number]
+  const holder = yield* takeDedupeKey(context, first.dedupe_key as string | null, id)
+  if (holder !== id) return { answer: 'dedupe-key', id: formatId('run', holder) }
+  const queue = (yield* one(findQueue, work.queueId)) as Row
+  if (queue.deleted_at !== null) yield* bringQueueBack(work.queueId)
+  const joined = yield* joinSchedule(now, { ns: context.ns, runId: id, enqueuedAt: now }, schedule)
+  const row: RunRow = {
+    ...work,
+    id,
+    ns: context.ns,
+    enqueuedAt: now,
+    scheduleId: first.schedule_id as number | null,
+    occurrenceAt: null,
+    dueAt: ahead(first.not_before, now) ?? standsFor(first) ?? now,
+    // What fails of a notice is told to nobody, also where a person has tried it again.
+    source: first.source === 'notice' ? 'notice' : 'retry',
+    // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
+    notBefore: ahead(first.not_before, now),
+    deadline: ahead(first.deadline, now),
+    lateAfter: null,
+    idempotencyKey: null,
+    dedupeKey: first.dedupe_key as string | null,
+    waitsFor: joined.behind,
+    retryOf: first.id as number,
+    policyVersion: queue.policy_version as number,
+    decision: null,
+  }
+  yield* writeRuns([row])
+  const keyLimit = readPolicy(queue.policy as string)?.maxConcurrentPerKey ?? null
+  const arrival = arrivalOf(row)
+  yield* admit(now, [{ ...arrival, eligible: arrival.eligible ?? joined.eligible, kept: joined.kept, keyLimit }])
+  return { answer: 'created', id: formatId('run', id) }
+}
+
+function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): Step<number> {
+  if (key === null) return id
+  for (let looks = 1; looks <= looksMax; looks++) {
+    yield* one(claimDedupeKey, ns, key, id)
+    const holder = yield* one<{ run_id: number }>(findDedupeKey, ns, key)
+    // Nobody has it when its holder ended between the two statements; then it is free to be taken.
+    if (holder !== undefined) return holder.run_id
+  }
+  throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times while we looked.`)
+}
+
+/** The instant that a run was made for when it was over already; whoever does it again does it for that instant. */
+function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
+  const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
+  return isOver ? (dueAt as number) : null
+}
+
+function ahead(instant: Row[string] | undefined, now: number): number | null {
+  return typeof instant === 'number' && instant > now ? instant : null
+}
+
+function workOf(row: Row): Work {
+  return {
+    queueId: row.queue_id as number,
+    needId: row.need_id as number,
+    priority: row.priority as number,
+    concurrencyKey: row.concurrency_key as string | null,
+    repeatable: row.repeatable === 1,
+    onExhausted: row.on_exhausted as RunRow['onExhausted'],
+    target: row.target as string | null,
+    payload: row.payload as string | null,
+    options: row.options as string | null,
+  }
+}
+
+function* latestWork(context: StoreContext, { spec, queueId }: ScheduleRow): Step<Work> {
+  const answer = needOf(spec.target)
+  if ('problem' in answer) throw new BelfryError('failure', `The target of schedule ${spec.name} ${answer.problem}.`)
+  const needIds = yield* ensureNeeds(context, [answer.need])
+  return {
+    queueId,
+    needId: needIds.get(needName(answer.need)) as number,
+    priority: spec.priority ?? priorityDefault,
+    concurrencyKey: spec.concurrencyKey ?? null,
+    repeatable: spec.repeatable ?? true,
+    onExhausted: spec.onExhausted ?? null,
+    target: spec.target == null ? null : jsonText(spec.target, 'target'),
+    payload: spec.payload === undefined ? null : jsonText(spec.payload, 'payload'),
+    options: spec.options === undefined ? null : jsonText(spec.options, 'options'),
+  }
+}
+
+const priorityDefault = 100
+
+function withoutSchedule(runId: string): BelfryError {
+  return new BelfryError('invalid', `Run ${runId} was enqueued directly and has no schedule to take the latest from.`, {
+    hint: 'Retry it as it was, or enqueue the work anew.',
+  })
+}

@@ -1,0 +1,83 @@
+import { formatId } from '../../core/id.ts'
+import { catchUpMs, catchUpShareMs, caughtUpAt, stampedeMin } from '../../core/spread.ts'
+import { all, dialects, each, inList, probes, type Step } from '../statement.ts'
+import type { Fire, Turn } from './turn.ts'
+
+/** An occurrence that is this late is missed, whatever else is due. */
+const missedAfterMs = 60_000
+
+const listed = inList.numbers('$1')
+/** Schedules that no step has fired yet: other workers have them, or the next step will. One look serves all queues. */
+const countOverdue = dialects('catch up count overdue', {
+  sqlite: `select s.queue_id, count(*) as count from belfry.schedule s
+    where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.sqlite} group by s.queue_id`,
+  postgres: `select s.queue_id, count(*) as count from belfry.schedule s
+    where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.postgres} group by s.queue_id`,
+})
+/** A run of an occurrence has a `not_before` only where it has a share of a catch-up. */
+const isShare = 'd.occurrence_at is not null and d.not_before = a.at'
+/** Retries wait for an instant too: no more runs of a queue are looked at, so that many of them do not slow a step. */
+const looksMax = 500
+const findWaiting = dialects('catch up find waiting', {
+  sqlite: `select $1 as queue_id from (select run_id, at from belfry.aside
+      where kind = 'waiting' and queue_id = $1 and at > $2 and at <= $3 order by at, run_id limit ${looksMax}) a
+    cross join belfry.run d on d.id = a.run_id where ${isShare} limit 1`,
+  postgres: `select i.queue_id from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as i (queue_id, since, until)
+    cross join lateral (select a.run_id from (select run_id, at from belfry.aside
+        where kind = 'waiting' and queue_id = i.queue_id and at > i.since and at <= i.until
+        order by at, run_id limit ${looksMax}) a
+      ${probes.inner('run d', 'd.id = a.run_id')} where ${isShare} limit 1) w`,
+})
+
+/**
+ * Spreads the missed occurrences of each queue over 30 s, where there are more than three over all its schedules: started
+ * together, they would be a stampede. Steps and workers that fire the others of the same queue see each other's: those that
+ * are still due, and those that wait for their share.
+ */
+export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]> {
+  const missed = new Map<number, Turn[]>()
+  for (const turn of turns) {
+    if (!turn.fires.some(({ isMissed }) => isMissed)) continue
+    const own = missed.get(turn.row.queueId)
+    if (own === undefined) missed.set(turn.row.queueId, [turn])
+    else own.push(turn)
+  }
+  const isSpread = yield* stampedes(now, missed)
+  return turns.map((turn) => (isSpread.has(turn.row.queueId) ? withShares(turn, now) : turn))
+}
+
+/** The queues in which too much was missed. What this step knows by itself is not asked for. */
+function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): Step<Set<number>> {
+  const counts = new Map([...missed].map(([queueId, own]) => [queueId, missedCount(own)]))
+  const isSpread = new Set<number>()
+  const sift = (): number[] => {
+    for (const [queueId, count] of counts) if (count >= stampedeMin) isSpread.add(queueId)
+    return [...counts.keys()].filter((queueId) => !isSpread.has(queueId))
+  }
+  const few = sift()
+  if (few.length === 0) return isSpread
+  const before = now - missedAfterMs
+  const overdue = yield* all<{ queue_id: number; count: number }>(countOverdue, JSON.stringify(few), before)
+  for (const { queue_id: id, count } of overdue) {
+    const own = (missed.get(id) ?? []).filter(({ row }) => (row.knownWakeAt ?? now) <= before).length
+    counts.set(id, (counts.get(id) ?? 0) + count - own)
+  }
+  const tuples = sift().map((queueId) => [queueId, now, now + catchUpMs])
+  for (const { queue_id: id } of yield* each<{ queue_id: number }>(findWaiting, tuples)) isSpread.add(id)
+  return isSpread
+}
+
+function missedCount(turns: readonly Turn[]): number {
+  return turns.reduce((sum, { fires }) => sum + fires.filter(({ isMissed }) => isMissed).length, 0)
+}
+
+function withShares(turn: Turn, now: number): Turn {
+  const id = formatId('schedule', turn.row.id)
+  return { ...turn, fires: turn.fires.map((fire) => (fire.isMissed ? withShare(fire, id, now) : fire)) }
+}
+
+function withShare(fire: Fire, id: string, now: number): Fire {
+  const shareMs = catchUpShareMs({ id, plannedAt: fire.plannedAt })
+  const at = caughtUpAt({ now, shareMs, lateAfter: fire.lateAfter })
+  return { ...fire, notBefore: at > now ? at : null }
+}

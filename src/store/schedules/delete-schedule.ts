@@ -1,0 +1,36 @@
+import { writeAudit } from '../audit.ts'
+import type { StoreContext } from '../context.ts'
+import { refuseManaged } from '../managed.ts'
+import { cancelRuns } from '../runs/cancel-runs.ts'
+import { clockNow, type Step } from '../statement.ts'
+import { endHints, hintKinds } from './hint-row.ts'
+import { writeLedger } from './ledger.ts'
+import { passedBy, unplanned, withExpirySeen } from './plan-schedule.ts'
+import { isPaused, lockNamedSchedule, saveSchedules } from './schedule-row.ts'
+import type { DeleteOptions } from './schedule-steps.ts'
+
+/**
+ * Marks a schedule as deleted; its name is free at once. Its runs that nobody has leased end, leased ones finish or, on
+ * request, are asked to end; nothing they do moves the schedule any more.
+ */
+export function* deleteSchedule(
+  context: StoreContext,
+  name: string,
+  { cancelLeased = false, actor, source }: DeleteOptions = {},
+): Step<'deleted' | 'not-found'> {
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return 'not-found'
+  refuseManaged({ noun: 'schedule', name, managedBy: found.managedBy }, source)
+  const now = yield* clockNow()
+  const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
+  const { row, entries } = passedBy(withExpirySeen(found, { now, lastRunId: null }), { by: now, now, outcome })
+  yield* writeLedger(now, entries)
+  yield* endHints(hintKinds.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'cleared' })))
+  const deleted = { ...unplanned(row), hints: {}, wakeAt: null, deletedAt: now }
+  yield* saveSchedules([deleted])
+  yield* cancelRuns(context, now, deleted, { reason: 'schedule-deleted', leased: cancelLeased })
+  if (actor !== undefined) {
+    yield* writeAudit(context, { actor, verb: 'schedule.delete', subject: `schedule ${name}` }, now)
+  }
+  return 'deleted'
+}

@@ -1,0 +1,286 @@
+import { formatId } from '../../core/id.ts'
+import { checkInteger } from '../check.ts'
+import { columnsOf } from '../columns.ts'
+import type { StoreContext } from '../context.ts'
+import type { Fired } from '../port.ts'
+import { admit } from '../runs/admit.ts'
+import { cancelRuns } from '../runs/cancel-runs.ts'
+import { arrivalOf } from '../runs/enqueue.ts'
+import { type RunRow, writeRuns } from '../runs/run-row.ts'
+import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from '../statement.ts'
+import { spreadCatchUp } from './catch-up.ts'
+import { endHints, without } from './hint-row.ts'
+import { releaseRuns } from './hold-runs.ts'
+import { type LedgerEntry, writeLedger } from './ledger.ts'
+import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
+import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
+import { planned, unplanned } from './plan-schedule.ts'
+import { lockSchedules, type ScheduleRow, savePlans, saveSchedules, scheduleRowOf } from './schedule-row.ts'
+import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
+
+/**
+ * The namespace is asked of each row, and not joined, because PostgreSQL would rather begin with the namespaces and sort
+ * all that is due. Each row tells the clock by which it is due, which saves PostgreSQL a round trip.
+ */
+const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now from belfry.schedule s
+  where s.wake_at <= (select ${now}) and s.wake_at is not null
+  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`
+const oldestFirst = 'order by s.wake_at, s.id limit $2'
+const lockOldest = dialects('fire lock oldest', {
+  sqlite: `${dueRows('$1')} ${oldestFirst}`,
+  postgres: `${dueRows(clockOr('$1'))} ${oldestFirst} for no key update skip locked`,
+})
+const newestFirst = 'and (s.wake_at, s.id) > ($3, $4) order by s.wake_at desc, s.id desc limit $2'
+const lockNewest = dialects('fire lock newest', {
+  sqlite: `${dueRows('$1')} ${newestFirst}`,
+  postgres: `${dueRows('$1::bigint')} ${newestFirst} for no key update skip locked`,
+})
+
+/** More runs than this are not made in one transaction, so that a long catch-up does not keep everybody else out. */
+const runsMax = 2_000
+const brokenAgainMs = 60_000
+
+const postponeUnread = dialects('fire postpone unread', {
+  sqlite: 'update belfry.schedule set wake_at = $2 where id = $1',
+  postgres: `update belfry.schedule s set wake_at = i.wake_at from unnest($1::bigint[], $2::bigint[]) as i (id, wake_at)
+    where s.id = i.id`,
+})
+
+/**
+ * Makes runs of the occurrences that are due and asks the governor what follows, of many schedules in one step. What
+ * somebody else is changing is left for the next step.
+ */
+export function* fireDue(context: StoreContext, { limit }: { limit: number }): Step<Fired> {
+  checkInteger(limit, 'limit', 1, 100_000)
+  const found = yield* lockDue(limit)
+  const [first] = found
+  if (first === undefined) return { runs: [], skipped: [], broken: [], schedules: 0, more: false }
+  const now = first.now as number
+  const { due, unread } = readRows(found)
+  yield* runEach(
+    postponeUnread,
+    unread.map(({ row }) => [row.id as number, now + brokenAgainMs]),
+  )
+  const { fired, after } = yield* fireSchedules(context, now, due)
+  const more = found.length === limit || after.size < due.length || [...after.values()].some((row) => isDue(row, now))
+  const own = unread.filter(({ row }) => row.ns === context.ns)
+  const broken = [...own.map(({ row, error }) => ({ schedule: row.name as string, error })), ...fired.broken]
+  return { ...fired, broken, schedules: after.size + unread.length, more }
+}
+
+/**
+ * Half of a step goes to those who are due longest and half to those who came due last, by turns: with ten thousand due
+ * in one instant, whoever comes due a moment later would else be late by all of them. Each step still ends the oldest.
+ */
+function* lockDue(limit: number): Step<Row[]> {
+  const oldest = yield* all(lockOldest, storeClock, Math.ceil(limit / 2))
+  const last = oldest.at(-1)
+  const rest = Math.floor(limit / 2)
+  if (last === undefined || rest === 0 || oldest.length < Math.ceil(limit / 2)) return oldest
+  const { now, wake_at: wakeAt, id } = last as Record<string, number>
+  const found = yield* all(lockNewest, now as number, rest, wakeAt as number, id as number)
+  // PostgreSQL answers a row that somebody moved while it was looked for as it is now, in the place that it had before: the
+  // last of the oldest is not always the latest, and the second look may find one of them again.
+  const taken = new Set(oldest.map((row) => row.id))
+  const newest = found.filter((row) => !taken.has(row.id))
+  return oldest.flatMap((row, index) => [row, ...newest.slice(index, index + 1)])
+}
+
+/** A row that cannot even be read is set apart like one that cannot be worked out. */
+function readRows(rows: readonly Row[]): { due: ScheduleRow[]; unread: { row: Row; error: Error }[] } {
+  const due: ScheduleRow[] = []
+  const unread: { row: Row; error: Error }[] = []
+  for (const row of rows) {
+    try {
+      due.push(scheduleRowOf(row))
+    } catch (error) {
+      unread.push({ row, error: error as Error })
+    }
+  }
+  return { due, unread }
+}
+
+function isDue({ wakeAt }: ScheduleRow, now: number): boolean {
+  return wakeAt !== null && wakeAt <= now
+}
+
+export interface FiredSchedules {
+  readonly fired: Pick<Fired, 'runs' | 'skipped' | 'broken'>
+  /** The schedules as they are stored now; those that were left for the next step are not among them. */
+  readonly after: ReadonlyMap<number, ScheduleRow>
+}
+
+/** Gives locked schedules their turns, all writes of one kind in one statement. */
+export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
+  const asked = yield* askForWork(rows)
+  const { taken, broken } = yield* turnsOf(context, now, rows)
+  const turns = yield* spreadCatchUp(now, bounded(taken))
+  for (const turn of turns) if (turn.releases) yield* releaseRuns(now, turn.row)
+  const firing = turns.filter(({ fires }) => fires.length > 0)
+  const work = yield* workOf(
+    context,
+    firing.map(({ row }) => row),
+    asked,
+  )
+  const ids = yield* freshIds(firing.reduce((sum, { fires }) => sum + fires.length, 0))
+  const batches = new Map<Turn, RunRow[]>()
+  for (const turn of firing) batches.set(turn, runsOf(turn, work, now, ids.splice(0, turn.fires.length)))
+  const written = yield* makeRuns(now, [...batches.values()].flat(), work)
+
+  yield* writeLedger(
+    now,
+    turns.flatMap((turn) => entriesOf(turn, batches.get(turn) ?? [], written)),
+  )
+  yield* endHints(turns.flatMap(({ endedHints }) => endedHints))
+  const after = [
+    ...turns.map((turn) => rowAfter(turn, now, batches.get(turn) ?? [], written)),
+    ...broken.map(({ row }) => ({ ...row, wakeAt: now + brokenAgainMs })),
+  ]
+  const isPlain = new Set(turns.filter(isPlainTurn).map(({ row }) => row.id))
+  yield* savePlans(after.filter(({ id }) => isPlain.has(id)))
+  yield* saveSchedules(after.filter(({ id }) => !isPlain.has(id)))
+  // A step fires for everybody who shares the database, and tells each of his own.
+  const isOwn = ({ row }: { row: ScheduleRow }) => row.ns === context.ns
+  const sentences = broken.filter(isOwn).map(({ row, error }) => ({ schedule: row.name, error }))
+  const fired = { ...reportOf(turns.filter(isOwn), batches, written), broken: sentences }
+  return { fired, after: new Map(after.map((row) => [row.id, row])) }
+}
+
+/** Whether nothing came of a turn but runs, as of nearly every turn: all else of the schedule is as it was read. */
+function isPlainTurn({ fires, passed, skips, endedHints, releases, cancels, waitingHint }: Turn): boolean {
+  const isEventful = passed.length + skips.length + endedHints.length > 0 || releases || cancels || waitingHint
+  return fires.length > 0 && !isEventful
+}
+
+interface Turns {
+  readonly taken: readonly Turn[]
+  readonly broken: readonly { readonly row: ScheduleRow; readonly error: Error }[]
+}
+
+/** Runs that a new one replaces end first; what their ends change is read again before the turn is taken. */
+function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<Turns> {
+  const live = yield* liveRunsOf(rows.map(({ id }) => id))
+  const { taken, broken } = allTurns(rows, now, live)
+  const replaced = new Set(taken.filter(({ cancels }) => cancels).map(({ row }) => row.id))
+  if (replaced.size === 0) return { taken, broken }
+  for (const row of rows) {
+    if (replaced.has(row.id)) yield* cancelRuns(context, now, row, { reason: 'replaced', leased: true })
+  }
+  const fresh = yield* lockSchedules([...replaced], { wait: true })
+  const again = allTurns([...fresh.values()], now, yield* liveRunsOf([...replaced]))
+  return {
+    taken: [...taken.filter(({ row }) => !replaced.has(row.id)), ...again.taken],
+    broken: [...broken, ...again.broken],
+  }
+}
+
+/** A schedule that this machine cannot work out, say for want of its time zone, must not keep all others from firing. */
+function allTurns(rows: readonly ScheduleRow[], now: number, live: ReadonlyMap<number, LiveRunRow[]>): Turns {
+  const taken: Turn[] = []
+  const broken: { row: ScheduleRow; error: Error }[] = []
+  for (const row of rows) {
+    try {
+      taken.push(takeTurn(row, now, live.get(row.id) ?? []))
+    } catch (error) {
+      broken.push({ row, error: error as Error })
+    }
+  }
+  return { taken, broken }
+}
+
+function bounded(turns: readonly Turn[]): Turn[] {
+  let runs = 0
+  return turns.filter(({ fires }, index) => {
+    runs += fires.length
+    return index === 0 || runs <= runsMax
+  })
+}
+
+function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: number, ids: readonly number[]): RunRow[] {
+  const idOf = (name: LiveName) => ('runId' in name ? name.runId : (ids[name.fire] as number))
+  return fires.map((fire, index) => {
+    const { at, version, state, unmeasured, trail, source } = fire.decision
+    return runOf(row, work.get(row.id) as Work, now, {
+      id: ids[index] as number,
+      occurrenceAt: fire.plannedAt,
+      dueAt: fire.dueAt,
+      source,
+      notBefore: fire.notBefore,
+      lateAfter: fire.lateAfter,
+      waitsFor: fire.behind === null ? null : idOf(fire.behind),
+      decision: { at, version, state, unmeasured, trail },
+    })
+  })
+}
+
+/** Writes runs and lets each take its place; answers those that did not exist before. */
+function* makeRuns(now: number, runs: readonly RunRow[], work: ReadonlyMap<number, Work>): Step<Set<number>> {
+  const written = yield* writeRuns(runs)
+  const made = runs.filter(({ id }) => written.has(id))
+  yield* listLiveRuns(made.map(({ ns, scheduleId, id }) => ({ ns, scheduleId: scheduleId as number, id })))
+  yield* admit(
+    now,
+    made.map((row) => ({
+      ...arrivalOf(row),
+      kept: row.waitsFor === null ? null : 'overlap',
+      keyLimit: work.get(row.scheduleId as number)?.queue.policy?.maxConcurrentPerKey ?? null,
+    })),
+  )
+  return written
+}
+
+function entriesOf(turn: Turn, runs: readonly RunRow[], written: ReadonlySet<number>): LedgerEntry[] {
+  const { row, passed, skips, fires } = turn
+  const idOf = (name: LiveName | null) => {
+    return name === null ? null : 'runId' in name ? name.runId : (runs[name.fire]?.id ?? null)
+  }
+  const skipped = skips.map((skip) => ({ ...skip, causedBy: idOf(skip.causedBy) }))
+  const fired = fires.flatMap((fire, index) => {
+    const runId = runs[index]?.id
+    return runId === undefined || !written.has(runId) ? [] : [firedEntry(row, fire, runId)]
+  })
+  return [...passed, ...skipped, ...fired].sort((a, b) => a.from - b.from)
+}
+
+function firedEntry({ ns, id: scheduleId }: ScheduleRow, { plannedAt, decision }: Fire, runId: number): LedgerEntry {
+  const [from, to] = [plannedAt, plannedAt]
+  return { ns, scheduleId, from, to, count: 1, outcome: 'fired', runId, causedBy: null, decision }
+}
+
+/** The schedule once its runs are made: hints are used up and the last plan is remembered before the next is asked for. */
+export function rowAfter(
+  turn: Turn,
+  now: number,
+  runs: readonly Pick<RunRow, 'id' | 'occurrenceAt'>[],
+  written: ReadonlySet<number>,
+): ScheduleRow {
+  const { row, live, wasDue, waitingHint } = turn
+  if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })
+  const made = runs.filter(({ id }) => written.has(id))
+  const newest = made.find(({ occurrenceAt }) => occurrenceAt === row.lastPlannedAt)
+  const asked = { now, lastRunId: newest?.id ?? lastRunId(row, live) }
+  const fired = unplanned({ ...row, runsCount: row.runsCount + made.length })
+  if (!waitingHint) return planned(fired, asked)
+  const next = planned({ ...fired, hints: without(row.hints, ['oneshot']) }, asked)
+  const expiresAt = row.hints.oneshot?.expiresAt ?? Number.POSITIVE_INFINITY
+  return { ...next, hints: row.hints, wakeAt: Math.min(next.wakeAt ?? expiresAt, expiresAt) }
+}
+
+function reportOf(
+  turns: readonly Turn[],
+  batches: ReadonlyMap<Turn, readonly RunRow[]>,
+  written: ReadonlySet<number>,
+): Pick<Fired, 'runs' | 'skipped'> {
+  const runs = turns.flatMap((turn) => {
+    const made = (batches.get(turn) ?? []).filter(({ id }) => written.has(id))
+    return made.map(({ id, occurrenceAt }) => {
+      return { id: formatId('run', id), schedule: turn.row.name, occurrenceAt: occurrenceAt as number }
+    })
+  })
+  const skipped = turns.flatMap(({ row, passed, skips }) => {
+    return [...passed, ...skips].map(({ from, count, countIsAtLeast, outcome }) => {
+      return { schedule: row.name, from, count, ...(countIsAtLeast && { countIsAtLeast }), reason: outcome }
+    })
+  })
+  return { runs, skipped }
+}

@@ -1,0 +1,114 @@
+import { columnsOf } from '../columns.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { admit, gateName, regateAll } from '../runs/admit.ts'
+import type { Gate } from '../runs/key-gate.ts'
+import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/standing.ts'
+import { all, metOthers, probing, type Row, type Step } from '../statement.ts'
+import { schedulesAtWork } from './live-run.ts'
+import type { ScheduleRow } from './schedule-row.ts'
+
+const findGates = probing(
+  'hold find gates',
+  (join) => `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
+    ${join.inner('run d', 'd.id = s.run_id')} join belfry.queue q on q.id = d.queue_id
+    where s.schedule_id = $1 and d.concurrency_key is not null`,
+)
+const findAside = probing(
+  'hold find aside',
+  (join) => `select a.run_id from belfry.schedule_run s ${join.inner('aside a', 'a.run_id = s.run_id')}
+    where s.schedule_id = $1 and a.kind <> 'parked'`,
+)
+const inItsPlace = `r.queue_id = d.queue_id and r.need_id = d.need_id and r.priority = d.priority
+  and r.enqueued_at = d.enqueued_at and r.run_id = d.id`
+const findInLine = probing(
+  'hold find in line',
+  (join) => `select ${columnsOf('ready', 'r')} from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+    ${join.inner('ready r', inItsPlace)} where s.schedule_id = $1`,
+)
+const findHeld = probing(
+  'hold find held',
+  (join) => `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s
+    ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = s.run_id')}
+    join belfry.queue q on q.id = d.queue_id where s.schedule_id = $1 and a.kind = 'held'`,
+)
+
+const looksMax = 10
+/** Marks a held run that stood behind another run of its schedule when the pause came. */
+const wasBehind = 'overlap'
+
+/** Runs of a schedule that nobody has leased, taken from wherever they stood. */
+export interface Withdrawn {
+  readonly asides: readonly Aside[]
+  /** The keys whose next runs may go now. */
+  readonly gates: ReadonlyMap<string, Gate>
+}
+
+/** Sets aside every run of a locked schedule that nobody has leased; the room they had under keys goes to others. */
+export function* holdRuns(schedule: ScheduleRow): Step<void> {
+  const { asides, gates } = yield* withdrawRuns(schedule)
+  yield* setAside(
+    asides.map(({ standing, kind, at, reason }) => {
+      return { standing, kind: 'held', at, reason: kind === 'overlap' ? wasBehind : kind === 'key' ? null : reason }
+    }),
+  )
+  yield* regateAll(gates)
+}
+
+/**
+ * Lets the held runs of a locked schedule take their places again. Each keeps the instant it waited for, and those that
+ * may not overlap go one at a time, as before.
+ */
+export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
+  const rows = yield* all(findHeld, schedule.id)
+  if (rows.length === 0) return
+  const definitions = new Map(rows.map((row) => [row.run_id as number, row]))
+  let isAtWork = (yield* schedulesAtWork([schedule.id])).has(schedule.id)
+  const freed = yield* takeFromAside([...definitions.keys()])
+  const arrivals = freed.sort(byAge).map(({ standing, at, reason }) => {
+    const definition = definitions.get(standing.runId)
+    const isBehind = isAtWork && (reason === wasBehind || definition?.waits_for !== null)
+    isAtWork = true
+    const eligible = { at, reason: reason === null || reason === wasBehind ? 'not-before' : reason }
+    return { standing, eligible, kept: isBehind ? ('overlap' as const) : null, keyLimit: keyLimitOf(definition) }
+  })
+  yield* admit(now, arrivals)
+}
+
+/**
+ * Takes runs out of line and from aside. The schedule's lock keeps those away who would bring a run back from its lease,
+ * but a run may still be promoted, gated or leased while we look, so we look until nothing is left to take.
+ */
+export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
+  const gates = gatesOf(yield* all(findGates, schedule.id))
+  // Whoever works at a gate has locked it and wants its runs next; taking the runs first, we would wait in a circle.
+  yield* regateAll(gates)
+  const asides: Aside[] = []
+  for (let looks = 1; looks <= looksMax; looks++) {
+    const standingAside = (yield* all<{ run_id: number }>(findAside, schedule.id)).map((row) => row.run_id)
+    asides.push(...(yield* takeFromAside(standingAside)))
+    const inLine = (yield* all(findInLine, schedule.id)).map(standingOf)
+    const taken = new Set(yield* takeFromLine(inLine))
+    for (const standing of inLine) {
+      if (taken.has(standing.runId)) asides.push({ standing, kind: 'waiting', at: standing.enqueuedAt, reason: null })
+    }
+    if (standingAside.length + inLine.length === 0) return { asides, gates }
+  }
+  throw metOthers(`The runs of schedule ${schedule.name} moved ${looksMax} times while we looked.`)
+}
+
+function byAge({ standing: a }: Aside, { standing: b }: Aside): number {
+  return a.enqueuedAt - b.enqueuedAt || a.runId - b.runId
+}
+
+function gatesOf(rows: readonly Row[]): Map<string, Gate> {
+  const gates = new Map<string, Gate>()
+  for (const row of rows) {
+    const gate = { ns: row.ns as number, queueId: row.queue_id as number, key: row.concurrency_key as string }
+    gates.set(gateName(gate), { ...gate, limit: keyLimitOf(row) })
+  }
+  return gates
+}
+
+function keyLimitOf(row: Row | undefined): number | null {
+  return row === undefined ? null : (readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null)
+}

@@ -1,0 +1,170 @@
+import { columnsOf } from '../columns.ts'
+import {
+  dialects,
+  each,
+  eachAhead,
+  type Request,
+  type Row,
+  rowsOf,
+  runEach,
+  type Step,
+  type Value,
+} from '../statement.ts'
+import type { NextDecisionView } from '../view.ts'
+
+/** How nominal occurrences of a schedule end: one that became a run, or one or more that ended without. */
+export interface LedgerEntry {
+  readonly ns: number
+  readonly scheduleId: number
+  readonly from: number
+  readonly to: number
+  readonly count: number
+  /** The count stopped early. Once it did, the row's count stays a lower bound. */
+  readonly countIsAtLeast?: boolean
+  readonly outcome: string
+  readonly runId: number | null
+  /** The run that stood in the way. */
+  readonly causedBy: number | null
+  readonly decision: NextDecisionView | null
+}
+
+const findNewest = dialects('ledger find newest', {
+  sqlite: `select ${columnsOf('ledger')} from belfry.ledger where schedule_id = $1 order by from_at desc limit 1`,
+  postgres: `select ${columnsOf('ledger', 'l')} from unnest($1::bigint[]) as i (id) cross join lateral (
+    select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.id order by from_at desc limit 1) l`,
+})
+const insertEntries = dialects('ledger insert', {
+  sqlite: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
+      recorded_at, ended_at, at_least)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (schedule_id, from_at) do nothing`,
+  postgres: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
+      recorded_at, ended_at, at_least)
+    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
+      $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::smallint[])
+    on conflict (schedule_id, from_at) do nothing`,
+})
+const extendEntries = dialects('ledger extend', {
+  sqlite: `update belfry.ledger set to_at = $3, count = count + $4, ended_at = $5, at_least = max(at_least, $6)
+    where schedule_id = $1 and from_at = $2`,
+  postgres: `update belfry.ledger l set to_at = i.to_at, count = l.count + i.count, ended_at = i.ended_at,
+      at_least = greatest(l.at_least, i.at_least)
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::smallint[])
+      as i (schedule_id, from_at, to_at, count, ended_at, at_least)
+    where l.schedule_id = i.schedule_id and l.from_at = i.from_at`,
+})
+/**
+ * An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. PostgreSQL
+ * finds each row by its whole key and writes it as if it were inserted again: an update that is joined with a list was
+ * planned as a walk over the whole ledger, or over all that a schedule has in it.
+ */
+export const finishEntries = dialects('ledger finish', {
+  sqlite: `update belfry.ledger set outcome = $3, ended_at = $4
+    where schedule_id = $1 and from_at = (select occurrence_at from belfry.run where id = $2) and run_id = $2
+      and ended_at is null returning run_id`,
+  postgres: `insert into belfry.ledger as l
+      (ns, schedule_id, from_at, to_at, count, outcome, run_id, recorded_at, ended_at)
+    select f.ns, f.schedule_id, f.from_at, f.to_at, f.count, i.outcome, f.run_id, f.recorded_at, i.ended_at
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) as i (schedule_id, run_id, outcome, ended_at)
+    cross join lateral (select occurrence_at from belfry.run where id = i.run_id offset 0) d
+    cross join lateral (select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.schedule_id and from_at = d.occurrence_at
+      and run_id = i.run_id offset 0) f
+    on conflict (schedule_id, from_at) do update set outcome = excluded.outcome, ended_at = excluded.ended_at
+      where l.ended_at is null
+    returning run_id`,
+})
+
+/**
+ * Writes entries down, those of each schedule in the order of time. Neighbours that ended for one reason without a run
+ * share one row, which is extended in place, so that a gap of any length costs one statement.
+ */
+export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step<void> {
+  const merged = neighboursMerged(entries)
+  const firsts = new Map(merged.toReversed().map((entry) => [entry.scheduleId, entry]))
+  const candidates = [...firsts.values()].filter(isExtensible)
+  const newest = new Map(
+    (yield* each(
+      findNewest,
+      candidates.map(({ scheduleId }) => [scheduleId]),
+    )).map((row) => [row.schedule_id as number, row]),
+  )
+  const extending = new Set(candidates.filter((entry) => continues(newest.get(entry.scheduleId), entry)))
+  yield* runEach(
+    extendEntries,
+    [...extending].map(({ scheduleId, to, count, countIsAtLeast }) => {
+      return [scheduleId, newest.get(scheduleId)?.from_at as number, to, count, now, countIsAtLeast ? 1 : 0]
+    }),
+  )
+  yield* runEach(
+    insertEntries,
+    merged.filter((entry) => !extending.has(entry)).map((entry) => tupleOf(now, entry)),
+  )
+}
+
+/** Writes down how occurrences with a run ended; `finishedBy` tells of which of them it was the end. */
+export function finishLedger(
+  now: number,
+  ends: readonly { readonly scheduleId: number; readonly runId: number; readonly status: string }[],
+): Step<Request> {
+  return eachAhead(
+    finishEntries,
+    ends.map(({ scheduleId, runId, status }) => [scheduleId, runId, status, now]),
+  )
+}
+
+/** The runs whose occurrence had not ended before. */
+export function* finishedBy(finishing: Request): Step<Set<number>> {
+  return new Set((yield* rowsOf<{ run_id: number }>(finishing)).map((row) => row.run_id))
+}
+
+function neighboursMerged(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const merged: LedgerEntry[] = []
+  for (const entry of entries) {
+    const last = merged.at(-1)
+    if (last !== undefined && isExtensible(last) && isExtensible(entry) && isAlike(last, entry)) {
+      merged[merged.length - 1] = { ...last, to: entry.to, ...summed(last, entry) }
+    } else merged.push(entry)
+  }
+  return merged
+}
+
+type Counted = Pick<LedgerEntry, 'count' | 'countIsAtLeast'>
+
+/** A sum of which one part is a lower bound is one itself. */
+export function summed(a: Counted, b: Counted): Required<Counted> {
+  return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
+}
+
+function isAlike(a: LedgerEntry, b: LedgerEntry): boolean {
+  return a.scheduleId === b.scheduleId && a.outcome === b.outcome && a.causedBy === b.causedBy
+}
+
+/** What a person is asked about is asked about one by one. */
+function isExtensible({ runId, outcome }: LedgerEntry): boolean {
+  return runId === null && outcome !== 'asked'
+}
+
+function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): boolean {
+  return row !== undefined && row.run_id === null && row.outcome === outcome && row.caused_by === causedBy
+}
+
+function tupleOf(now: number, entry: LedgerEntry): Value[] {
+  return [
+    entry.ns,
+    entry.scheduleId,
+    entry.from,
+    entry.to,
+    entry.count,
+    entry.outcome,
+    entry.runId,
+    entry.causedBy,
+    entry.decision === null ? null : decisionText(entry.decision),
+    now,
+    entry.runId === null ? now : null,
+    entry.countIsAtLeast ? 1 : 0,
+  ]
+}
+
+/** Without the memory the governor answered from: that is kept with the run, and the ledger outlives it by far. */
+function decisionText({ at, version, unmeasured, source, winner, waitsForEnd, trail }: NextDecisionView): string {
+  return JSON.stringify({ at, version, unmeasured, source, winner, waitsForEnd, trail })
+}

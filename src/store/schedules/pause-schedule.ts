@@ -1,0 +1,86 @@
+import { writeAudit } from '../audit.ts'
+import { checkInstant, checkText, invalid } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import type { Actor } from '../port.ts'
+import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { clockNow, type Step } from '../statement.ts'
+import { fireSchedules } from './fire-due.ts'
+import { endHints, expiredKinds, without } from './hint-row.ts'
+import { holdRuns, releaseRuns } from './hold-runs.ts'
+import { writeLedger } from './ledger.ts'
+import { liveRunsOf } from './live-run.ts'
+import { passedBy, planned } from './plan-schedule.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { lastRunId } from './turn.ts'
+
+/**
+ * Stops a schedule until an instant, or without one until it is resumed. From this commit on nothing of it starts; what
+ * is leased finishes.
+ *
+ * The two stand beside each other: a pause with an end, which a planner may ask for, must not end one that a person set
+ * without.
+ */
+export function* pauseSchedule(
+  context: StoreContext,
+  name: string,
+  { until, reason, actor }: { until?: number; reason: string; actor?: Actor },
+): Step<'paused' | 'not-found'> {
+  checkText(reason, 'reason', reasonLengthMax)
+  if (until !== undefined) checkInstant(until, 'until')
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return 'not-found'
+  const now = yield* clockNow()
+  if (until !== undefined && until <= now) throw invalid('until', `is ${until}`, `after now, which is ${now}`)
+  const paused =
+    until === undefined
+      ? { ...found, disabledAt: now, disabledReason: reason }
+      : { ...found, pausedUntil: until, pausedReason: reason }
+  yield* holdRuns(paused)
+  yield* saveSchedules([planned(paused, { now, lastRunId: null })])
+  if (actor !== undefined) {
+    const detail = { reason, ...(until !== undefined && { until }) }
+    yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
+  }
+  return 'paused'
+}
+
+/** Ends every pause of a schedule, at once. What passed meanwhile ends in the ledger and is not fired. */
+export function* resumeSchedule(
+  context: StoreContext,
+  name: string,
+  { actor }: { actor?: Actor } = {},
+): Step<'resumed' | 'was-not-paused' | 'not-found'> {
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return 'not-found'
+  if (found.disabledAt === null && found.pausedUntil === null) return 'was-not-paused'
+  const now = yield* clockNow()
+  if (isPaused(found, now)) yield* endPause(found, now)
+  // The pause has ended by itself since anybody looked, and what came after it was not paused.
+  else yield* fireSchedules(context, now, [found])
+  if (actor !== undefined) {
+    yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
+  }
+  return 'resumed'
+}
+
+function* endPause(found: ScheduleRow, now: number): Step<void> {
+  const { row, entries } = passedBy(found, { by: now, now, outcome: 'paused' })
+  yield* writeLedger(now, entries)
+  const expired = expiredKinds(row.hints, now)
+  yield* endHints(expired.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'expired' })))
+  const resumed = withoutPause({ ...row, hints: without(row.hints, expired) })
+  const live = (yield* liveRunsOf([row.id])).get(row.id) ?? []
+  yield* saveSchedules([planned(resumed, { now, lastRunId: lastRunId(resumed, live) })])
+  yield* releaseRuns(now, resumed)
+}
+
+function withoutPause(row: ScheduleRow): ScheduleRow {
+  return {
+    ...row,
+    disabledAt: null,
+    disabledReason: null,
+    pausedUntil: null,
+    pausedReason: null,
+    nextDecision: null,
+  }
+}

@@ -1,0 +1,31 @@
+import { writeAudit } from '../audit.ts'
+import type { StoreContext } from '../context.ts'
+import type { Actor } from '../port.ts'
+import { clockNow, type Step } from '../statement.ts'
+import { liveRunsOf } from './live-run.ts'
+import { planned } from './plan-schedule.ts'
+import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
+import { lastRunId } from './turn.ts'
+
+/**
+ * Forgets the failures in a row of a schedule and asks the governor at once: what was backed off is planned as if it had
+ * never failed. A pause stays, also one that the failures brought about.
+ */
+export function* resetSchedule(
+  context: StoreContext,
+  name: string,
+  { actor }: { actor?: Actor } = {},
+): Step<{ answer: 'reset'; failureCount: number } | { answer: 'not-found' }> {
+  const found = yield* lockNamedSchedule(context, name)
+  if (found === null) return { answer: 'not-found' }
+  const now = yield* clockNow()
+  const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
+  const row = { ...found, failureCount: 0 }
+  yield* saveSchedules([planned(row, { now, lastRunId: lastRunId(row, live) })])
+  const { failureCount } = found
+  if (actor !== undefined) {
+    const subject = `schedule ${name}`
+    yield* writeAudit(context, { actor, verb: 'schedule.reset', subject, detail: { failureCount } }, now)
+  }
+  return { answer: 'reset', failureCount }
+}

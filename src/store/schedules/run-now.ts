@@ -1,0 +1,86 @@
+import { formatId } from '../../core/id.ts'
+import { overlapDecision } from '../../core/overlap.ts'
+import { payloadBytesMax } from '../../core/payload.ts'
+import { jsonText } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import type { RunNowAnswer } from '../port.ts'
+import { admit } from '../runs/admit.ts'
+import { cancelRuns } from '../runs/cancel-runs.ts'
+import { arrivalOf } from '../runs/enqueue.ts'
+import { writeRuns } from '../runs/run-row.ts'
+import { clockNow, freshIds, type Step } from '../statement.ts'
+import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
+import { askForWork, runOf, standsBehind, type Work, workOf } from './occurrence-run.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
+
+/**
+ * Makes a run of a schedule because somebody asks for it. It is no occurrence: it neither uses up a planned instant nor
+ * moves the next one. Beside a live run the schedule's overlap rule holds, and a person who may not overlap is told why.
+ */
+export function* runNow(
+  context: StoreContext,
+  name: string,
+  { force = false, payload }: { force?: boolean; payload?: unknown } = {},
+): Step<RunNowAnswer> {
+  if (payload !== undefined) jsonText(payload, 'payload', payloadBytesMax)
+  const schedule = yield* lockNamedSchedule(context, name)
+  if (schedule === null) return { answer: 'not-found' }
+  return yield* makeNow(context, schedule, { force, payload, source: 'run-now' })
+}
+
+interface Wish {
+  readonly force: boolean
+  readonly payload: unknown
+  readonly source: 'run-now' | 'routine'
+}
+
+/** The same of a schedule that is locked already, for whatever asks. */
+export function* makeNow(context: StoreContext, schedule: ScheduleRow, wish: Wish): Step<RunMadeNow> {
+  const now = yield* clockNow()
+  const before = yield* liveOf(schedule)
+  const { overlap, missed, queueMax } = schedule.spec
+  const live = before.map(({ runId, isLeased }) => {
+    return { id: formatId('run', runId), status: isLeased ? ('leased' as const) : ('ready' as const) }
+  })
+  const decision = overlapDecision({ overlap, missed, queueMax, live, cause: 'run-now', forced: wish.force })
+  if (decision.action === 'refuse' || decision.action === 'skip') {
+    return { answer: 'overlap', liveRunId: decision.because }
+  }
+  if (decision.action === 'make-and-cancel') {
+    yield* cancelRuns(context, now, schedule, { reason: 'replaced', leased: true })
+  }
+  const inTheWay = standsBehind(schedule.spec) ? (yield* liveOf(schedule)).at(-1) : undefined
+  return yield* make(context, schedule, { ...wish, now, waitsFor: inTheWay?.runId ?? null })
+}
+
+type RunMadeNow = Exclude<RunNowAnswer, { readonly answer: 'not-found' }>
+
+function* liveOf({ id }: ScheduleRow): Step<LiveRunRow[]> {
+  return (yield* liveRunsOf([id])).get(id) ?? []
+}
+
+function* make(
+  context: StoreContext,
+  schedule: ScheduleRow,
+  { now, payload, source, waitsFor }: Wish & { readonly now: number; readonly waitsFor: number | null },
+): Step<RunMadeNow> {
+  const work = (yield* workOf(context, [schedule], yield* askForWork([schedule]))).get(schedule.id) as Work
+  const [id] = (yield* freshIds(1)) as [number]
+  const row = runOf(schedule, work, now, {
+    id,
+    occurrenceAt: null,
+    dueAt: now,
+    source,
+    notBefore: null,
+    lateAfter: null,
+    waitsFor,
+    decision: null,
+    payload,
+  })
+  yield* writeRuns([row])
+  yield* listLiveRuns([{ ns: schedule.ns, scheduleId: schedule.id, id }])
+  const isHeld = isPaused(schedule, now)
+  const kept = isHeld ? 'held' : waitsFor === null ? null : 'overlap'
+  yield* admit(now, [{ ...arrivalOf(row), kept, keyLimit: work.queue.policy?.maxConcurrentPerKey ?? null }])
+  return { answer: 'created', id: formatId('run', id), ...(kept !== null && { kept }) }
+}

@@ -1,0 +1,113 @@
+import { durationMsMax } from '../../core/duration.ts'
+import type { Hints } from '../../core/governor.ts'
+import { formatId } from '../../core/id.ts'
+import { everyMsMin } from '../../core/schedule.ts'
+import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
+import type { StoreContext } from '../context.ts'
+import type { HintAnswer, HintKind, NewHint } from '../port.ts'
+import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { both, clockNow, freshIds, one, type Step } from '../statement.ts'
+import { fireSchedules } from './fire-due.ts'
+import { endHints, expiredKinds, hintKinds, without } from './hint-row.ts'
+import { liveRunsOf } from './live-run.ts'
+import { beforeOneshot, planned } from './plan-schedule.ts'
+import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
+import { lastRunId } from './turn.ts'
+
+const insertHint = both(
+  'hint insert',
+  `insert into belfry.hint (id, ns, schedule_id, kind, value, expires_at, reason, author, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+)
+
+/** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
+export function* hint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
+  const value = checkedValue(given)
+  const locked = yield* lockNamedSchedule(context, name)
+  if (locked === null) return { answer: 'not-found' }
+  const now = yield* clockNow()
+  refuseUseless(locked, given, now)
+  const found = yield* withPastSettled(context, now, locked, [given.kind])
+  const { kind, expiresAt, reason, author } = given
+  yield* endHints([{ scheduleId: found.id, kind, at: now, by: 'replaced' }])
+  const [id] = (yield* freshIds(1)) as [number]
+  yield* one(insertHint, id, context.ns, found.id, kind, value, expiresAt, reason, author, now)
+  const own =
+    given.kind === 'interval' ? { interval: { ms: given.ms, expiresAt } } : { oneshot: { at: given.at, expiresAt } }
+  const { nextRunAt, waitsFor } = yield* askAgain(found, { ...found.hints, ...own }, now)
+  return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor) }
+}
+
+/** Takes hints away; the schedule goes on as if they had never been given. */
+export function* clearHints(
+  context: StoreContext,
+  name: string,
+  kinds: readonly HintKind[],
+): Step<'cleared' | 'not-found'> {
+  for (const kind of kinds) checkKind(kind)
+  const locked = yield* lockNamedSchedule(context, name)
+  if (locked === null) return 'not-found'
+  const now = yield* clockNow()
+  const found = yield* withPastSettled(context, now, locked, kinds)
+  yield* endHints(kinds.map((kind) => ({ scheduleId: found.id, kind, at: now, by: 'cleared' })))
+  yield* askAgain(found, without(found.hints, kinds), now)
+  return 'cleared'
+}
+
+/**
+ * A pause or an interval hint that ended before any worker looked has its turn first: what the calendar named since then
+ * has an end, and the hint that takes its place does not reach back. A one-shot that is taken away, as one of `kinds`, does
+ * not fire on the way.
+ */
+function* withPastSettled(
+  context: StoreContext,
+  now: number,
+  row: ScheduleRow,
+  kinds: readonly HintKind[],
+): Step<ScheduleRow> {
+  if (isPaused(row, now)) return row
+  const isPauseOver = row.pausedUntil !== null
+  if (!isPauseOver && !expiredKinds(row.hints, now).includes('interval')) return row
+  const taken = isPauseOver ? kinds.filter((kind) => kind === 'oneshot') : []
+  const asked = { ...row, hints: without(row.hints, taken) }
+  return (yield* fireSchedules(context, now, [asked])).after.get(row.id) ?? row
+}
+
+function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<ScheduleRow> {
+  const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
+  const row = { ...found, hints }
+  const after = planned(row, { now: asOf(row, now), lastRunId: lastRunId(row, live) })
+  yield* saveSchedules([after])
+  return after
+}
+
+/** A one-shot that was taken away does not fire, even if its instant had come. Nothing is nominal where an end is waited for. */
+function asOf(row: ScheduleRow, now: number): number {
+  const { timing } = row.spec
+  const isDelay = row.hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')
+  return row.hints.oneshot !== undefined || isDelay ? now : beforeOneshot(row, now)
+}
+
+function checkedValue(given: NewHint): number {
+  checkKind(given.kind)
+  checkInstant(given.expiresAt, 'expiresAt')
+  checkText(given.reason, 'reason', reasonLengthMax)
+  checkText(given.author, 'author', nameLengthMax)
+  if (given.kind === 'interval') return checkInteger(given.ms, 'ms', everyMsMin, durationMsMax)
+  return checkInstant(given.at, 'at')
+}
+
+function checkKind(kind: HintKind): void {
+  if (!hintKinds.includes(kind)) throw invalid('kind', `is ${JSON.stringify(kind)}`, `one of ${hintKinds.join(', ')}`)
+}
+
+function refuseUseless({ spec }: ScheduleRow, given: NewHint, now: number): void {
+  const { expiresAt } = given
+  if (expiresAt <= now) throw invalid('expiresAt', `is ${expiresAt}`, `after now, which is ${now}`)
+  if (given.kind === 'oneshot' && given.at >= expiresAt) {
+    throw invalid('at', `is ${given.at}`, `before the hint expires, which is at ${expiresAt}`)
+  }
+  if (given.kind === 'interval' && spec.timing.at !== undefined) {
+    throw invalid('kind', 'is interval', `oneshot, because schedule ${JSON.stringify(spec.name)} runs only once`)
+  }
+}
