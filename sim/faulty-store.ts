@@ -1,5 +1,5 @@
 import { turnOfTheEventLoop } from '../src/engine/loop.ts'
-import type { LeaseRequest, NewRun, Store, StoreReads, Wake } from '../src/store/port.ts'
+import type { LeaseRequest, NewRun, Store, Wake } from '../src/store/port.ts'
 import { arrive, join, leave, together } from './arrival.ts'
 import { failure } from './brittle-database.ts'
 import type { Process } from './process.ts'
@@ -34,19 +34,23 @@ export interface Call {
   joined: Call | null
 }
 
+type NamedStep = Parameters<Store['do']>[0]
+
 export type Came = { readonly value: unknown } | { readonly error: unknown }
 
-const reads: ReadonlySet<string> = new Set(['leasesOf'])
-
 export function isRead(verb: string): boolean {
-  return verb.startsWith('read.') || reads.has(verb)
+  return verb.startsWith('read.')
 }
 
 /** The store as one process sees it: the real one, behind whatever happens to calls on their way. */
 export function faultyStore(world: World, process: Process): Store {
-  const read = verbsOf(world, process, 'read.', (): object => world.store.read)
   const own: Record<string, unknown> = {
-    read: read as unknown as StoreReads,
+    do: (verb: NamedStep, ...args: unknown[]) => {
+      return begin(world, process, { verb: verb.name, args, make: () => world.store.do(verb, ...args) })
+    },
+    look: (read: NamedStep, ...args: unknown[]) => {
+      return begin(world, process, { verb: `read.${read.name}`, args, make: () => world.store.look(read, ...args) })
+    },
     keepsOrder: world.scenery.keepsOrder,
     hears: () => !(process.isDeaf && process.knowsItIsDeaf),
     wakeOthers: () => world.wakes.toOthers(process),
@@ -65,24 +69,18 @@ export function faultyStore(world: World, process: Process): Store {
       return () => process.ears.delete(listener)
     },
   }
-  return verbsOf(world, process, '', (): object => world.store, own) as Store
+  return verbsOf(world, process, (): object => world.store, own) as Store
 }
 
 /** Verbs are made when they are first asked for, and are the same from then on. */
-function verbsOf(
-  world: World,
-  process: Process,
-  prefix: string,
-  real: () => object,
-  own: Record<string, unknown> = {},
-): object {
+function verbsOf(world: World, process: Process, real: () => object, own: Record<string, unknown>): object {
   return new Proxy(own, {
     get(made, name) {
       if (typeof name !== 'string' || Object.hasOwn(made, name)) return Reflect.get(made, name)
       const value: unknown = Reflect.get(real(), name)
       if (typeof value !== 'function') return value
       made[name] = (...args: unknown[]) => {
-        return begin(world, process, { verb: `${prefix}${name}`, args, make: () => value.apply(real(), args) })
+        return begin(world, process, { verb: name, args, make: () => value.apply(real(), args) })
       }
       return made[name]
     },
@@ -123,7 +121,7 @@ function isTrouble({ scenery }: World, { verb, fate: { isSlow, end } }: Call): b
   // Where order is kept, whatever follows a slow call is slow.
   if (isSlow && scenery.keepsOrder) return true
   if (verb === 'lease') return isSlow
-  return (verb === 'renew' || verb === 'leasesOf') && (isSlow || end !== 'fine')
+  return (verb === 'renew' || verb === 'read.leasesOf') && (isSlow || end !== 'fine')
 }
 
 async function takeEffect(world: World, call: Call): Promise<void> {

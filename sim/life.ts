@@ -1,4 +1,5 @@
 import { turnOfTheEventLoop } from '../src/engine/loop.ts'
+import { setQueue } from '../src/store/queues/set-queue.ts'
 import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
 import { stuck } from './invariants/liveness.ts'
@@ -60,7 +61,7 @@ async function begin(world: World): Promise<void> {
   world.isCalm = true
   for (const name of queueNames) {
     if (random.chance(0.8))
-      await settled(world, people.store.setQueue(name, { policy: drawQueueChange(random), actor }))
+      await settled(world, people.store.do(setQueue, name, { policy: drawQueueChange(random), actor }))
   }
   world.isCalm = luck
   new People(world).begin()
@@ -155,7 +156,7 @@ function calm(world: World): void {
     timeline.add(random.between(0, 50), process, 'target ends', finish)
   }
   for (const queue of queueNames) {
-    people.store.setQueue(queue, { policy: { rateLimit: null }, actor }).catch((error: Error) => {
+    people.store.do(setQueue, queue, { policy: { rateLimit: null }, actor }).catch((error: Error) => {
       world.broke(new Breach('a calm store answers', { error: error.message }))
     })
   }

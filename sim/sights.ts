@@ -52,5 +52,5 @@ export function seeAnswer(history: History, { verb, args }: Pick<Call, 'verb' | 
     }
     for (const { outcome } of args[0] as AttemptEnd[]) see(`attempt ended ${outcome.kind}`)
   }
-  if (verb === 'leasesOf' && (value as Lease[]).length > 0) see('claim found after an unknown commit')
+  if (verb === 'read.leasesOf' && (value as Lease[]).length > 0) see('claim found after an unknown commit')
 }

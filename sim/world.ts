@@ -134,7 +134,7 @@ export class World {
     const left = this.timeline.of(worker).filter(({ what }) => what === 'alarm')
     // An end that was written before it was known to be is read, to be told, beside everything else.
     // What the program around it takes in is no concern of the worker.
-    const aside = ['read.run', 'read.attempts', 'enqueue']
+    const aside = ['read.findRun', 'read.listAttempts', 'enqueue']
     const calls = [...worker.calls].map(({ verb }) => verb).filter((verb) => !aside.includes(verb))
     const facts = () => ({ worker: worker.name, alarmsInMs: left.map(({ at }) => at - this.timeline.now), calls })
     const held = [...this.books.runs.records.values()].filter(({ places: [place] }) => {
@@ -232,7 +232,7 @@ export class World {
   answered({ verb, process, madeAt }: Call, value: unknown): void {
     if (verb === 'read.nextInstants') this.#looked(process, madeAt)
     if (verb === 'lease') this.witness.granted(process, (value as LeaseAnswer).leases)
-    if (verb === 'leasesOf') this.witness.granted(process, value as Lease[])
+    if (verb === 'read.leasesOf') this.witness.granted(process, value as Lease[])
     if (verb === 'renew') this.witness.renewed(process, value as Renewal[], madeAt)
   }
 

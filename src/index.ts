@@ -1,4 +1,5 @@
 /** `belfry`: the library. A program opens a store, registers handlers, and may become a worker. */
+
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -28,6 +29,8 @@ import { nouns } from './operations/table.ts'
 import type { Behind, HandlerOptions, Served, ServeOptions } from './serving.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
+import { nextInstants } from './store/reads/next-instants.ts'
+import { workAhead } from './store/reads/queue.ts'
 import { isProvenDead, ownIdentity } from './store/workers/process-identity.ts'
 import { commandExecutor } from './targets/command/execute.ts'
 import type { Handler } from './targets/handler/run.ts'
@@ -278,8 +281,8 @@ export class Belfry {
   async nextInstant(): Promise<number | null> {
     this.#refuseClosed()
     const [{ scheduleAt, leaseExpiresAt }, { nextAt }] = await Promise.all([
-      this.#store.read.nextInstants(),
-      this.#store.read.workAhead(),
+      this.#store.look(nextInstants),
+      this.#store.look(workAhead),
     ])
     const instants = [scheduleAt, leaseExpiresAt, nextAt].filter((at) => at !== null)
     return instants.length === 0 ? null : Math.min(...instants)

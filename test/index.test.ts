@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Belfry, type HandlerRun, type OpenOptions, RunFailure } from '../src/index.ts'
 import { openStore } from '../src/store/open.ts'
 import { ownIdentity } from '../src/store/workers/process-identity.ts'
+import { registerWorker } from '../src/store/workers/worker.ts'
 import { TestClock } from '../src/testing/clock.ts'
 import { errorOf, problemsIn } from './operations/desk.ts'
 import { postgresUrl } from './postgres.ts'
@@ -175,7 +176,7 @@ describe('a program that embeds Belfry', () => {
     const dead = await openStore(store)
     const can = { kinds: ['handler'] }
     const process = { ...identity, pid }
-    const workerId = await dead.registerWorker({ name: 'dead', host: 'here', can, beatMs: 60_000, process })
+    const workerId = await dead.do(registerWorker, { name: 'dead', host: 'here', can, beatMs: 60_000, process })
     await dead.lease({ queue: 'default', workerId, claimId: 'of the dead', can, limit: 1 })
     await dead.close()
     const reclaimed = heard(belfry, 'run.reclaimed')

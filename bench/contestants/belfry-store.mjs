@@ -1,3 +1,5 @@
+import { setQueue } from '../../dist/store/queues/set-queue.js'
+import { registerWorker } from '../../dist/store/workers/worker.js'
 import { openStore } from '../../dist/store/open.js'
 import { ceiling, payload, taskName } from '../work.mjs'
 
@@ -8,8 +10,8 @@ const leaseMs = 30_000
 /** The few calls of Belfry's store that its engine makes on the way of a run. */
 export async function openPort(place, queue = 'default') {
   const store = await openStore(place.store)
-  await store.setQueue(queue, { policy: { maxConcurrent: ceiling }, actor })
-  const workerId = await store.registerWorker({ name: 'bench', host: 'bench', can, beatMs: 60_000 })
+  await store.do(setQueue, queue, { policy: { maxConcurrent: ceiling }, actor })
+  const workerId = await store.do(registerWorker, { name: 'bench', host: 'bench', can, beatMs: 60_000 })
   let claims = 0
   return {
     store,

@@ -1,3 +1,6 @@
+import { setQueue } from '../../dist/store/queues/set-queue.js'
+import { putSchedule } from '../../dist/store/schedules/put-schedule.js'
+import { clockNow } from '../../dist/store/statement.js'
 import { actor, openPort } from '../contestants/belfry-store.mjs'
 import { median, medianOf } from '../figures.mjs'
 import { copiesAfter, filler, settleDown } from '../fill.mjs'
@@ -51,7 +54,7 @@ async function fill({ place, ready, size = 1_000, ended = 0, keyed = 0 }) {
   const startedAt = performance.now()
   const port = await openPort(place)
   const { store } = port
-  await store.setQueue(occurrences, { policy: { maxConcurrent: 500 }, actor })
+  await store.do(setQueue, occurrences, { policy: { maxConcurrent: 500 }, actor })
   await port.enqueue(1)
   await port.settle(await port.lease(1))
   const copies = filler(store)
@@ -65,7 +68,7 @@ async function fill({ place, ready, size = 1_000, ended = 0, keyed = 0 }) {
     queue: occurrences,
     target: { handler: taskName },
   }
-  await store.putSchedule(spec, { mode: 'put', actor })
+  await store.do(putSchedule, spec, { mode: 'put', actor })
   const { next_run_at: nextRunAt } = await copies.newest('schedule', 'id')
   await copies.schedules(size - 1, `${nextRunAt} + 24 * ${hourMs} + n`)
   await port.close()
@@ -75,7 +78,7 @@ async function fill({ place, ready, size = 1_000, ended = 0, keyed = 0 }) {
 
 /** One run of the key is at work for as long as the measure lasts, so that all others wait for it. */
 async function fillKey(port, count) {
-  await port.store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+  await port.store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 1 }, actor })
   for (let left = count; left > 0; left -= 1_000) await port.enqueue(1_000, { concurrencyKey: 'full' })
 }
 
@@ -128,7 +131,7 @@ function dueMaker(store) {
   const { write } = filler(store)
   let next = 0
   return async (batch) => {
-    const now = await store.read.now()
+    const now = await store.look(clockNow)
     const from = copiesAfter + 1 + (next % 900)
     next += batch
     const instants = ['next_run_at', 'next_due_at', 'wake_at'].map((column) => `${column} = ${now - 5}`)

@@ -1,3 +1,5 @@
+import { putSchedule } from '../../dist/store/schedules/put-schedule.js'
+import { clockNow } from '../../dist/store/statement.js'
 import { Belfry } from '../../dist/index.js'
 import { actor, openPort } from '../contestants/belfry-store.mjs'
 import { medianOf } from '../figures.mjs'
@@ -46,8 +48,8 @@ async function fill({ place, schedules }) {
     target: { handler: taskName },
     payload: { day: 'today' },
   }
-  await store.putSchedule(spec, { mode: 'create', actor })
-  await filler(store).schedules(schedules - 1, `${(await store.read.now()) + dayMs} + n`)
+  await store.do(putSchedule, spec, { mode: 'create', actor })
+  await filler(store).schedules(schedules - 1, `${(await store.look(clockNow)) + dayMs} + n`)
   await close()
   await settleDown(place)
 }

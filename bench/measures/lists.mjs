@@ -1,3 +1,4 @@
+import { listRuns } from '../../dist/store/reads/runs.js'
 import pg from 'pg'
 import { summariesOf } from '../../dist/store/reads/run.js'
 import { databaseOf } from '../../dist/store/sql-store.js'
@@ -50,10 +51,10 @@ async function pages({ place, size }) {
   await copies.ended(size, { enqueued_at: `${madeAt} - ${size} + n` })
   await settleDown(place)
   const far = copiesAfter + size - pageRuns * (pageFar - 1)
-  const first = await store.read.runs({ limit: 1, status: 'completed' })
+  const first = await store.look(listRuns, { limit: 1, status: 'completed' })
   if (first.runs.length !== 1) throw new Error('nothing was filled')
   const places = [undefined, `made/${madeAt - size + (far - copiesAfter)}/${idText(far)}`]
-  const byMade = async (before) => (await store.read.runs({ limit: pageRuns, ...(before && { before }) })).runs
+  const byMade = async (before) => (await store.look(listRuns, { limit: pageRuns, ...(before && { before }) })).runs
   const byId = (before) => databaseOf(store).read(() => pageById({ ns }, before))
   const [madeFirst, madeFar] = await Promise.all(places.map(byMade))
   const [idFirst, idFar] = await Promise.all([Number.MAX_SAFE_INTEGER, far].map(byId))

@@ -1,3 +1,5 @@
+import { putSchedule } from '../../dist/store/schedules/put-schedule.js'
+import { clockNow } from '../../dist/store/statement.js'
 import { Belfry } from '../../dist/index.js'
 import { actor, openPort } from '../contestants/belfry-store.mjs'
 import { percentiles } from '../figures.mjs'
@@ -51,13 +53,13 @@ export async function child(input) {
 /** One schedule every few ms, each at an instant of its own, made by the verb; how long that takes is tried before. */
 async function spreadOut({ store }, { schedules, overMs }) {
   const put = (name, at) => {
-    return store.putSchedule({ name, timing: { at }, target: { handler: taskName } }, { mode: 'create', actor })
+    return store.do(putSchedule, { name, timing: { at }, target: { handler: taskName } }, { mode: 'create', actor })
   }
   const begunAt = performance.now()
-  const tomorrow = (await store.read.now()) + 86_400_000
+  const tomorrow = (await store.look(clockNow)) + 86_400_000
   for (let index = 0; index < trials; index++) await put(`trial-${index}`, tomorrow)
   const eachMs = (performance.now() - begunAt) / trials
-  const firstAt = (await store.read.now()) + Math.ceil(2 * eachMs * schedules) + startMs
+  const firstAt = (await store.look(clockNow)) + Math.ceil(2 * eachMs * schedules) + startMs
   for (let index = 0; index < schedules; index++) {
     await put(`one-${index}`, firstAt + Math.floor((index * overMs) / schedules))
   }
@@ -66,9 +68,9 @@ async function spreadOut({ store }, { schedules, overMs }) {
 
 /** Copies of one schedule, so that making them does not take longer than the wait for them. */
 async function allAtOnce({ store }, { schedules }) {
-  const firstAt = (await store.read.now()) + 2 * startMs
+  const firstAt = (await store.look(clockNow)) + 2 * startMs
   const spec = { name: 'herd', timing: { at: firstAt }, target: { handler: taskName } }
-  await store.putSchedule(spec, { mode: 'create', actor })
+  await store.do(putSchedule, spec, { mode: 'create', actor })
   await filler(store).schedules(schedules - 1)
   return { firstAt }
 }

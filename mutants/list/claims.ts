@@ -153,8 +153,8 @@ export const claims: readonly Mutant[] = [
     edits: [
       [
         'SqlStore.#withoutUnread',
-        'this.#write(setApart, request.claimId, unread)',
-        'this.#write(setApart, request.claimId, [])',
+        'this.do(setApart, request.claimId, unread)',
+        'this.do(setApart, request.claimId, [])',
       ],
     ],
     suites: known,

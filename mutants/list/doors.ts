@@ -39,7 +39,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'What was drained is leased still, and goes to somebody else when its lease expires.',
     edits: [
       [
-        'lease-to-host.ts drain',
+        'drainQueue',
         '    answer.leases.map(({ runId, fence, scheduleId }) =>',
         '    answer.leases.slice(1).map(({ runId, fence, scheduleId }) =>',
       ],
@@ -49,9 +49,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'other-place-not-in-the-definition',
     hazard: 'A run with another priority is looked for at its old place, and can be neither cancelled nor held.',
-    edits: [
-      ['reprioritise-run.ts reprioritise', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)'],
-    ],
+    edits: [['reprioritiseRun', 'yield* run(redefine, id, priority)', 'yield* run(redefine, id, before)']],
     suites: [conformance('memory: a (run|parked run) (gets|that got) another place'), sched],
   },
   {
@@ -78,7 +76,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A run that was moved before the one of its key that stands in line goes after it all the same.',
     edits: [
       [
-        'reprioritise-run.ts reprioritise',
+        'reprioritiseRun',
         'for (const gate of gates) yield* regateLocked(gate)',
         'for (const gate of gates.slice(1)) yield* regateLocked(gate)',
       ],
@@ -252,7 +250,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A reader of events passes by what a transaction that is still open will write into the past.',
     edits: [
       [
-        'reads/events.ts events',
+        'listEvents',
         '(openAt as number | null) ?? Number.POSITIVE_INFINITY',
         'openAt === -1 ? 0 : Number.POSITIVE_INFINITY',
       ],

@@ -1,6 +1,16 @@
 import { pause } from '../../src/core/clock.ts'
 import { BelfryError, isPassing } from '../../src/core/error.ts'
+import { backfillSchedule } from '../../src/store/backfill.ts'
 import type { Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
@@ -77,35 +87,38 @@ export class People {
         return enqueueSome(this.#world, this.#keys)
       case 'put':
         if (scenery.schedulesMax === 0) return undefined
-        return store.putSchedule(drawSpec(this.#world, schedule), { mode: 'put', actor })
+        return store.do(putSchedule, drawSpec(this.#world, schedule), { mode: 'put', actor })
       case 'pause':
-        return this.#insisting((again) => again.pauseSchedule(schedule, { reason: 'for a test', actor }))
+        return this.#insisting((again) => again.do(pauseSchedule, schedule, { reason: 'for a test', actor }))
       case 'pause for a while':
-        return store.pauseSchedule(schedule, { until: clock.now() + random.between(10, 20_000), reason: 'for a while' })
+        return store.do(pauseSchedule, schedule, {
+          until: clock.now() + random.between(10, 20_000),
+          reason: 'for a while',
+        })
       case 'resume':
-        return this.#insisting((again) => again.resumeSchedule(schedule, { actor }))
+        return this.#insisting((again) => again.do(resumeSchedule, schedule, { actor }))
       case 'delete':
-        return store.deleteSchedule(schedule, { cancelLeased: random.chance(0.5), actor })
+        return store.do(deleteSchedule, schedule, { cancelLeased: random.chance(0.5), actor })
       case 'hint':
         return this.#hint()
       case 'clear hints':
-        return store.clearHints(schedule, ['interval', 'oneshot'])
+        return store.do(clearHints, schedule, ['interval', 'oneshot'])
       case 'run now':
-        return store.runNow(schedule, { force: random.chance(0.3) })
+        return store.do(runNow, schedule, { force: random.chance(0.3) })
       case 'backfill':
-        return store.backfill(schedule, drawBackfill(this.#world))
+        return store.do(backfillSchedule, schedule, drawBackfill(this.#world))
       case 'cancel':
-        return this.#insisting((again) => again.cancel(run, 'nobody wants it'))
+        return this.#insisting((again) => again.do(cancelRun, run, 'nobody wants it'))
       case 'reset':
-        return store.reset(this.#someRun('parked')[0] ?? run)
+        return store.do(resetRun, this.#someRun('parked')[0] ?? run)
       case 'retry':
-        return store.retry(run, { latest: random.chance(0.2) && this.#isOfSchedule(run) })
+        return store.do(retryRun, run, { latest: random.chance(0.2) && this.#isOfSchedule(run) })
       case 'set queue':
-        return store.setQueue(queue, { policy: drawQueueChange(random), actor })
+        return store.do(setQueue, queue, { policy: drawQueueChange(random), actor })
       case 'pause queue':
-        return store.setQueue(queue, { paused: { reason: 'for a test' }, actor })
+        return store.do(setQueue, queue, { paused: { reason: 'for a test' }, actor })
       case 'resume queue':
-        return this.#insisting((again) => again.setQueue(queue, { paused: false, actor }))
+        return this.#insisting((again) => again.do(setQueue, queue, { paused: false, actor }))
     }
   }
 
@@ -113,7 +126,7 @@ export class People {
     const there = schedulesThere(this.#world)
     if (there.length === 0) return undefined
     const { name } = this.#world.random.pick(there).spec
-    return this.#world.people.store.hint(name, drawHint(this.#world, name))
+    return this.#world.people.store.do(setHint, name, drawHint(this.#world, name))
   }
 
   /** Some run of the newest, or of those that stand so. */

@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { BelfryError, isPassing } from '../core/error.ts'
 import type { ConfigWritten } from '../operations/config/apply.ts'
 import type { OperationContext } from '../operations/context.ts'
+import { noteConfigFault } from '../store/config-fault.ts'
 import { applyRead, placeOfFile } from './apply-file.ts'
 import { type ConfigFile, readConfigFile } from './file.ts'
 import { isTrusted, type Trust } from './trust.ts'
@@ -154,7 +155,7 @@ export class ConfigWatch {
     if (says === null && this.#noted === null) return
     const { path, context } = this.#watched
     try {
-      await context.store.noteConfigFault(placeOfFile(path), says)
+      await context.store.do(noteConfigFault, placeOfFile(path), says)
       this.#noted = says
     } catch {
       // The store is away, or worse, which others tell. The next look notes it.

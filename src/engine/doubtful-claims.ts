@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import { leasesOf } from '../store/leases/lease.ts'
 import type { Lease, Store } from '../store/port.ts'
 
 /** A server works on what it was asked for as long as it allows any statement, and does not notice before that nobody listens. */
@@ -32,12 +33,12 @@ export class DoubtfulClaims {
   }
 
   /** Tells what has been granted since, each lease once. */
-  async tellGranted(store: Pick<Store, 'leasesOf'>, tell: (lease: Lease) => void): Promise<void> {
+  async tellGranted(store: Pick<Store, 'look'>, tell: (lease: Lease) => void): Promise<void> {
     if (this.waitMs > 0) return
     const now = this.#clock.monotonic()
     this.#askAt = now + askAgainMs
     for (const [claimId, until] of this.#until) {
-      const leases = await store.leasesOf(claimId)
+      const leases = await store.look(leasesOf, claimId)
       if (leases.length > 0 || now >= until) this.#until.delete(claimId)
       for (const lease of leases) tell(lease)
     }

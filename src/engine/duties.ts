@@ -1,4 +1,9 @@
 import { overdueMs } from '../core/overdue.ts'
+import { noticeOverdue } from '../store/notice-overdue.ts'
+import { overdueSchedules } from '../store/reads/schedule.ts'
+import { repair } from '../store/schedules/repair.ts'
+import { clockNow } from '../store/statement.ts'
+import { takeDuty } from '../store/workers/take-duty.ts'
 import type { EngineContext } from './context.ts'
 
 /** A duty is held a little longer than the pause between its rounds, so that it stays with one worker. */
@@ -57,7 +62,7 @@ export class Duties {
   #has(name: string): Promise<boolean> {
     const { context, workerId } = this.#options
     const forMs = Math.max(dutyMsMin, 3 * context.settings.beatMs)
-    return context.store.takeDuty({ name, workerId: workerId(), forMs })
+    return context.store.do(takeDuty, { name, workerId: workerId(), forMs })
   }
 
   async #reconcile(): Promise<void> {
@@ -66,13 +71,13 @@ export class Duties {
     await this.#noticeOverdue()
     if (clock.monotonic() < this.#repairAt) return
     this.#repairAt = clock.monotonic() + settings.reconcileMs
-    for (const repaired of await store.repair({ limit: repairLimit })) events.tell('store.repaired', repaired)
+    for (const repaired of await store.do(repair, { limit: repairLimit })) events.tell('store.repaired', repaired)
   }
 
   async #tellOverdue(): Promise<void> {
     const { context, lookAgain } = this.#options
-    const now = await context.store.read.now()
-    const overdue = await context.store.read.overdueSchedules({ lateMs: overdueMsMin, limit: repairLimit })
+    const now = await context.store.look(clockNow)
+    const overdue = await context.store.look(overdueSchedules, { lateMs: overdueMsMin, limit: repairLimit })
     for (const { spec, wakeAt } of overdue) {
       const behindMs = overdueMs({ now, wakeAt: wakeAt ?? now, timing: spec.timing })
       if (behindMs !== null) context.events.tell('schedule.overdue', { schedule: spec.name, overdueMs: behindMs })
@@ -85,7 +90,7 @@ export class Duties {
     const { store } = this.#options.context
     for (let step = 0; step < noticeStepsMax; step++) {
       const from = this.#noticeFrom
-      const { next } = await store.noticeOverdue({ limit: noticeLimit, ...(from !== undefined && { from }) })
+      const { next } = await store.do(noticeOverdue, { limit: noticeLimit, ...(from !== undefined && { from }) })
       this.#noticeFrom = next ?? undefined
       if (next === null) return
     }

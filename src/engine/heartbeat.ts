@@ -1,3 +1,4 @@
+import { cancelRequests } from '../store/reads/lease.ts'
 import { attemptName, type EngineContext } from './context.ts'
 import { stopHolding } from './holdings.ts'
 import { loseHolding } from './lose.ts'
@@ -51,7 +52,7 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
 export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
   for (const workerId of workerIds) {
-    for (const name of await store.read.cancelRequests(workerId)) {
+    for (const name of await store.look(cancelRequests, workerId)) {
       const holding = holdings.get(name)
       if (holding !== undefined) stopHolding(holding, 'cancelled')
     }

@@ -1,4 +1,5 @@
 import type { NextInstants } from '../store/port.ts'
+import { nextInstants } from '../store/reads/next-instants.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
 
@@ -9,7 +10,7 @@ export async function readInstants(
   jumped: () => void,
 ): Promise<NextInstants & { readonly behindMs: number }> {
   const before = clock.monotonic()
-  const instants = await store.read.nextInstants()
+  const instants = await store.look(nextInstants)
   const { jumpedMs, behindMs } = watch.look({ now: instants.now, before, after: clock.monotonic() })
   if (jumpedMs !== 0) {
     events.tell('clock.jumped', { byMs: jumpedMs })

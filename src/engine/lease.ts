@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { pause } from '../core/clock.ts'
 import { BelfryError, isPassing } from '../core/error.ts'
 import type { Capabilities } from '../core/plan.ts'
+import { leasesOf } from '../store/leases/lease.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../store/port.ts'
+import { workAhead } from '../store/reads/queue.ts'
 import type { EngineContext } from './context.ts'
 import { DoubtfulClaims } from './doubtful-claims.ts'
 import { fullPollMs, KnownQueues } from './known-queues.ts'
@@ -152,7 +154,7 @@ export class Lessor {
     // Whoever asks from here on wants another look.
     this.#lookAt = Number.POSITIVE_INFINITY
     try {
-      const { now, queues, nextAt } = await store.read.workAhead(this.#options.can())
+      const { now, queues, nextAt } = await store.look(workAhead, this.#options.can())
       const monotonic = clock.monotonic()
       this.#add(queues.filter((queue) => this.#known.mayHaveRoom(queue, monotonic)))
       await this.#leaseAsked()
@@ -264,7 +266,7 @@ export class Lessor {
     const { store, clock } = context
     while (clock.monotonic() < trustedUntil || isOpen()) {
       try {
-        return await store.leasesOf(claimId)
+        return await store.look(leasesOf, claimId)
       } catch (error) {
         if (!isPassing(error)) throw error
         await pause(clock, clock.monotonic() < trustedUntil ? askAgainMs : askLateMs)

@@ -1,4 +1,8 @@
 import type { HeldLease, Reclaimed, ReclaimRequest } from '../store/port.ts'
+import { listAttempts } from '../store/reads/attempts.ts'
+import { leasesOfWorkers } from '../store/reads/lease.ts'
+import { findRun } from '../store/reads/run.ts'
+import { listWorkers } from '../store/reads/worker.ts'
 import type { WorkerView } from '../store/view.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
@@ -59,19 +63,19 @@ export async function reclaimTick(options: ReclaimOptions): Promise<number> {
 
 async function buryDead({ context, coroner, workerId, met }: ReclaimOptions): Promise<void> {
   const { store } = context
-  const workers = await store.read.workers()
+  const workers = await store.look(listWorkers)
   const others = workers.filter(({ id, stoppedAt }) => stoppedAt === null && id !== workerId())
   const dead = others.filter((worker) => coroner.isDead(worker))
   met(others.length - dead.length)
   if (dead.length === 0) return
   const ids = dead.map(({ id }) => id)
-  const leases = await store.read.leasesOfWorkers(ids, batchMax)
+  const leases = await store.look(leasesOfWorkers, ids, batchMax)
   if (leases.length > 0) {
     await coroner.endLeftovers(leases)
     await takeBack(context, { deadWorkers: ids, expired: false, limit: batchMax })
   }
   // Those that still hold something are seen again; the others need not be looked at any more.
-  const left = new Set((await store.read.leasesOfWorkers(ids, batchMax)).map((lease) => lease.workerId))
+  const left = new Set((await store.look(leasesOfWorkers, ids, batchMax)).map((lease) => lease.workerId))
   const buried = ids.filter((id) => !left.has(id))
   if (buried.length > 0) await store.beat(buried, { died: true })
 }
@@ -87,7 +91,7 @@ async function takeBack(context: EngineContext, request: ReclaimRequest): Promis
 
 /** Whoever waits for a run to fail or park hears of it, also when nobody was left to say so. */
 async function tellEnd({ store, events }: EngineContext, { runId, fence, status, reason }: Reclaimed): Promise<void> {
-  const [run, attempts] = await Promise.all([store.read.run(runId), store.read.attempts(runId)])
+  const [run, attempts] = await Promise.all([store.look(findRun, runId), store.look(listAttempts, runId)])
   const attempt = attempts.find((one) => one.fence === fence)
   events.tell(eventOfEnd(status), {
     runId,

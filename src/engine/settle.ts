@@ -2,6 +2,8 @@ import { BelfryError } from '../core/error.ts'
 import { reasonText } from '../core/reason.ts'
 import type { RunStatus } from '../core/run-state.ts'
 import type { AttemptEnd, Settled } from '../store/port.ts'
+import { listAttempts } from '../store/reads/attempts.ts'
+import { findRun } from '../store/reads/run.ts'
 import { attemptName, type EngineContext } from './context.ts'
 import { eventOfEnd, type RunEnded } from './events.ts'
 import type { Holding } from './holdings.ts'
@@ -185,7 +187,7 @@ export class Settler {
   async #tellAsRead(finished: Finished): Promise<void> {
     const { events, store } = this.#context
     const { lease } = finished.holding
-    const [run, attempts] = await Promise.all([store.read.run(lease.runId), store.read.attempts(lease.runId)])
+    const [run, attempts] = await Promise.all([store.look(findRun, lease.runId), store.look(listAttempts, lease.runId)])
     const attempt = attempts.find(({ fence }) => fence === lease.fence)
     if (run === null || attempt === undefined) {
       events.tell('run.forgotten', attemptName(lease))

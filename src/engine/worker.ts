@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
 import type { Capabilities } from '../core/plan.ts'
 import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
+import { workAhead } from '../store/reads/queue.ts'
 import { ownIdentity } from '../store/workers/process-identity.ts'
+import { registerWorker } from '../store/workers/worker.ts'
 import { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './context.ts'
 import { Duties } from './duties.ts'
@@ -158,7 +160,7 @@ export class Worker {
     const endsAt = clock.monotonic() + forMs
     await this.quiet()
     while (this.#isLeasing) {
-      const { now, nextAt } = await store.read.workAhead(this.#can())
+      const { now, nextAt } = await store.look(workAhead, this.#can())
       if (nextAt === null || clock.monotonic() + nextAt - now > endsAt) return
       await this.#sleep(nextAt - now)
       await this.quiet()
@@ -246,7 +248,7 @@ export class Worker {
     const { store, settings } = this.#context
     const { name, start } = this.options
     const identity = ownIdentity()
-    const id = await store.registerWorker({
+    const id = await store.do(registerWorker, {
       name,
       host: hostname(),
       can: this.#offer(),

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import type { Store } from '../store/port.ts'
+import { listWorkers } from '../store/reads/worker.ts'
 import type { WorkerView } from '../store/view.ts'
 import { isProvenDead } from '../store/workers/process-identity.ts'
 
@@ -12,7 +13,7 @@ const beatsMissedMax = 2
  */
 export async function refuseBesideOthers(clock: Clock, store: Store, ownId: string | null): Promise<void> {
   const now = [systemClock.now(), clock.now()]
-  const others = (await store.read.workers()).filter((worker) => {
+  const others = (await store.look(listWorkers)).filter((worker) => {
     return worker.id !== ownId && isPerhapsLive(worker, now)
   })
   const [first] = others

@@ -1,4 +1,8 @@
 import { BelfryError } from '../core/error.ts'
+import { listQueues } from '../store/reads/queue.ts'
+import { findRoutine, listRoutines } from '../store/reads/routine.ts'
+import { findRun } from '../store/reads/run.ts'
+import { findSchedule, listSchedules } from '../store/reads/schedule.ts'
 import type { RoutineView } from '../store/routine-steps.ts'
 import type { RunView, ScheduleView } from '../store/view.ts'
 import type { OperationContext } from './context.ts'
@@ -10,11 +14,11 @@ const namesMax = 1_000
 
 /** The schedule that has this name now, or of a deleted one the id; a name that nobody has is refused. */
 export async function presentSchedule(context: OperationContext, name: string): Promise<ScheduleView> {
-  return (await context.store.read.schedule(name)) ?? (await throwAbsentSchedule(context, name))
+  return (await context.store.look(findSchedule, name)) ?? (await throwAbsentSchedule(context, name))
 }
 
 export async function throwAbsentSchedule({ store }: OperationContext, name: string): Promise<never> {
-  const known = (await store.read.schedules({ limit: namesMax })).map(({ spec }) => spec.name)
+  const known = (await store.look(listSchedules, { limit: namesMax })).map(({ spec }) => spec.name)
   const otherwise =
     known.length === 0
       ? 'This store has no schedules at all; look whether it is the one you mean.'
@@ -23,23 +27,23 @@ export async function throwAbsentSchedule({ store }: OperationContext, name: str
 }
 
 export async function throwAbsentQueue({ store }: OperationContext, name: string): Promise<never> {
-  const known = (await store.read.queues()).map((queue) => queue.name)
+  const known = (await store.look(listQueues)).map((queue) => queue.name)
   throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
 }
 
 /** The routine that has this name now; a name that nobody has is refused. */
 export async function presentRoutine(context: OperationContext, name: string): Promise<RoutineView> {
-  return (await context.store.read.routine(name)) ?? (await throwAbsentRoutine(context, name))
+  return (await context.store.look(findRoutine, name)) ?? (await throwAbsentRoutine(context, name))
 }
 
 export async function throwAbsentRoutine({ store }: OperationContext, name: string): Promise<never> {
-  const known = (await store.read.routines({ limit: namesMax })).map((routine) => routine.name)
+  const known = (await store.look(listRoutines, { limit: namesMax })).map((routine) => routine.name)
   throw absent('routine', name, known, 'List those that exist with `belfry routine list`.')
 }
 
 /** The run that has this id; one that is not, or not any more, is refused. */
 export async function presentRun({ store }: OperationContext, id: string): Promise<RunView> {
-  const found = await store.read.run(id)
+  const found = await store.look(findRun, id)
   if (found === null) throw absentRun(id)
   return found
 }

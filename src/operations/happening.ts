@@ -1,9 +1,10 @@
 import { comparePlaces, type EventPage, type EventPlace, type EventView } from '../store/event-view.ts'
+import { listEvents } from '../store/reads/events.ts'
 import type { OperationContext } from './context.ts'
 
 export { comparePlaces, type EventPage, type EventPlace, type EventView }
 
 /** What has happened since a place, oldest first; `null` asks where now is. */
 export function eventsSince({ store }: OperationContext, place: EventPlace | null, limit: number): Promise<EventPage> {
-  return store.read.events(place, limit)
+  return store.look(listEvents, place, limit)
 }

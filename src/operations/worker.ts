@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { listWorkers } from '../store/reads/worker.ts'
+import { clockNow } from '../store/statement.ts'
 import type { WorkerView } from '../store/view.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/workers/process-identity.ts'
 import { limit, limitDefault } from './fields.ts'
@@ -147,7 +149,7 @@ const list = operation({
   ),
   async run({ store }, page) {
     const asked = { limit: limitDefault, ...onlyGiven(page) }
-    const [workers, now] = await Promise.all([store.read.workers(asked), store.read.now()])
+    const [workers, now] = await Promise.all([store.look(listWorkers, asked), store.look(clockNow)])
     return workers.map((worker) => workerOf(worker, now))
   },
 })

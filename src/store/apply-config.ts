@@ -6,7 +6,7 @@ import { checkActor, checkText, keyLengthMax, nameLengthMax } from './check.ts'
 import type { StoreContext } from './context.ts'
 import { lockManaged, refuseManaged } from './managed.ts'
 import { setQueue } from './queues/set-queue.ts'
-import { queue as readQueue } from './reads/queue.ts'
+import { findQueue as readQueue } from './reads/queue.ts'
 import { scopeSaid } from './reads/token.ts'
 import { deleteSchedule } from './schedules/delete-schedule.ts'
 import { putSchedule } from './schedules/put-schedule.ts'
@@ -84,6 +84,7 @@ export function* applyConfig(context: StoreContext, config: NewConfig, options: 
   yield* remember(applying, applied)
   return applied
 }
+applyConfig.rehearses = true as const
 
 function check({ source, hash, placedHash = hash, file }: NewConfig, { actor }: ConfigOptions): void {
   checkText(source, 'source', nameLengthMax)

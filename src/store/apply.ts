@@ -4,7 +4,7 @@ import { checkActor } from './check.ts'
 import type { StoreContext } from './context.ts'
 import type { Actor } from './port.ts'
 import { setQueue } from './queues/set-queue.ts'
-import { enqueueImported } from './runs/enqueue.ts'
+import { enqueueImported, runsMade } from './runs/enqueue.ts'
 import { deleteSchedule } from './schedules/delete-schedule.ts'
 import { pauseSchedule } from './schedules/pause-schedule.ts'
 import { putSchedule } from './schedules/put-schedule.ts'
@@ -21,7 +21,7 @@ const lockSchedules = dialects('apply lock schedules', {
 })
 
 /** Makes all changes or none. What is in the way of any of them is told at once, and nothing is changed then. */
-export function* apply(
+export function* applyChanges(
   context: StoreContext,
   changes: readonly Change[],
   { actor }: { readonly actor: Actor },
@@ -34,6 +34,10 @@ export function* apply(
   refuseConflicts(answers)
   return answers
 }
+/** Schedules and queues write their own lines; of the runs this one tells. */
+applyChanges.audits = (answers: readonly Changed[]) =>
+  runsMade(answers.flatMap((changed) => (changed.kind === 'runs' ? changed.answers : [])))
+applyChanges.rehearses = true as const
 
 function namesIn(change: Change, kinds: readonly Change['kind'][]): string[] {
   if (!kinds.includes(change.kind)) return []

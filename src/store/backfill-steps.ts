@@ -1,9 +1,3 @@
-/** What is asked of the store to have made up what a schedule did not do. */
-export interface BackfillSteps {
-  /** Makes runs for instants of a schedule that are over, each of them once. */
-  backfill(name: string, request: BackfillRequest): Promise<BackfillAnswer>
-}
-
 export interface BackfillRequest {
   readonly from: number
   /** The first instant that is not asked for; not after now. */

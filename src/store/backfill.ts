@@ -15,6 +15,7 @@ import { askForWork, runOf, type Work, workOf } from './schedules/occurrence-run
 import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedules/schedule-row.ts'
 import { refuseUnworkable } from './schedules/turn.ts'
 import { all, both, clockNow, dialects, freshIds, inList, one, type Step } from './statement.ts'
+import { runsNamed } from './verb.ts'
 
 const listed = inList.numbers('$2')
 const findEntries = dialects('backfill find entries', {
@@ -38,7 +39,7 @@ const requestFields: ReadonlySet<string> = new Set<keyof BackfillRequest>(['from
  * Makes runs for instants of a schedule that are over, because somebody asks for them. None of them is an occurrence: they
  * use up no instant and move no plan. Each has a key made of its instant, so that whoever asks twice has made nothing twice.
  */
-export function* backfill(context: StoreContext, name: string, request: BackfillRequest): Step<BackfillAnswer> {
+export function* backfillSchedule(context: StoreContext, name: string, request: BackfillRequest): Step<BackfillAnswer> {
   checkRequest(request)
   const schedule = yield* lockNamedSchedule(context, name)
   if (schedule === null) return { answer: 'not-found' }
@@ -66,6 +67,11 @@ export function* backfill(context: StoreContext, name: string, request: Backfill
   const made = fresh.map(({ id, at }) => ({ at, runId: formatId('run', id) }))
   return { answer: 'made', made, left: [...left.values()].sort((a, b) => a.at - b.at), ...(kept !== null && { kept }) }
 }
+backfillSchedule.audits = (answer: BackfillAnswer) =>
+  answer.answer === 'made' && answer.made.length > 0
+    ? { detail: runsNamed(answer.made.map(({ runId }) => runId)) }
+    : null
+backfillSchedule.rehearses = true as const
 
 function checkRequest(request: BackfillRequest): void {
   checkFields(request, 'backfill', requestFields)

@@ -32,25 +32,6 @@ export type Changed =
   | { readonly kind: 'delete'; readonly name: string; readonly answer: 'deleted' | 'not-found' }
   | { readonly kind: 'runs'; readonly answers: readonly Enqueued[] }
 
-/** Changes of many things in one transaction, and what files look after. */
-export interface ChangeSteps {
-  /** Makes all changes, in their order, or none: one that cannot be made is a conflict that names everything in the way. */
-  apply(changes: readonly Change[], options: { actor: Actor }): Promise<Changed[]>
-  /** Makes what a source looks after be as its file says: what it made before and no longer names is deleted. */
-  applyConfig(config: NewConfig, options: ConfigOptions): Promise<ConfigApplied>
-  /** Notes what is wrong with a file, or that nothing is any more. */
-  noteConfigFault(file: string, says: string | null): Promise<void>
-}
-
-export interface ChangeReads {
-  /** What was applied last, by source. */
-  configs(): Promise<ConfigView[]>
-  /** When a source had this content, if it ever had. */
-  configApplied(source: string, hash: string): Promise<number | null>
-  /** The files with which something is wrong, by name. */
-  configFaults(): Promise<ConfigFault[]>
-}
-
 /** The content of a file, read and found sound. */
 export interface NewConfig {
   readonly source: string

@@ -67,6 +67,10 @@ export function* fireRoutine(context: StoreContext, name: string, event: NewEven
   yield* writeEvent(firing, { id, routineId: row.id as number, text, outcome, ...came })
   return { answer: outcome, eventId: formatId('event', id), deliveryId, ...came }
 }
+/** An event that made nothing stands among the events of its routine. */
+fireRoutine.audits = (answer: FireAnswer) =>
+  answer.answer === 'fired' ? { detail: { run: answer.runId, delivery: answer.deliveryId } } : null
+fireRoutine.rehearses = true as const
 
 const eventFields: ReadonlySet<string> = new Set<keyof NewEvent>([
   'deliveryId',

@@ -1,22 +1,4 @@
-import type { Capabilities } from '../core/plan.ts'
 import type { ScheduleSpec } from '../core/schedule.ts'
-
-/** What a look at the health of a store asks, and nobody else does. Each read is one snapshot, bounded, and writes nothing. */
-export interface HealthReads {
-  condition(): Promise<StoreCondition>
-  /** Reads the whole database beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
-  damage(): Promise<string | null>
-  /** Leases that have expired, that are held for longer than this, or whose cancellation was asked for this long ago. */
-  leases(look: { longMs: number; cancelMs: number; limit: number }): Promise<TroubledLease[]>
-  /** Parked runs by queue and reason, counted among at most `limit` of them. */
-  parked(limit: number): Promise<ParkedRuns[]>
-  /** What `repair` would mend. */
-  broken(limit: number): Promise<BrokenPart[]>
-  /** Where runs are ready, in line or after an instant that is over, that nobody with these capabilities can execute. */
-  lanesBeyond(can: Capabilities, limit: number): Promise<LaneBeyond[]>
-  /** The schedules after a name, by name, also those that cannot be read. */
-  schedules(page: { after?: string; limit: number }): Promise<ScheduleHealth[]>
-}
 
 export interface StoreCondition {
   readonly database: DatabaseCondition

@@ -1,18 +1,5 @@
 import type { RunStatus } from '../core/run-state.ts'
-import type { Actor, LeaseAnswer, LeaseName, LeaseRequest } from './port.ts'
-
-/**
- * What outside hosts, and the people beside them, ask of the store. A host is a worker that nobody starts: it is known by
- * its name, and what it holds is named by the run, the fence and the claim, as any lease is.
- */
-export interface HostSteps {
-  /** Hands out runs of one queue to a host, and notes that it is alive. */
-  leaseToHost(request: HostRequest): Promise<HostLeased>
-  /** Takes the next runs as completed in one step, under the same ceilings: nobody ever holds them. */
-  drain(request: HostRequest): Promise<LeaseAnswer>
-  /** Moves a run that nobody has leased to another place in its queue. */
-  reprioritise(runId: string, priority: number, options: { actor: Actor }): Promise<Reprioritised>
-}
+import type { LeaseAnswer, LeaseName, LeaseRequest } from './port.ts'
 
 export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
   readonly host: string

@@ -7,6 +7,7 @@ import { leaseInStep, leasesOf } from './leases/lease.ts'
 import { settle } from './leases/settle.ts'
 import type { LeaseAnswer, LeaseName } from './port.ts'
 import { both, clockNow, freshIds, one, run, type Step } from './statement.ts'
+import { leasesNamed } from './verb.ts'
 
 /** The host's name is its identity; what it can do, and that it is alive, is what it says last. */
 const greetHost = both(
@@ -48,9 +49,12 @@ export function* leaseToHost(context: StoreContext, request: HostRequest): Step<
   if (key !== undefined) yield* keep(context, key, answer)
   return { ...answer, answer: 'leased' }
 }
+/** A host that repeats its request is told again what it was granted, and changes nothing. */
+leaseToHost.audits = (answer: HostLeased) =>
+  answer.answer === 'leased' && answer.repeated === undefined ? leasesNamed('leased', answer.leases) : null
 
 /** Leases and ends in one step. What is handed out here is the caller's to lose: no lease remembers it. */
-export function* drain(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
+export function* drainQueue(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
   const now = yield* clockNow()
   const workerId = yield* greet(context, request, now)
   const answer = yield* leaseInStep(context, { ...request, workerId })
@@ -60,6 +64,7 @@ export function* drain(context: StoreContext, request: HostRequest): Step<LeaseA
   )
   return answer
 }
+drainQueue.audits = ({ leases }: LeaseAnswer) => leasesNamed('drained', leases)
 
 function* greet(context: StoreContext, { host, can }: HostRequest, now: number): Step<string> {
   checkText(host, 'host', nameLengthMax)

@@ -1,18 +1,4 @@
 import type { NoticeEvent, Notify, NotifyField } from '../core/notice.ts'
-import type { Actor } from './actor.ts'
-
-/** A word to somebody when something fails. Most notices are made by the steps that end runs; these are the others. */
-export interface NoticeSteps {
-  /** Says where notices about the whole namespace go, unless a schedule or a queue says it nearer by. */
-  setNotify(patch: NotifyPatch, options: { actor: Actor }): Promise<NotifyAnswer>
-  /** Sends a notice of each event to where it would be told, to see whether it arrives. */
-  testNotices(test: NoticeTest): Promise<TestedNotices>
-  /**
-   * Tells of schedules that are overdue, once each time, and of those that have recovered unseen. One bounded step; its
-   * answer says where the next goes on.
-   */
-  noticeOverdue(request: { limit: number; from?: string }): Promise<OverdueNoticed>
-}
 
 /** Which notices are sent as a test: of what a schedule, a queue or the namespace would tell. */
 export interface NoticeTest {
@@ -24,15 +10,6 @@ export interface NoticeTest {
 export type TestedNotices =
   | { readonly answer: 'sent'; readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[] }
   | { readonly answer: 'not-found' }
-
-export interface NoticeReads {
-  /** Where notices about the whole namespace go. */
-  notify(): Promise<Notify>
-  /** What the namespace and its queues say of who is told, where they say anything. */
-  notifySettings(): Promise<NotifySetting[]>
-  /** What was told last of each subject and event, the newest first; `before` is the `next` of the page before. */
-  notices(page: { limit: number; before?: string }): Promise<NoticePage>
-}
 
 /** What is not named stays; `null` takes it away. */
 export type NotifyPatch = { readonly [Field in NotifyField]?: Notify[Field] | null }

@@ -2,47 +2,15 @@ import type { Source } from '../core/governor.ts'
 import type { Capabilities } from '../core/plan.ts'
 import type { Policy, Retention } from '../core/policy.ts'
 import type { RunStatus } from '../core/run-state.ts'
-import type { ScheduleSpec } from '../core/schedule.ts'
 import type { Outcome } from '../core/verdict.ts'
 import type { Actor, AuditEntry } from './actor.ts'
-import type { BackfillSteps } from './backfill-steps.ts'
-import type { ChangeReads, ChangeSteps } from './change.ts'
-import type { EventPage, EventPlace } from './event-view.ts'
-import type { HealthReads } from './health.ts'
-import type { HeldRun, HostSteps } from './host-steps.ts'
+import type { StoreCondition } from './health.ts'
 import type { Wake } from './listeners.ts'
-import type { NoticeReads, NoticeSteps, NotifyPatch } from './notice-steps.ts'
+import type { NotifyPatch } from './notice-steps.ts'
 import type { Pruned, PruneRequest } from './pruning.ts'
-import type { DeleteQueueAnswer } from './queues/delete-queue.ts'
-import type { RoutineReads, RoutineSteps } from './routine-steps.ts'
-import type {
-  DeleteOptions,
-  Fired,
-  HintAnswer,
-  HintKind,
-  NewHint,
-  PutAnswer,
-  PutOptions,
-  Repaired,
-  RunNowAnswer,
-} from './schedules/schedule-steps.ts'
-import type { TokenReads, TokenSteps } from './token-steps.ts'
-import type {
-  AttemptView,
-  AuditView,
-  HintView,
-  LedgerView,
-  OutputView,
-  PlanWindow,
-  QueueStats,
-  QueueView,
-  RunFilter,
-  RunPage,
-  RunView,
-  ScheduleView,
-  VersionView,
-  WorkerView,
-} from './view.ts'
+import type { Fired } from './schedules/schedule-steps.ts'
+import type { Read, Verb } from './verb.ts'
+import type { QueueView } from './view.ts'
 
 export type { Actor, AuditEntry } from './actor.ts'
 export type { Wake } from './listeners.ts'
@@ -74,115 +42,54 @@ export interface BeatOptions {
  *
  * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
  */
-export interface Store extends HostSteps, NoticeSteps, TokenSteps, ChangeSteps, RoutineSteps, BackfillSteps {
+export interface Store {
   /** Names the store for people. */
   readonly place: string
   readonly namespace: string
-  /** Whether steps happen in the order in which they are asked for, also by who does not wait for an answer in between. */
+  /** Whether steps happen in the order in which they are asked for, also by a caller that does not wait for an answer in between. */
   readonly keepsOrder: boolean
+
+  /** Does one verb: `store.do(cancelRun, id, reason)`. */
+  do<Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result>
+  /** Reads one snapshot: `store.look(findRun, id)`. */
+  look<Args extends unknown[], Result>(read: Read<Args, Result>, ...args: Args): Promise<Result>
 
   /** Takes work in. Each run has its own answer, in the order given; a conflict leaves the others as they are. */
   enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
   /** Hands out runs of one queue, never past its ceiling. Two callers never receive the same run. */
   lease(request: LeaseRequest): Promise<LeaseAnswer>
-  /** What a claim was granted and can be read: the way to learn whether a `lease` whose commit broke off took effect. */
-  leasesOf(claimId: string): Promise<Lease[]>
   renew(leases: readonly LeaseName[], leaseMs: number): Promise<Renewal[]>
   /** Ends attempts. Each has its own answer; a row that cannot be written stands alone. */
   settle(ends: readonly AttemptEnd[]): Promise<Settled[]>
-  /** Takes back leases that have expired, and those of workers proven dead; what somebody else is at stays for later. */
+  /** Takes back leases that have expired, and those of workers proven dead; rows that another step has locked stay for later. */
   reclaim(request: ReclaimRequest): Promise<Reclaimed[]>
   appendOutput(lease: LeaseName, chunk: string): Promise<'written' | 'lease-lost'>
-  cancel(runId: string, reason: string): Promise<CancelAnswer>
-  /** Gives a parked run its whole budget back. */
-  reset(runId: string): Promise<'ready' | 'not-parked' | 'not-found'>
-  /** Makes a new run of an ended one. */
-  retry(runId: string, options?: { latest?: boolean }): Promise<RetryAnswer>
-
-  putSchedule(spec: ScheduleSpec, options: PutOptions): Promise<PutAnswer>
-  /** Without `until` the schedule is disabled until it is resumed. */
-  pauseSchedule(name: string, pause: { until?: number; reason: string; actor?: Actor }): Promise<'paused' | 'not-found'>
-  resumeSchedule(name: string, options?: { actor?: Actor }): Promise<'resumed' | 'was-not-paused' | 'not-found'>
-  /** Sets the failures in a row to 0 and asks the governor; answers how many they were. */
-  resetSchedule(
-    name: string,
-    options?: { actor?: Actor },
-  ): Promise<{ answer: 'reset'; failureCount: number } | { answer: 'not-found' }>
-  deleteSchedule(name: string, options?: DeleteOptions): Promise<'deleted' | 'not-found'>
-  hint(name: string, hint: NewHint): Promise<HintAnswer>
-  clearHints(name: string, kinds: readonly HintKind[]): Promise<'cleared' | 'not-found'>
-  runNow(name: string, options?: { force?: boolean; payload?: unknown }): Promise<RunNowAnswer>
   /** Makes runs of the occurrences that are due, and asks the governor for what follows. */
   fireDue(request: { limit: number }): Promise<Fired>
-  /** Mends schedules whose chain is broken and gates that nobody opened. Finds nothing unless something went wrong. */
-  repair(request: { limit: number }): Promise<Repaired[]>
-
-  setQueue(name: string, change: QueueChange): Promise<QueueAnswer>
-  /** Deletes a queue that nothing is in and nothing names; otherwise it says what is. */
-  deleteQueue(name: string, options: { actor: Actor }): Promise<DeleteQueueAnswer>
-  registerWorker(worker: NewWorker): Promise<string>
   /** Says that workers are alive, or have stopped, or what they can do by now. Answers those the store does not know. */
   beat(workerIds: readonly string[], options?: BeatOptions): Promise<{ unknown: string[] }>
-  /** The right to do a singleton duty until it expires; whoever has it may take it again. */
-  takeDuty(duty: { name: string; workerId: string; forMs: number }): Promise<boolean>
   /** Removes what retention no longer keeps, in one small step. Its answer says where the next step goes on. */
   prune(request: PruneRequest): Promise<Pruned>
 
-  readonly read: StoreReads
   /**
    * Calls back when something may start sooner than a sleeper knows: after own writes at once, after another process's
-   * soon. A wake-up may be lost, doubled or for nothing; whoever hears it looks for himself. The answer ends it.
+   * soon. A wake-up may be lost, doubled or for nothing; the listener looks for itself. The answer ends it.
    * `coming` is called while a lone run is on its way into a queue: a `lease` that is asked for before the turn of the
    * event loop ends may be done in the same transaction.
    */
   listen(heard: (wake: Wake) => void, coming?: (queue: string) => void): () => void
-  /**
-   * Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. Whoever listens
-   * is called when that changes.
-   */
+  /** Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. Listeners are called when that changes. */
   hears(): boolean
   /** Tells other processes that there may be room in a queue that was full. */
   wakeOthers(): void
-  /** The same store, on which what somebody changes is written down with who it was, in the same transaction. */
+  /** The same store, on which each change is written down with its author, in the same transaction. */
   audited(entry: AuditEntry): Store
   /** The same store, on which steps that can be rehearsed answer as ever and leave nothing; others are refused. */
   rehearsal(): Store
+  condition(): Promise<StoreCondition>
+  /** Reads the whole database beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
+  damage(): Promise<string | null>
   close(): Promise<void>
-}
-
-export interface StoreReads extends NoticeReads, TokenReads, ChangeReads, RoutineReads {
-  now(): Promise<number>
-  run(runId: string): Promise<RunView | null>
-  runs(filter: RunFilter): Promise<RunPage>
-  attempts(runId: string): Promise<AttemptView[]>
-  output(runId: string, fence?: number): Promise<OutputView | null>
-  schedule(name: string): Promise<ScheduleView | null>
-  schedules(filter?: { after?: string; limit?: number; deleted?: boolean }): Promise<ScheduleView[]>
-  scheduleVersions(name: string): Promise<VersionView<ScheduleSpec>[]>
-  hints(name: string): Promise<HintView[]>
-  ledger(name: string, page?: { before?: number; limit?: number }): Promise<LedgerView[]>
-  queue(name: string): Promise<QueueView | null>
-  queues(page?: { after?: string; limit: number }): Promise<QueueView[]>
-  workers(page?: { after?: string; limit: number; stopped?: boolean }): Promise<WorkerView[]>
-  audit(subject: string): Promise<AuditView[]>
-  /** What has happened since a place, oldest first; `null` asks where now is. */
-  events(after: EventPlace | null, limit: number): Promise<EventPage>
-  /** The whole queue as `planLeases` takes it, at most `limit` runs; for plans that are shown and for tests. */
-  planInput(queue: string, limit: number): Promise<PlanWindow>
-  /** The earliest instant at which time alone makes something happen, of each kind, and the store's own `now`. */
-  nextInstants(): Promise<NextInstants>
-  /** Where there is something to lease now, for anybody or for whoever can do only that, and when there may be next. */
-  workAhead(can?: Capabilities): Promise<WorkAhead>
-  /** The worker's leases whose runs are to be cancelled. */
-  cancelRequests(workerId: string): Promise<LeaseName[]>
-  /** What is known of these runs' leases, of those that are leased. */
-  heldRuns(runIds: readonly string[]): Promise<HeldRun[]>
-  queueStats(queue: string): Promise<QueueStats | null>
-  queueVersions(queue: string): Promise<VersionView<Policy | null>[]>
-  leasesOfWorkers(workerIds: readonly string[], limit: number): Promise<HeldLease[]>
-  /** Schedules that should have been looked at this long ago or longer, the most overdue first. */
-  overdueSchedules(page: { lateMs: number; limit: number }): Promise<ScheduleView[]>
-  readonly health: HealthReads
 }
 
 export interface NextInstants {

@@ -2,30 +2,6 @@ import type { EventRules } from '../core/matcher.ts'
 import type { Actor } from './actor.ts'
 import type { NewRun } from './port.ts'
 
-/** Routines: what is done when an event comes in. */
-export interface RoutineSteps {
-  /** Makes a routine. The same again changes nothing; a name that has another spec is taken. */
-  createRoutine(routine: NewRoutine, options: { actor: Actor }): Promise<RoutineAnswer>
-  /** Marks a routine as deleted; its name is free at once, and what it has made goes on. */
-  deleteRoutine(name: string, options: { actor: Actor }): Promise<'deleted' | 'not-found'>
-  /** Takes events again, or with a reason takes none until then. */
-  switchRoutine(name: string, change: RoutineSwitch): Promise<'switched' | 'unchanged' | 'not-found'>
-  /**
-   * Takes an event in: writes down what became of it, and makes its run, both or neither. A delivery that came before
-   * is answered with what it brought about then, and brings about nothing more.
-   */
-  fireRoutine(name: string, event: NewEvent): Promise<FireAnswer>
-}
-
-export interface RoutineReads {
-  /** The routine that has this name now. */
-  routine(name: string): Promise<RoutineView | null>
-  /** The routines after a name, by name. */
-  routines(page?: { after?: string; limit?: number }): Promise<RoutineView[]>
-  /** What came in for a routine, newest first; `null` where nobody has that name. */
-  routineEvents(name: string, page?: { before?: string; limit?: number }): Promise<RoutineEventView[] | null>
-}
-
 /** How the deliveries of a routine are signed, and by which secret. Of the secret only its name is known. */
 export interface Signing {
   readonly style: 'standard' | 'github'

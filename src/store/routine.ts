@@ -58,6 +58,7 @@ export function* createRoutine(
   }
   throw metOthers(`Routine ${name} was created and deleted ${racesMax} times while we looked.`)
 }
+createRoutine.rehearses = true as const
 
 const routineFields: ReadonlySet<string> = new Set<keyof NewRoutine>(['name', 'spec', 'disabledReason'])
 
@@ -89,6 +90,7 @@ export function* deleteRoutine(
   yield* writeAudit(context, { actor, verb: 'routine.delete', subject: `routine ${name}` }, now)
   return 'deleted'
 }
+deleteRoutine.rehearses = true as const
 
 /** A routine that was disabled before keeps the instant, and gets the new reason. */
 export function* switchRoutine(

@@ -36,3 +36,4 @@ export function* setNotify(
   yield* writeAudit(context, { actor, verb: 'store.notify', subject, detail: patch }, yield* clockNow())
   return { answer: 'updated', notify }
 }
+setNotify.rehearses = true as const

@@ -1,21 +1,15 @@
 import { BelfryError, isPassing } from '../core/error.ts'
-import { apply } from './apply.ts'
-import { applyConfig } from './apply-config.ts'
 import { auditedStore } from './audited.ts'
-import { backfill } from './backfill.ts'
-import { noteConfigFault } from './config-fault.ts'
 import type { StoreContext } from './context.ts'
 import type { Database } from './database.ts'
-import { fireRoutine } from './fire-routine.ts'
-import { drain, leaseToHost } from './lease-to-host.ts'
-import { lease, leasesOf } from './leases/lease.ts'
+import type { StoreCondition } from './health.ts'
+import { lease } from './leases/lease.ts'
 import type { Leased } from './leases/lease-at-once.ts'
 import { setApart } from './leases/lease-unfit.ts'
 import { reclaim } from './leases/reclaim.ts'
 import { renew } from './leases/renew.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './leases/settle.ts'
 import { Listeners } from './listeners.ts'
-import { noticeOverdue } from './notice-overdue.ts'
 import type {
   AttemptEnd,
   AuditEntry,
@@ -26,39 +20,21 @@ import type {
   NewRun,
   Settled,
   Store,
-  StoreReads,
   Wake,
 } from './port.ts'
 import { prune } from './prune.ts'
-import { deleteQueue } from './queues/delete-queue.ts'
-import { setQueue } from './queues/set-queue.ts'
-import { storeReads } from './reads/all.ts'
+import { tableCondition } from './reads/health/condition.ts'
 import { rehearsalOf } from './rehearsal.ts'
-import { createRoutine, deleteRoutine, switchRoutine } from './routine.ts'
 import { appendOutput } from './runs/append-output.ts'
-import { cancel } from './runs/cancel-run.ts'
 import { enqueue } from './runs/enqueue.ts'
 import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './runs/lone-run.ts'
-import { reprioritise } from './runs/reprioritise-run.ts'
-import { reset } from './runs/reset-run.ts'
-import { retry } from './runs/retry-run.ts'
-import { deleteSchedule } from './schedules/delete-schedule.ts'
 import { fireDue } from './schedules/fire-due.ts'
-import { pauseSchedule, resumeSchedule } from './schedules/pause-schedule.ts'
-import { putSchedule } from './schedules/put-schedule.ts'
-import { repair } from './schedules/repair.ts'
-import { resetSchedule } from './schedules/reset-schedule.ts'
-import { runNow } from './schedules/run-now.ts'
-import { clearHints, hint } from './schedules/set-hint.ts'
-import { setNotify } from './set-notify.ts'
 import type { Step } from './statement.ts'
-import { testNotices } from './test-notice.ts'
-import { createToken, noteTokenUse, revokeToken } from './token.ts'
+import type { Read, Verb } from './verb.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
-import { takeDuty } from './workers/take-duty.ts'
-import { beat, registerWorker } from './workers/worker.ts'
+import { beat } from './workers/worker.ts'
 
-type Verb<Args extends unknown[], Result> = (context: StoreContext, ...args: Args) => Step<Result>
+type Steps<Args extends unknown[], Result> = (context: StoreContext, ...args: Args) => Step<Result>
 type Method<Name extends keyof Store> = Store[Name]
 
 const databases = new WeakMap<Store, Database>()
@@ -72,7 +48,6 @@ export function databaseOf(store: Store): Database {
 
 /** The port over a database: each method is one verb in one transaction. */
 export class SqlStore implements Store {
-  readonly read: StoreReads
   readonly #database: Database
   readonly #context: StoreContext
   readonly #listeners = new Listeners()
@@ -84,7 +59,6 @@ export class SqlStore implements Store {
   constructor(database: Database, context: Omit<StoreContext, 'policies'>) {
     this.#database = database
     this.#context = { ...context, policies: database.keepsOrder === true ? null : new Map() }
-    this.read = storeReads(database, this.#context)
     databases.set(this, database)
   }
 
@@ -139,7 +113,7 @@ export class SqlStore implements Store {
   async settle(ends: readonly AttemptEnd[]): Promise<Settled[]> {
     if (!this.keepsOrder) return this.#settleApart(ends)
     try {
-      return await this.#write(settleTogether, ends)
+      return await this.do(settleTogether, ends)
     } catch (error) {
       if (this.#concernsAll(error)) throw error
       return this.#settleApart(ends)
@@ -181,55 +155,34 @@ export class SqlStore implements Store {
    */
   async #withoutUnread(request: LeaseRequest, { unread, ...answer }: Leased): Promise<LeaseAnswer> {
     if (unread === undefined) return answer
-    const broken = await this.#write(setApart, request.claimId, unread).catch(() => [])
+    const broken = await this.do(setApart, request.claimId, unread).catch(() => [])
     return { ...answer, broken, more: true }
   }
 
-  leasesOf: Method<'leasesOf'> = (claimId) => this.#database.read(() => leasesOf(this.#context, claimId))
-  leaseToHost: Method<'leaseToHost'> = (request) => this.#write(leaseToHost, request)
-  drain: Method<'drain'> = (request) => this.#write(drain, request)
-  reprioritise: Method<'reprioritise'> = (...args) => this.#write(reprioritise, ...args)
-  renew: Method<'renew'> = (leases, leaseMs) => this.#write(renew, leases, leaseMs)
-  reclaim: Method<'reclaim'> = (request) => this.#write(reclaim, request)
-  appendOutput: Method<'appendOutput'> = (name, chunk) => this.#write(appendOutput, name, chunk)
-  cancel: Method<'cancel'> = (runId, reason) => this.#write(cancel, runId, reason)
-  reset: Method<'reset'> = (runId) => this.#write(reset, runId)
-  retry: Method<'retry'> = (runId, options) => this.#write(retry, runId, options)
-
-  putSchedule: Method<'putSchedule'> = (spec, options) => this.#write(putSchedule, spec, options)
-  pauseSchedule: Method<'pauseSchedule'> = (name, pause) => this.#write(pauseSchedule, name, pause)
-  resumeSchedule: Method<'resumeSchedule'> = (name, options) => this.#write(resumeSchedule, name, options)
-  resetSchedule: Method<'resetSchedule'> = (name, options) => this.#write(resetSchedule, name, options)
-  deleteSchedule: Method<'deleteSchedule'> = (name, options) => this.#write(deleteSchedule, name, options)
-  hint: Method<'hint'> = (name, given) => this.#write(hint, name, given)
-  clearHints: Method<'clearHints'> = (name, kinds) => this.#write(clearHints, name, kinds)
-  runNow: Method<'runNow'> = (name, options) => this.#write(runNow, name, options)
-  backfill: Method<'backfill'> = (name, request) => this.#write(backfill, name, request)
-  fireDue: Method<'fireDue'> = (request) => this.#write(fireDue, request)
-  repair: Method<'repair'> = (request) => this.#write(repair, request)
-  setNotify: Method<'setNotify'> = (...args) => this.#write(setNotify, ...args)
-  testNotices: Method<'testNotices'> = (test) => this.#write(testNotices, test)
-  noticeOverdue: Method<'noticeOverdue'> = (request) => this.#write(noticeOverdue, request)
-
-  setQueue: Method<'setQueue'> = (name, change) => {
-    return this.#written(setQueue, [name, change], () => ({ queues: [name] }))
+  do<Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result> {
+    return this.#written(verb, args, (result) => verb.wakes?.(result, args) ?? {})
   }
-  deleteQueue: Method<'deleteQueue'> = (...args) => this.#write(deleteQueue, ...args)
-  apply: Method<'apply'> = (...args) => this.#write(apply, ...args)
-  applyConfig: Method<'applyConfig'> = (...args) => this.#write(applyConfig, ...args)
-  noteConfigFault: Method<'noteConfigFault'> = (...args) => this.#write(noteConfigFault, ...args)
-  registerWorker: Method<'registerWorker'> = (worker) => this.#write(registerWorker, worker)
-  beat: Method<'beat'> = (workerIds, options) => this.#write(beat, workerIds, options)
-  createToken: Method<'createToken'> = (...args) => this.#write(createToken, ...args)
-  revokeToken: Method<'revokeToken'> = (...args) => this.#write(revokeToken, ...args)
-  noteTokenUse: Method<'noteTokenUse'> = (id) => this.#write(noteTokenUse, id)
-  createRoutine: Method<'createRoutine'> = (...args) => this.#write(createRoutine, ...args)
-  deleteRoutine: Method<'deleteRoutine'> = (...args) => this.#write(deleteRoutine, ...args)
-  switchRoutine: Method<'switchRoutine'> = (...args) => this.#write(switchRoutine, ...args)
-  fireRoutine: Method<'fireRoutine'> = (...args) => this.#write(fireRoutine, ...args)
-  takeDuty: Method<'takeDuty'> = (duty) => this.#write(takeDuty, duty)
+
+  look<Args extends unknown[], Result>(read: Read<Args, Result>, ...args: Args): Promise<Result> {
+    const step = () => read(this.#context, ...args)
+    return read.seesCommits === true ? this.#database.write(step) : this.#database.read(step)
+  }
+
+  async condition(): Promise<StoreCondition> {
+    return { database: await this.#database.condition(), ...(await this.look(tableCondition)) }
+  }
+
+  damage(): Promise<string | null> {
+    return this.#database.damage()
+  }
+
+  renew: Method<'renew'> = (leases, leaseMs) => this.do(renew, leases, leaseMs)
+  reclaim: Method<'reclaim'> = (request) => this.do(reclaim, request)
+  appendOutput: Method<'appendOutput'> = (name, chunk) => this.do(appendOutput, name, chunk)
+  fireDue: Method<'fireDue'> = (request) => this.do(fireDue, request)
+  beat: Method<'beat'> = (workerIds, options) => this.do(beat, workerIds, options)
   prune: Method<'prune'> = async (request) => {
-    const pruned = await this.#write(prune, request)
+    const pruned = await this.do(prune, request)
     if (pruned.next === null) await this.#database.trimLog()
     return pruned
   }
@@ -273,13 +226,9 @@ export class SqlStore implements Store {
     return this.#database.close()
   }
 
-  #write<Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result> {
-    return this.#written(verb, args, () => ({}))
-  }
-
   /** Writes, then tells whoever sleeps what may start sooner for it, unless `about` finds that nobody need know. */
   async #written<Args extends unknown[], Result>(
-    verb: Verb<Args, Result>,
+    verb: Steps<Args, Result>,
     args: Args,
     about: (result: Result) => Pick<Wake, 'queues'> | null,
   ): Promise<Result> {
@@ -304,7 +253,7 @@ export class SqlStore implements Store {
   /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */
   async #settleOrHalve(ends: readonly AttemptEnd[], answers: Map<AttemptEnd, Settled>): Promise<void> {
     try {
-      const settled = await this.#write(settle, ends)
+      const settled = await this.do(settle, ends)
       for (const [index, end] of ends.entries()) answers.set(end, settled[index] as Settled)
     } catch (error) {
       if (this.#concernsAll(error)) throw error

@@ -5,6 +5,7 @@ import type { NoticeTest, TestedNotices } from './notice-steps.ts'
 import { readNotify } from './notify-setting.ts'
 import { lockNamedSchedule } from './schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from './statement.ts'
+import { runsNamed } from './verb.ts'
 
 const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')
 const findQueue = both(
@@ -32,6 +33,8 @@ export function* testNotices(context: StoreContext, test: NoticeTest): Step<Test
   const runs = yield* enqueueNotices(yield* clockNow(), told)
   return { answer: 'sent', sent: told.map(({ of: { event } }, index) => ({ event, run: runs[index] as string })) }
 }
+testNotices.audits = (answer: TestedNotices) =>
+  answer.answer === 'sent' && answer.sent.length > 0 ? { detail: runsNamed(answer.sent.map(({ run }) => run)) } : null
 
 function* subjectOf(context: StoreContext, { schedule, queue }: NoticeTest): Step<Subject | null> {
   if (schedule !== undefined) {

@@ -1,27 +1,3 @@
-import type { Actor } from './port.ts'
-
-/** What lets somebody in at the doors of a server. The secret is its holder's; the store knows a hash of it. */
-export interface TokenSteps {
-  /** Makes a token; a name that a live token has is taken. */
-  createToken(token: NewToken, options: { actor: Actor }): Promise<TokenAnswer>
-  /** Nobody gets in with it any more, from now on. */
-  revokeToken(name: string, options: { actor: Actor }): Promise<'revoked' | 'not-found'>
-  /** Notes that somebody came in with it. */
-  noteTokenUse(id: string): Promise<void>
-}
-
-export interface TokenReads {
-  /** The token with this id, also one that is over. */
-  token(id: string): Promise<KnownToken | null>
-  /**
-   * Those that are not revoked, by name, behind a name; on the first page, as far as there is room, then those that are, the newest
-   * first. With `revoked` those alone, behind an id.
-   */
-  tokens(page?: { after?: string; limit?: number; revoked?: boolean }): Promise<TokenView[]>
-  /** What a file says of the token of this name, whether or not somebody has made it. */
-  scopeSaid(name: string): Promise<ScopeSaid | null>
-}
-
 export interface ScopeSaid {
   readonly source: string
   readonly scope: string

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { problemsIn } from '../operations/desk.ts'
 import { postgresUrl } from '../postgres.ts'
 import { at, day, Gate, hour, live, minute, open, portOf, type Stage, sqliteFile, target, time } from './stage.ts'
@@ -27,7 +28,7 @@ async function besideAnother(store: string): Promise<{ stage: Stage; own: string
   const other = await stage.belfry.runs.enqueue({ target: null, payload: 'for a host' })
   const port = await portOf(store, stage.clock)
   const can = { kinds: [], host: true }
-  const workerId = await port.registerWorker({ name: 'other', host: 'elsewhere', can, beatMs: minute })
+  const workerId = await port.do(registerWorker, { name: 'other', host: 'elsewhere', can, beatMs: minute })
   await port.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs })
   return { stage, own: own.id, other: other.id }
 }

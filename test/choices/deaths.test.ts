@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Belfry } from '../../src/index.ts'
 import type { NewWorker, Store } from '../../src/store/port.ts'
 import { ownIdentity } from '../../src/store/workers/process-identity.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { settleDown } from '../engine/stage.ts'
 import { isRunning, until, vanished } from '../targets/command/processes.ts'
 import { heard, hour, live, minute, open, portOf, sqliteFile, target } from './stage.ts'
@@ -100,7 +101,7 @@ describe('children of a dead worker', () => {
 async function leaseAs(port: Store, process: NewWorker['process']): Promise<string> {
   const can = { kinds: [], host: true }
   const some = process === undefined ? {} : { process }
-  const workerId = await port.registerWorker({ name: 'other', host: 'here', can, beatMs: minute, ...some })
+  const workerId = await port.do(registerWorker, { name: 'other', host: 'here', can, beatMs: minute, ...some })
   const claimId = `of ${workerId}`
   const { leases } = await port.lease({ queue: 'default', workerId, claimId, can, limit: 1, leaseMs })
   return leases[0]?.runId ?? expect.unreachable('There was nothing to lease.')

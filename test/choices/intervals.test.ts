@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { at, Gate, minute, open, portOf, sqliteFile, time } from './stage.ts'
 
 describe('retry of a run vs. backoff of a schedule', () => {
@@ -134,7 +135,7 @@ describe('retry of a run vs. backoff of a schedule', () => {
     await stage.drainTo('09:10')
     const port = await portOf(store, stage.clock)
     const can = { kinds: [], host: true }
-    const workerId = await port.registerWorker({ name: 'host', host: 'elsewhere', can, beatMs: minute })
+    const workerId = await port.do(registerWorker, { name: 'host', host: 'elsewhere', can, beatMs: minute })
     const { leases } = await port.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1 })
     const ends = leases.map(({ runId, fence, scheduleId }) => {
       return { runId, fence, scheduleId, outcome: { kind: 'released' as const } }

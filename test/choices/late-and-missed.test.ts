@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'
 import { at, hour, minute, open, type Stage, target, time } from './stage.ts'
@@ -118,14 +120,15 @@ describe('late and missed', () => {
     const here = await engineStage({ clock })
     here.handle('work', () => 'done')
     const prompt = { timing: { at: at('10:00').getTime() }, asksWhenMissed: true, target }
-    await here.store.putSchedule({ name: 'missed', ...prompt }, { mode: 'create', actor })
-    await here.store.putSchedule(
+    await here.store.do(putSchedule, { name: 'missed', ...prompt }, { mode: 'create', actor })
+    await here.store.do(
+      putSchedule,
       { name: 'late', ...prompt, timing: { at: at('10:02').getTime() } },
       { mode: 'create', actor },
     )
     clock.advance(hour + 3 * minute)
     await here.engine.drain()
-    expect(await here.store.read.ledger('missed')).toMatchObject([{ outcome: 'asked', runId: null }])
-    expect(await here.store.read.ledger('late')).toMatchObject([{ outcome: 'completed' }])
+    expect(await here.store.look(listLedger, 'missed')).toMatchObject([{ outcome: 'asked', runId: null }])
+    expect(await here.store.look(listLedger, 'late')).toMatchObject([{ outcome: 'completed' }])
   })
 })

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { RunFailure } from '../../src/index.ts'
 import type { Store } from '../../src/store/port.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from '../engine/faulty-store.ts'
 import { deferred, stage as engineStage, openPlace, stopped } from '../engine/stage.ts'
@@ -12,7 +16,7 @@ const leaseMs = 30_000
 /** Another worker, of which nobody here can tell whether it lives, leases what is ready and is not heard of again. */
 async function leaseElsewhere(port: Store) {
   const can = { kinds: ['handler'], host: true }
-  const workerId = await port.registerWorker({ name: 'other', host: 'elsewhere', can, beatMs: minute })
+  const workerId = await port.do(registerWorker, { name: 'other', host: 'elsewhere', can, beatMs: minute })
   const { leases } = await port.lease({
     queue: 'default',
     workerId,
@@ -81,7 +85,7 @@ describe('cancelling a leased run', () => {
     const id = await here.enqueue({ target })
     await here.engine.start()
     await here.until('run.started')
-    await here.store.cancel(id, 'not needed')
+    await here.store.do(cancelRun, id, 'not needed')
     for (let times = 1; times <= 2; times++) {
       expect(await here.store.renew([{ runId: id, fence: 1 }], leaseMs)).toMatchObject([
         { renewed: true, cancelRequestedAt: clock.now() },
@@ -105,10 +109,10 @@ describe('cancelling a leased run', () => {
     await here.engine.start()
     const id = await here.enqueue({ target })
     await isEnding.promise
-    expect(await world.real.cancel(id, 'too late')).toBe('cancel-requested')
+    expect(await world.real.do(cancelRun, id, 'too late')).toBe('cancel-requested')
     frozen.resolve()
     expect(await here.until('run.completed')).toMatchObject({ runId: id })
-    expect(await world.real.read.attempts(id)).toMatchObject([{ outcome: 'success', reason: 'late-cancel' }])
+    expect(await world.real.look(listAttempts, id)).toMatchObject([{ outcome: 'success', reason: 'late-cancel' }])
   })
 
   it('is the end of a lease that expires after it: the run is never tried again', async () => {
@@ -182,8 +186,11 @@ describe('repeatable: false', () => {
     await here.until('run.parked')
     await here.until('run.retrying')
     frozen.resolve()
-    expect(await here.store.read.run(once)).toMatchObject({ status: 'parked', parked: { reason: 'effect-unknown' } })
-    expect(await here.store.read.run(again)).toMatchObject({ status: 'ready', attempts: 1 })
+    expect(await here.store.look(findRun, once)).toMatchObject({
+      status: 'parked',
+      parked: { reason: 'effect-unknown' },
+    })
+    expect(await here.store.look(findRun, again)).toMatchObject({ status: 'ready', attempts: 1 })
   })
 
   it('tries a failure that its own worker reports again only where it is marked retryable', async () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import { promptSpread, spread } from '../../src/core/spread.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { findSchedule, listLedger } from '../../src/store/reads/schedule.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'
 import { at, day, Gate, hour, minute, open, target, time } from './stage.ts'
@@ -17,10 +23,10 @@ async function spreadStage(startAt = '09:00') {
     starts,
     put: async (spec: Partial<ScheduleSpec>) => {
       const whole = { name: 's', timing: {}, target, spread: promptSpread, ...spec }
-      return (await here.store.putSchedule(whole, { mode: 'put', actor })).schedule
+      return (await here.store.do(putSchedule, whole, { mode: 'put', actor })).schedule
     },
     schedule: async () => {
-      const found = await here.store.read.schedule('s')
+      const found = await here.store.look(findSchedule, 's')
       return found ?? expect.unreachable('The schedule is gone.')
     },
     to: async (instant: number) => {
@@ -28,10 +34,10 @@ async function spreadStage(startAt = '09:00') {
       await here.engine.drain()
     },
     ledger: async () =>
-      (await here.store.read.ledger('s', { limit: 1_000 }))
+      (await here.store.look(listLedger, 's', { limit: 1_000 }))
         .toReversed()
         .map(({ from, count, outcome }) => `${time(from)} x${count} ${outcome}`),
-    runs: async () => (await here.store.read.runs({ schedule: 's', limit: 1_000 })).runs,
+    runs: async () => (await here.store.look(listRuns, { schedule: 's', limit: 1_000 })).runs,
   }
 }
 
@@ -46,7 +52,7 @@ async function wellSpread(timing: ScheduleSpec['timing'], more: Partial<Schedule
   for (let tries = 0; tries < 50; tries++) {
     const { id } = await stage.put({ timing, ...more })
     if (shareOf(id) > 0.2) return { ...stage, id, share: shareOf(id) }
-    await stage.here.store.deleteSchedule('s')
+    await stage.here.store.do(deleteSchedule, 's')
   }
   return expect.unreachable('No id of fifty moves its schedule far enough.')
 }
@@ -150,13 +156,13 @@ describe('spread (jitter)', () => {
       if (fence === 1 && starts.length === 1) throw new Error('once more')
     })
     const reason = { reason: 'a test', author: 'tester', expiresAt: at('09:55').getTime() }
-    await here.store.hint('s', { kind: 'oneshot', at: at('09:20').getTime(), ...reason })
+    await here.store.do(setHint, 's', { kind: 'oneshot', at: at('09:20').getTime(), ...reason })
     expect((await schedule()).nextDueAt).toBe(at('09:20').getTime())
     await to(at('09:20').getTime())
     await to(at('09:20:01').getTime())
-    await here.store.hint('s', { kind: 'interval', ms: 10 * minute, ...reason })
+    await here.store.do(setHint, 's', { kind: 'interval', ms: 10 * minute, ...reason })
     await to(at('09:30:01').getTime())
-    await here.store.runNow('s')
+    await here.store.do(runNow, 's')
     await here.engine.drain()
     expect(starts).toEqual(['09:20', '09:20:01', '09:30:01', '09:30:01'])
   })

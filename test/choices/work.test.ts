@@ -4,14 +4,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Capabilities, planLeases } from '../../src/core/plan.ts'
 import type { Belfry } from '../../src/index.ts'
 import type { Store } from '../../src/store/port.ts'
+import { planInput } from '../../src/store/reads/plan-input.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { errorOf } from '../operations/desk.ts'
 import { at, day, Gate, hour, minute, open, portOf, sqliteFile, target } from './stage.ts'
 
 /** A host or another worker asks for all that it can execute. */
 async function leasedBy(port: Store, can: Capabilities): Promise<string[]> {
-  const workerId = await port.registerWorker({ name: 'host', host: 'elsewhere', can, beatMs: minute })
+  const workerId = await port.do(registerWorker, { name: 'host', host: 'elsewhere', can, beatMs: minute })
   const { leases } = await port.lease({ queue: 'default', workerId, claimId: `of ${workerId}`, can, limit: 10 })
   return leases.map(({ runId }) => runId)
 }
@@ -64,7 +66,7 @@ describe('who can execute what', () => {
     const port = await portOf(store, clock)
     const shown = async () => {
       const can = (await belfry.workers.list()).filter(({ isLive }) => isLive).map((worker) => worker.can)
-      const { skipped } = planLeases({ ...(await port.read.planInput('default', 100)), can })
+      const { skipped } = planLeases({ ...(await port.look(planInput, 'default', 100)), can })
       return Object.fromEntries(skipped.map(({ id, reason }) => [id, reason]))
     }
     await belfry.start()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { applyFile } from '../../src/config/apply-file.ts'
 import { Trust } from '../../src/config/trust.ts'
+import { listSchedules } from '../../src/store/reads/schedule.ts'
 import { Desk } from '../operations/desk.ts'
 
 let folder: string
@@ -26,7 +27,7 @@ async function started(release: string, text: string): Promise<string> {
   return (await applyFile(desk.context, { path, onlyNew: true }, trust)).answer
 }
 
-const programs = async () => (await desk.store.read.schedules()).map(({ spec: { target } }) => target)
+const programs = async () => (await desk.store.look(listSchedules)).map(({ spec: { target } }) => target)
 const backup = 'source: ops\nschedules: { a: { every: 1h, target: { command: [./backup.sh] } } }\n'
 
 describe('a file that a worker starts with', () => {

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfigFile } from '../../src/config/file.ts'
 import { Trust } from '../../src/config/trust.ts'
 import { type ConfigNews, ConfigWatch } from '../../src/config/watch.ts'
+import { applyConfig } from '../../src/store/apply-config.ts'
+import { configFaults } from '../../src/store/reads/config.ts'
+import { listSchedules } from '../../src/store/reads/schedule.ts'
 import { Desk } from '../operations/desk.ts'
 import { workOf } from './work.ts'
 
@@ -30,7 +33,7 @@ afterEach(async () => {
 const path = () => join(folder, 'belfry.yaml')
 const write = (text: string) => writeFileSync(path(), text)
 const trust = () => new Trust({ XDG_STATE_HOME: join(folder, 'state') })
-const names = async () => (await desk.store.read.schedules()).map(({ spec }) => spec.name)
+const names = async () => (await desk.store.look(listSchedules)).map(({ spec }) => spec.name)
 
 function watching(): ConfigWatch {
   return new ConfigWatch({
@@ -56,7 +59,8 @@ async function told(act: () => void): Promise<ConfigNews> {
 
 /** Somebody else's file of the same source, which names nothing any more. */
 const applyElsewhere = () =>
-  desk.store.applyConfig(
+  desk.store.do(
+    applyConfig,
     { source: 'ops', hash: 'other', file: 'f', queues: [], schedules: [], tokens: [] },
     { actor: { name: 'x', door: 'y' }, yes: true },
   )
@@ -64,13 +68,14 @@ const applyElsewhere = () =>
 /** The end of a look at a file that is refused: what is wrong with it was noted for others. */
 function noted(): Promise<void> {
   const { store } = desk.context
-  const note = store.noteConfigFault.bind(store)
+  const real = store.do.bind(store)
   return new Promise((resolve) => {
-    const noteConfigFault = async (...words: Parameters<typeof note>) => {
-      await note(...words)
-      resolve()
+    const noticing: typeof real = async (verb, ...args) => {
+      const answer = await real(verb, ...args)
+      if (verb.name === 'noteConfigFault') resolve()
+      return answer
     }
-    Object.assign(store, { noteConfigFault })
+    Object.assign(store, { do: noticing })
   })
 }
 
@@ -132,14 +137,14 @@ describe('a file that is watched', () => {
     write('source: [\n')
     await watch.begin()
     expect(news).toMatchObject([{ what: 'refused', error: { code: 'invalid' } }])
-    expect(await desk.store.read.configFaults()).toHaveLength(1)
+    expect(await desk.store.look(configFaults)).toHaveLength(1)
     expect(await told(() => write('sorce: a\n'))).toMatchObject({
       error: { message: expect.stringContaining('sorce') },
     })
     rmSync(path())
     const faults = () => {
       look()
-      return desk.store.read.configFaults()
+      return desk.store.look(configFaults)
     }
     await expect.poll(faults).toEqual([])
     expect(news).toHaveLength(2)
@@ -149,17 +154,17 @@ describe('a file that is watched', () => {
     mkdirSync(path())
     await watch.begin()
     expect(news).toMatchObject([{ what: 'refused', error: { code: 'unavailable' } }])
-    expect(await desk.store.read.configFaults()).toMatchObject([{ says: expect.stringContaining('cannot be read') }])
+    expect(await desk.store.look(configFaults)).toMatchObject([{ says: expect.stringContaining('cannot be read') }])
   })
 
   it('whose wrong edit is undone has nothing wrong with it any more, and is not applied over what came since', async () => {
     write(file('a'))
     await watch.begin()
     expect(await told(() => write('sorce: a\n'))).toMatchObject({ what: 'refused' })
-    expect(await desk.store.read.configFaults()).toHaveLength(1)
+    expect(await desk.store.look(configFaults)).toHaveLength(1)
     await applyElsewhere()
     expect(await told(() => write(file('a')))).toMatchObject({ what: 'applied', written: { answer: 'older' } })
-    expect(await desk.store.read.configFaults()).toEqual([])
+    expect(await desk.store.look(configFaults)).toEqual([])
     expect(await names()).toEqual([])
   })
 
@@ -170,7 +175,7 @@ describe('a file that is watched', () => {
     expect(news).toMatchObject([{ what: 'refused', error: { code: 'not-allowed' } }])
     trust().give(await readConfigFile(path()))
     expect(await told(look)).toMatchObject({ what: 'applied' })
-    expect(await desk.store.read.configFaults()).toEqual([])
+    expect(await desk.store.look(configFaults)).toEqual([])
   })
 
   it('that is not trusted keeps the worker from nothing: what lies in its sections is not judged, and its text once', async () => {

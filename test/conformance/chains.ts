@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/store/port.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
 import type { Row } from '../../src/store/statement.ts'
 import type { Stage } from './place.ts'
 
@@ -8,7 +9,7 @@ const minute = 60_000
 /** What must be true of all schedules whenever nobody is in the middle of a step. */
 export async function assertChainsWhole(stage: Stage, store: Store): Promise<void> {
   await assertWoken(stage)
-  assert.deepEqual(await store.repair({ limit: 1_000 }), [], 'something had to be mended')
+  assert.deepEqual(await store.do(repair, { limit: 1_000 }), [], 'something had to be mended')
   await assertNothingOfDeleted(stage)
   await assertNothingOfPaused(stage)
   await assertLiveRunsListed(stage)

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { systemClock } from '../../src/core/clock.ts'
 import { type OpenOptions, openStore } from '../../src/store/open.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { claimAll } from './claim-all.ts'
 import { dieAtTurn } from './death.ts'
 import { anyHandler, type ChildTask, noop, seeded, worker } from './place.ts'
@@ -23,7 +24,7 @@ async function perform(): Promise<unknown> {
       await store.close()
       return 'migrated'
     case 'claim': {
-      const workerId = await store.registerWorker(worker)
+      const workerId = await store.do(registerWorker, worker)
       const { claimers, batchMax, seed } = given
       const prefix = String(process.pid)
       const claims = await claimAll({ stores: [store], claimers, batchMax, seed, workerId, prefix })
@@ -60,7 +61,7 @@ interface Claim {
 }
 
 async function lessor(store: Store): Promise<(claim: Claim) => Promise<Lease[]>> {
-  const workerId = await store.registerWorker(worker)
+  const workerId = await store.do(registerWorker, worker)
   return async (claim) => (await store.lease({ queue: 'default', workerId, can: anyHandler, ...claim })).leases
 }
 

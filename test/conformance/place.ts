@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts'
 import { type OpenOptions, openStore } from '../../src/store/open.ts'
 import type { Lease, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both, type Row } from '../../src/store/statement.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 /** A fresh, empty store of one kind, and the ways to reach it from outside. */
@@ -140,12 +142,12 @@ export class Stage {
   }
 
   async setPolicy(store: Store, policy: Partial<Policy>, queue = 'default'): Promise<void> {
-    await store.setQueue(queue, { policy: { ...defaultPolicy, ...policy }, actor })
+    await store.do(setQueue, queue, { policy: { ...defaultPolicy, ...policy }, actor })
   }
 
   /** A worker of this store, and a short way to lease for it. */
   async lessor(store: Store, defaults: Partial<LeaseRequest> = {}) {
-    const workerId = await store.registerWorker(worker)
+    const workerId = await store.do(registerWorker, worker)
     const lease = async (limit: number, request: Partial<LeaseRequest> = {}): Promise<Lease[]> => {
       const base = { queue: 'default', workerId, claimId: this.claimId(), can: anyHandler, limit, leaseMs: 30_000 }
       return (await store.lease({ ...base, ...defaults, ...request })).leases

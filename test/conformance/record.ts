@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../src/store/port.ts'
+import { findRun } from '../../src/store/reads/run.ts'
 import type { Row } from '../../src/store/statement.ts'
 import type { Stage } from './place.ts'
 
@@ -51,7 +52,7 @@ export async function succeed(store: Store, leases: readonly Lease[]): Promise<v
 }
 
 export async function statusOf(store: Store, runId: string): Promise<string | undefined> {
-  return (await store.read.run(runId))?.status
+  return (await store.look(findRun, runId))?.status
 }
 
 /** The same in another order, the same order for the same numbers. */

@@ -6,6 +6,8 @@ import { Belfry } from '../../src/index.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import type { Problem } from '../../src/operations/problem.ts'
 import { operations } from '../../src/operations/table.ts'
+import { listQueues } from '../../src/store/reads/queue.ts'
+import { listSchedules } from '../../src/store/reads/schedule.ts'
 import { Desk } from '../operations/desk.ts'
 import { doors, tokenFor } from './all-doors.ts'
 import { Terminal } from './cli/terminal.ts'
@@ -123,7 +125,7 @@ function fieldsOf(thrown: unknown): string[] {
 describe('every problem is told at once, at every door: k broken fields are k problems', () => {
   let desk: Desk
   let before: unknown
-  const state = async () => [await desk.store.read.queues(), await desk.store.read.schedules({ limit: 10 })]
+  const state = async () => [await desk.store.look(listQueues), await desk.store.look(listSchedules, { limit: 10 })]
   beforeAll(async () => {
     desk = await Desk.open()
     desk.token = await tokenFor(desk)

@@ -8,6 +8,8 @@ import { mcpServer } from '../../src/doors/mcp/server.ts'
 import { runOperations } from '../../src/operations/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { NewRun, Store } from '../../src/store/port.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { Desk, errorOf, startAt, verbsAt } from '../operations/desk.ts'
 import { postgresUrl } from '../postgres.ts'
@@ -89,7 +91,7 @@ describe.each(databases)('run list is newest first, whichever process made the r
     const made: string[] = []
     for (const store of [desk.store, other, desk.store, other]) {
       desk.clock.advance(1_000)
-      const answer = await store.runNow('s', {})
+      const answer = await store.do(runNow, 's', {})
       if ('id' in answer) made.unshift(answer.id as string)
     }
     const plain = await inTurn(3)
@@ -107,11 +109,11 @@ describe.each(databases)('run list is newest first, whichever process made the r
 
   it('and a run that another process makes while somebody pages is on no page twice, and on the next first page', async () => {
     const ids = await inTurn(4)
-    const first = await desk.store.read.runs({ limit: 2 })
+    const first = await desk.store.look(listRuns, { limit: 2 })
     const [newest = ''] = await inTurn(1)
-    const second = await desk.store.read.runs({ limit: 2, before: first.next ?? '' })
+    const second = await desk.store.look(listRuns, { limit: 2, before: first.next ?? '' })
     expect([...first.runs, ...second.runs].map(({ id }) => id)).toEqual(ids)
-    expect((await desk.store.read.runs({ limit: 1 })).runs[0]?.id).toBe(newest)
+    expect((await desk.store.look(listRuns, { limit: 1 })).runs[0]?.id).toBe(newest)
   })
 
   it('and a place from before, which went by id, is refused with what to do', async () => {

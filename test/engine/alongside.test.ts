@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Store } from '../../src/store/port.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, settleDown, stage } from './stage.ts'
@@ -74,7 +75,7 @@ describe('what begins', () => {
     const scenery = await scene({ maxConcurrent: 1 })
     const { clock, here, calls } = scenery
     const worker = { name: 'other', host: 'elsewhere', can: { kinds: [], handlers: [] }, beatMs: 60_000 }
-    const other = await here.store.registerWorker(worker)
+    const other = await here.store.do(registerWorker, worker)
     const [endFirst, endSecond] = await twoInLine(scenery)
     endFirst()
     await here.until('run.started', 2)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { databaseOf } from '../../src/store/sql-store.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { faulty } from './faulty-store.ts'
 import { openPlace, settleDown, stage } from './stage.ts'
 
@@ -40,7 +41,7 @@ describe('a worker that hears of work elsewhere, and not where', () => {
     const world = faulty(await openPlace())
     const here = await stage({ store: world.store })
     const register = () =>
-      here.store.registerWorker({ name: 'other', host: 'there', can: { kinds: [], handlers: [] }, beatMs: 60_000 })
+      here.store.do(registerWorker, { name: 'other', host: 'there', can: { kinds: [], handlers: [] }, beatMs: 60_000 })
     for (let count = 0; count < others; count++) await register()
     here.handle('work', () => undefined)
     await here.engine.start()

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, stage, stopped } from './stage.ts'
@@ -18,9 +20,9 @@ describe('cancelling a leased run', () => {
     await here.engine.start()
     const id = await here.enqueue({ target })
     await here.until('run.started')
-    expect(await here.store.cancel(id, 'not needed')).toBe('cancel-requested')
+    expect(await here.store.do(cancelRun, id, 'not needed')).toBe('cancel-requested')
     expect(await here.until('run.cancelled')).toMatchObject({ runId: id, reason: 'not needed' })
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'cancelled', end: { reason: 'not needed' } })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'cancelled', end: { reason: 'not needed' } })
   })
 
   it('reaches its worker with the next renewal when every wake-up is lost', async () => {
@@ -35,7 +37,7 @@ describe('cancelling a leased run', () => {
     const id = await here.enqueue({ target })
     await here.engine.start()
     await here.until('run.started')
-    await here.store.cancel(id, 'not needed')
+    await here.store.do(cancelRun, id, 'not needed')
     clock.advance(10_000)
     await here.until('run.cancelled')
   })
@@ -50,8 +52,8 @@ describe('cancelling a leased run', () => {
     await here.until('run.started')
     gate.resolve()
     await here.until('run.completed')
-    expect(await world.store.cancel(id, 'too late')).toBe('already-ended')
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'completed' })
+    expect(await world.store.do(cancelRun, id, 'too late')).toBe('already-ended')
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'completed' })
   })
 
   it('from another process reaches its worker', async () => {
@@ -65,7 +67,7 @@ describe('cancelling a leased run', () => {
     await here.until('run.started')
     const other = await openStore(`sqlite:${here.store.place}`)
     try {
-      await other.cancel(id, 'from elsewhere')
+      await other.do(cancelRun, id, 'from elsewhere')
       expect(await here.until('run.cancelled')).toMatchObject({ runId: id })
     } finally {
       await other.close()

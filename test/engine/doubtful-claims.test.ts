@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { DoubtfulClaims } from '../../src/engine/doubtful-claims.ts'
 import type { Lease, LeaseRequest, Store } from '../../src/store/port.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { findRun } from '../../src/store/reads/run.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { target } from './lease-scene.ts'
@@ -31,10 +33,16 @@ describe('a claim whose commit broke off', () => {
     expect((await world.real.lease(asked[0] as LeaseRequest)).leases).toHaveLength(1)
     await pass(clock, 2_000)
     expect(await here.until('run.completed')).toMatchObject({ runId: id, fence: 2 })
-    expect((await here.store.read.attempts(id)).map(({ outcome }) => outcome)).toEqual(['released', 'success'])
-    expect(await here.store.read.run(id)).toMatchObject({ attempts: 0 })
+    expect((await here.store.look(listAttempts, id)).map(({ outcome }) => outcome)).toEqual(['released', 'success'])
+    expect(await here.store.look(findRun, id)).toMatchObject({ attempts: 0 })
   })
 })
+
+/** A store of which nothing is asked but what a claim was granted. */
+function claimed(leases: (claimId: string) => Lease[]): Pick<Store, 'look'> {
+  const look = async (_read: unknown, claimId: string) => leases(claimId)
+  return { look: look as unknown as Store['look'] }
+}
 
 describe('doubtful claims', () => {
   const lease = { runId: 'r-1' } as Lease
@@ -43,12 +51,10 @@ describe('doubtful claims', () => {
     const clock = new TestClock()
     const claims = new DoubtfulClaims(clock)
     const asked: string[] = []
-    const store = {
-      leasesOf: async (claimId: string) => {
-        asked.push(claimId)
-        return claimId === 'found' && clock.monotonic() >= 3_000 ? [lease] : []
-      },
-    }
+    const store = claimed((claimId) => {
+      asked.push(claimId)
+      return claimId === 'found' && clock.monotonic() >= 3_000 ? [lease] : []
+    })
     expect(claims.waitMs).toBe(Number.POSITIVE_INFINITY)
     claims.add('found')
     claims.add('never')
@@ -71,11 +77,11 @@ describe('doubtful claims', () => {
     claims.add('unknown')
     clock.advance(1_000)
     const found: Lease[] = []
-    const leasesOf = async (claimId: string) => {
+    const store = claimed((claimId) => {
       if (claimId === 'unknown') throw new BelfryError('unavailable', 'It is away.')
       return [lease]
-    }
-    await expect(claims.tellGranted({ leasesOf }, (one) => found.push(one))).rejects.toThrow('away')
+    })
+    await expect(claims.tellGranted(store, (one) => found.push(one))).rejects.toThrow('away')
     expect(found).toEqual([lease])
   })
 })

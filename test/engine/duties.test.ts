@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
 import { TestClock } from '../../src/testing/clock.ts'
@@ -21,7 +24,7 @@ describe('the duties that one worker does for all', () => {
     const world = faulty(await openPlace({ clock }))
     const here = await stage({ clock, store: world.store })
     world.fault = (verb) => (verb === 'fireDue' ? 'before' : undefined)
-    await here.store.putSchedule({ name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
     await here.engine.start()
     await pass(clock, 4 * minute)
     const [told] = here.of('schedule.overdue')
@@ -33,7 +36,7 @@ describe('the duties that one worker does for all', () => {
     const clock = new TestClock()
     const here = await stage({ clock })
     here.handle('work', () => 'done')
-    await here.store.putSchedule({ name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
     await here.engine.start()
     await pass(clock, 5_000)
     await databaseOf(here.store).write(() => one(breakChain))
@@ -48,11 +51,11 @@ describe('the duties that one worker does for all', () => {
     here.handle('work', () => 'done')
     const id = await here.enqueue({ target })
     await here.engine.drain()
-    expect(await here.store.read.run(id)).not.toBe(null)
+    expect(await here.store.look(findRun, id)).not.toBe(null)
     clock.advance(8 * 86_400_000)
     await here.engine.start()
     await here.until('worker.pruned')
-    expect(await here.store.read.run(id)).toBe(null)
+    expect(await here.store.look(findRun, id)).toBe(null)
   })
 
   it.each([
@@ -153,7 +156,7 @@ describe('the duties that one worker does for all', () => {
     const here = await stage({ clock, store: world.store })
     world.fault = (verb) => (verb === 'fireDue' ? 'before' : undefined)
     const timing = { everyMs: 60 * minute }
-    await here.store.putSchedule({ name: 's', timing, startNow: true, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing, startNow: true, target }, { mode: 'put', actor })
     await here.engine.start()
     await pass(clock, 5 * minute)
     expect(here.of('schedule.overdue')).toEqual([])
@@ -168,7 +171,7 @@ describe('the duties that one worker does for all', () => {
     const here = await stage({ clock, store: world.store, settings: { pollMs: 600 * minute } })
     await here.engine.start()
     await settleDown()
-    await here.store.putSchedule({ name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
     await pass(clock, 4 * minute)
     expect(here.of('schedule.fired')).toMatchObject([{ schedule: 's' }])
   })
@@ -181,13 +184,13 @@ describe('a worker', () => {
     await here.engine.start()
     const first = here.engine.workerId
     await pass(clock, 2 * minute)
-    const [worker] = await here.store.read.workers()
+    const [worker] = await here.store.look(listWorkers)
     expect(worker?.id).toBe(first)
     expect(worker?.beatAt).toBeGreaterThanOrEqual(clock.now() - minute)
     await databaseOf(here.store).write(() => one(both('test forget', 'delete from belfry.worker')))
     await pass(clock, 2 * minute)
     expect(here.engine.workerId).not.toBe(first)
-    expect(await here.store.read.workers()).toMatchObject([{ id: here.engine.workerId }])
+    expect(await here.store.look(listWorkers)).toMatchObject([{ id: here.engine.workerId }])
   })
 
   it('that hears nothing of other processes looks every second, and says so', async () => {

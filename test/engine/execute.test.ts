@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { promptSpread } from '../../src/core/spread.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { readOutput } from '../../src/store/reads/output.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
@@ -14,7 +19,7 @@ describe('a run', () => {
     const id = await here.enqueue({ target, payload: 21 })
     const ended = await here.until('run.completed')
     expect(ended).toMatchObject({ runId: id, fence: 1, queue: 'default', status: 'completed' })
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'completed', result: { value: { twice: 42 } } })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'completed', result: { value: { twice: 42 } } })
   })
 
   it('hears what it is: attempt, instant, keys and trace', async () => {
@@ -28,7 +33,7 @@ describe('a run', () => {
     const trace = '0af7651916cd43dd8448eb211c80319c'
     const traceparent = `00-${trace}-b7ad6b7169203331-01`
     const id = await here.enqueue({ target, queue: 'other', idempotencyKey: 'k', options: { traceparent } })
-    const run = await here.store.read.run(id)
+    const run = await here.store.look(findRun, id)
     expect(await seen.promise).toEqual({
       runId: id,
       fence: 1,
@@ -60,7 +65,11 @@ describe('a run', () => {
     await here.engine.drain()
     expect(attempts).toEqual([1, 2, 3])
     expect(here.of('run.parked')).toMatchObject([{ runId: id, reason: 'no 3 (attempt 3/3)' }])
-    expect((await here.store.read.attempts(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
+    expect((await here.store.look(listAttempts, id)).map(({ outcome }) => outcome)).toEqual([
+      'failed',
+      'failed',
+      'failed',
+    ])
     clock.advance(86_400_000)
     await here.engine.drain()
     expect(attempts).toEqual([1, 2, 3])
@@ -176,7 +185,7 @@ describe('a run', () => {
     await here.until('run.started')
     clock.advance(5_000)
     await here.until('run.retrying')
-    expect(await here.store.read.attempts(id)).toMatchObject([{ fence: 1, outcome: 'failed' }])
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ fence: 1, outcome: 'failed' }])
   })
 
   it('that was cancelled and did not stop says so', async () => {
@@ -186,7 +195,7 @@ describe('a run', () => {
     await here.engine.start()
     const id = await here.enqueue({ target })
     await here.until('run.started')
-    await here.store.cancel(id, 'not needed')
+    await here.store.do(cancelRun, id, 'not needed')
     await settleDown()
     clock.advance(200)
     expect((await here.until('run.cancelled')).reason).toContain('did not stop')
@@ -205,8 +214,8 @@ describe('a run', () => {
     const id = await here.enqueue({ target: { command: ['true'] } })
     await here.until('run.started')
     await here.engine.stop({ graceMs: 0 })
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0 })
-    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'forced-stop' }])
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0 })
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'forced-stop' }])
   })
 
   it('that ended fine but not as expected has failed, with the rule in its reason', async () => {
@@ -234,7 +243,7 @@ describe('a run', () => {
     const id = await here.enqueue({ target })
     await here.until('run.retrying')
     expect(here.of('worker.failed')).toMatchObject([{ loop: 'execute' }])
-    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'unknown' }])
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'unknown' }])
   })
 
   it('whose handler was taken away while it was leased is given back untouched', async () => {
@@ -253,8 +262,8 @@ describe('a run', () => {
     const id = await here.enqueue({ target })
     await here.engine.start()
     await here.until('run.retrying')
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0 })
-    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'released' }])
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0 })
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'released' }])
   })
 
   it('of an occurrence that was spread is told its nominal instant, and its own id for want of a key', async () => {
@@ -263,13 +272,13 @@ describe('a run', () => {
     const seen = deferred<{ runId: string; plannedAt: number; idempotencyKey: string }>()
     here.handle('work', ({ runId, plannedAt, idempotencyKey }) => seen.resolve({ runId, plannedAt, idempotencyKey }))
     const spec = { name: 's', timing: { cron: '0 * * * *', zone: 'UTC' }, spread: promptSpread, target }
-    await here.store.putSchedule(spec, { mode: 'put', actor })
+    await here.store.do(putSchedule, spec, { mode: 'put', actor })
     await here.engine.start()
     const plannedAt = clock.now() + 3_600_000
     await pass(clock, 3_600_000 + 360_000, 30_000)
     const { runId, ...told } = await seen.promise
     expect(told).toEqual({ plannedAt, idempotencyKey: runId })
-    expect((await here.store.read.run(runId))?.dueAt).toBeGreaterThan(plannedAt)
+    expect((await here.store.look(findRun, runId))?.dueAt).toBeGreaterThan(plannedAt)
   })
 
   it('goes only to a worker that can execute it', async () => {
@@ -280,7 +289,7 @@ describe('a run', () => {
     const payloadOnly = await here.enqueue({ payload: 1 })
     await here.enqueue({ target })
     await here.until('run.completed')
-    for (const id of [other, payloadOnly]) expect((await here.store.read.run(id))?.status).toBe('ready')
+    for (const id of [other, payloadOnly]) expect((await here.store.look(findRun, id))?.status).toBe('ready')
     here.handle('other', () => 'done')
     here.engine.executorsChanged()
     expect(await here.until('run.completed', 2)).toMatchObject({ runId: other })
@@ -316,10 +325,10 @@ describe('a run', () => {
     const id = await here.enqueue({ target })
     await here.until('run.started')
     clock.advance(250)
-    await expect.poll(async () => (await here.store.read.output(id))?.text).toBe('first\n')
+    await expect.poll(async () => (await here.store.look(readOutput, id))?.text).toBe('first\n')
     gate.resolve()
     await here.until('run.completed')
-    expect(await here.store.read.output(id)).toMatchObject({ text: 'first\nlast\n' })
+    expect(await here.store.look(readOutput, id)).toMatchObject({ text: 'first\nlast\n' })
   })
 
   it('that floods its output is slowed down, and keeps its beginning and its end', async () => {
@@ -340,7 +349,7 @@ describe('a run', () => {
     await here.engine.start()
     const id = await here.enqueue({ target })
     await here.until('run.completed')
-    const output = await here.store.read.output(id)
+    const output = await here.store.look(readOutput, id)
     expect(held).toBe(16)
     expect(output?.text.startsWith('the beginning\n')).toBe(true)
     expect(output?.text.endsWith('the end\n')).toBe(true)
@@ -354,7 +363,7 @@ describe('a run', () => {
     const id = await here.enqueue({ target, queue: 'yours' })
     await here.enqueue({ target, queue: 'mine' })
     await here.until('run.completed')
-    expect((await here.store.read.run(id))?.status).toBe('ready')
+    expect((await here.store.look(findRun, id))?.status).toBe('ready')
   })
 
   it('tells how late it started and how long it was in the queue', async () => {

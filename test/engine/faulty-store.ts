@@ -7,11 +7,13 @@ import type { Store, Wake } from '../../src/store/port.ts'
  */
 export type Fault = 'before' | 'after' | Promise<unknown> | ((call: () => Promise<unknown>) => unknown)
 
+type NamedStep = Parameters<Store['do']>[0]
+
 export interface FaultyStore {
   readonly store: Store
   /** The same store without faults. */
   readonly real: Store
-  /** Asked at each call, of reads as `read.run`, with how often this verb was called; `undefined` lets it through. */
+  /** Asked at each call, of reads as `read.findRun`, with how often this verb was called; `undefined` lets it through. */
   fault: (verb: string, call: number, args: readonly unknown[]) => Fault | undefined
   /** Whether wake-ups are lost, and the store knows it. */
   isDeaf: boolean
@@ -26,14 +28,6 @@ export interface FaultyStore {
 /** A store whose calls go wrong when a test says so. */
 export function faulty(real: Store): FaultyStore {
   const calls = new Map<string, number>()
-  const within = <Target extends object>(target: Target, prefix: string, own: (name: string) => unknown): Target =>
-    new Proxy(target, {
-      get(_, name) {
-        const value: unknown = Reflect.get(target, name, target)
-        if (typeof name !== 'string') return value
-        return own(name) ?? (typeof value === 'function' ? faultyVerb(`${prefix}${name}`, value.bind(target)) : value)
-      },
-    })
   const faultyVerb = (verb: string, call: (...args: unknown[]) => unknown) => {
     return (...args: unknown[]) => {
       const count = (calls.get(verb) ?? 0) + 1
@@ -53,9 +47,20 @@ export function faulty(real: Store): FaultyStore {
       end()
     }
   }
-  const read = within(real.read, 'read.', () => undefined)
-  const own: Record<string, unknown> = { read, listen, hears: () => !world.isDeaf }
-  const store = within(real, '', (name) => own[name])
+  const own: Record<string, unknown> = {
+    listen,
+    hears: () => !world.isDeaf,
+    do: (verb: NamedStep, ...args: unknown[]) => faultyVerb(verb.name, (...same) => real.do(verb, ...same))(...args),
+    look: (read: NamedStep, ...args: unknown[]) =>
+      faultyVerb(`read.${read.name}`, (...same) => real.look(read, ...same))(...args),
+  }
+  const store = new Proxy(real, {
+    get(_, name) {
+      const value: unknown = Reflect.get(real, name, real)
+      if (typeof name !== 'string') return value
+      return own[name] ?? (typeof value === 'function' ? faultyVerb(name, value.bind(real)) : value)
+    },
+  })
   const world: FaultyStore = {
     store,
     real,

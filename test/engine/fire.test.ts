@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Store } from '../../src/store/port.ts'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
@@ -10,7 +14,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 function put(store: Store, spec: Partial<ScheduleSpec> & Pick<ScheduleSpec, 'name' | 'timing'>) {
-  return store.putSchedule({ target, ...spec }, { mode: 'put', actor })
+  return store.do(putSchedule, { target, ...spec }, { mode: 'put', actor })
 }
 
 const cron = (expression: string) => ({ cron: expression, zone: 'UTC' })
@@ -53,17 +57,17 @@ describe('a schedule', () => {
     await here.engine.start()
     await settleDown()
     const until = clock.now() + 5 * minute
-    await here.store.pauseSchedule('s', { until, reason: 'lunch' })
+    await here.store.do(pauseSchedule, 's', { until, reason: 'lunch' })
     clock.advance(5 * minute - 1)
     await settleDown()
     expect(here.of('schedule.fired')).toEqual([])
     clock.advance(1)
     await here.until('run.completed')
-    await here.store.pauseSchedule('s', { reason: 'for good' })
+    await here.store.do(pauseSchedule, 's', { reason: 'for good' })
     clock.advance(hour)
     await settleDown()
     expect(here.of('schedule.fired')).toHaveLength(1)
-    await here.store.resumeSchedule('s')
+    await here.store.do(resumeSchedule, 's')
     clock.advance(minute)
     await here.until('run.completed', 2)
   })
@@ -214,14 +218,19 @@ describe('the wall clock', () => {
     const fired = here.of('schedule.fired').map(({ occurrenceAt }) => occurrenceAt)
     expect(new Set(fired).size).toBe(fired.length)
     expect(fired.length).toBeGreaterThanOrEqual(4)
-    const ledger = await here.store.read.ledger('s', { limit: 100 })
+    const ledger = await here.store.look(listLedger, 's', { limit: 100 })
     expect(ledger.reduce((sum, { count }) => sum + count, 0)).toBe(fired.length)
   })
 
   it('that jumps forward, as after sleep, makes a worker renew what it holds and reclaim nothing for one lease', async () => {
     const clock = new TestClock()
     const here = await stage({ clock })
-    const workerId = await here.store.registerWorker({ name: 'other', host: 'h', can: { kinds: [] }, beatMs: minute })
+    const workerId = await here.store.do(registerWorker, {
+      name: 'other',
+      host: 'h',
+      can: { kinds: [] },
+      beatMs: minute,
+    })
     const can = { kinds: ['handler'] }
     await here.enqueue({ target: { handler: 'elsewhere' } })
     await here.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: 30_000 })

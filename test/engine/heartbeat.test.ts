@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseName } from '../../src/store/port.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
@@ -117,7 +120,7 @@ describe('trust in a lease', () => {
     world.fault = (verb) => (verb === 'renew' ? 'before' : undefined)
     await pass(clock, 24_000)
     await here.until('run.completed')
-    expect(await here.store.read.run(id)).toMatchObject({ result: { value: 'done after all' } })
+    expect(await here.store.look(findRun, id)).toMatchObject({ result: { value: 'done after all' } })
   })
 
   it('that was lost makes the outcome of anything else unknown, and no failure', async () => {
@@ -132,7 +135,7 @@ describe('trust in a lease', () => {
     world.fault = (verb) => (verb === 'renew' ? 'before' : undefined)
     await pass(clock, 24_000)
     await here.until('run.retrying')
-    expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'unknown' }])
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'unknown' }])
   })
 })
 
@@ -145,7 +148,7 @@ describe('a worker that holds nothing', () => {
       return undefined
     }
     await here.engine.start()
-    await here.store.cancel(await here.enqueue({ target }), 'not needed')
+    await here.store.do(cancelRun, await here.enqueue({ target }), 'not needed')
     await pass(clock, 30_000)
     expect(asked).toContain('lease')
     for (const verb of ['renew', 'read.cancelRequests']) expect(asked).not.toContain(verb)

@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EndFacts } from '../../src/core/expect.ts'
 import type { NewRun } from '../../src/store/port.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { commandExecutor } from '../../src/targets/command/execute.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
 import { httpExecutor } from '../../src/targets/http/executor.ts'
@@ -21,8 +24,8 @@ const kinds: [string, NewRun, EndFacts][] = [
 async function expectLateCancel(here: Stage, id: string): Promise<void> {
   await here.when(() => here.of('run.completed').length + here.of('run.cancelled').length > 0)
   expect(here.of('run.cancelled')).toEqual([])
-  expect(await here.store.read.run(id)).toMatchObject({ status: 'completed', end: { reason: 'late-cancel' } })
-  expect(await here.store.read.attempts(id)).toMatchObject([{ outcome: 'success', reason: 'late-cancel' }])
+  expect(await here.store.look(findRun, id)).toMatchObject({ status: 'completed', end: { reason: 'late-cancel' } })
+  expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'success', reason: 'late-cancel' }])
 }
 
 describe.each(places)('a success after a cancel request stands and is marked late-cancel (%s)', (place) => {
@@ -38,7 +41,7 @@ describe.each(places)('a success after a cancel request stands and is marked lat
       await here.engine.start()
       const id = await here.enqueue({ ...run, repeatable: false })
       await here.until('run.started')
-      expect(await here.store.cancel(id, 'not needed')).toBe('cancel-requested')
+      expect(await here.store.do(cancelRun, id, 'not needed')).toBe('cancel-requested')
       await expectLateCancel(here, id)
     })
 
@@ -54,7 +57,7 @@ describe.each(places)('a success after a cancel request stands and is marked lat
       const id = await here.enqueue(run)
       await here.engine.start()
       await here.until('run.started')
-      expect(await here.store.cancel(id, 'not needed')).toBe('cancel-requested')
+      expect(await here.store.do(cancelRun, id, 'not needed')).toBe('cancel-requested')
       gate.resolve()
       await expectLateCancel(here, id)
     })
@@ -75,7 +78,7 @@ describe.each(places)('a success after a cancel request stands and is marked lat
       const id = await here.enqueue(run)
       await here.engine.start()
       await asked.promise
-      expect(await here.store.cancel(id, 'not needed')).toBe('cancel-requested')
+      expect(await here.store.do(cancelRun, id, 'not needed')).toBe('cancel-requested')
       await settleDown()
       slow.resolve()
       await expectLateCancel(here, id)
@@ -111,9 +114,9 @@ describe('what counts as a success after a cancel request', () => {
       up = deferred()
       const id = await here.enqueue({ target: { command: text } })
       await up.promise
-      await here.store.cancel(id, 'not needed')
+      await here.store.do(cancelRun, id, 'not needed')
       await here.when(() => here.of('run.completed').length + here.of('run.cancelled').length === count)
-      return (await here.store.read.run(id))?.status
+      return (await here.store.look(findRun, id))?.status
     }
     const waits = 'echo up; while :; do sleep 0.01; done'
     expect(await cancelOnceUp(`trap 'exit 0' TERM; ${waits}`, 1)).toBe('completed')
@@ -140,7 +143,7 @@ describe('what counts as a success after a cancel request', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const id = await here.enqueue({ target: { http: { url } } })
     await asked.promise
-    await here.store.cancel(id, 'not needed')
+    await here.store.do(cancelRun, id, 'not needed')
     expect(await here.until('run.cancelled')).toMatchObject({ runId: id, reason: 'not needed' })
     await http.close()
   })
@@ -155,7 +158,7 @@ describe('what counts as a success after a cancel request', () => {
     const options = { expect: { json: { rows: 1 } } }
     const id = await here.enqueue({ target: { handler: 'work' }, options })
     await here.until('run.started')
-    await here.store.cancel(id, 'not needed')
+    await here.store.do(cancelRun, id, 'not needed')
     expect(await here.until('run.cancelled')).toMatchObject({ runId: id })
   })
 })

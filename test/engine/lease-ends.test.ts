@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { can, scene, target } from './lease-scene.ts'
 import { actor, pass, settleDown } from './stage.ts'
 
@@ -7,7 +9,7 @@ describe('a worker whose own runs end all the time', () => {
   async function busy() {
     const made = await scene({ maxConcurrent: 1 })
     const { world, here } = made
-    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
+    await here.store.do(setQueue, 'other', { policy: { maxConcurrent: 5 }, actor })
     const gates: (() => void)[] = []
     here.handle('step', () => new Promise<void>((resolve) => gates.push(resolve))).handle('work', () => 'done')
     await here.store.enqueue(Array.from({ length: 50 }, () => ({ target: { handler: 'step' } })))
@@ -48,7 +50,7 @@ describe('a worker whose own runs end all the time', () => {
 describe('a worker with one slot that a long line keeps busy', () => {
   it('finds within seconds what came into another queue unheard', async () => {
     const { clock, here, world } = await scene({ maxConcurrent: 5 })
-    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
+    await here.store.do(setQueue, 'other', { policy: { maxConcurrent: 5 }, actor })
     const gates: (() => void)[] = []
     here.handle('step', () => new Promise<void>((resolve) => gates.push(resolve))).handle('work', () => 'done')
     await here.store.enqueue(Array.from({ length: 50 }, () => ({ target: { handler: 'step' } })))
@@ -72,9 +74,9 @@ describe('the end of a run in a queue with room to spare', () => {
     const made = await scene({ maxConcurrent: 5 })
     const { clock, here, world } = made
     for (let other = 0; other < others; other++) {
-      await world.real.registerWorker({ name: 'other', host: 'h', can, beatMs: 60_000 })
+      await world.real.do(registerWorker, { name: 'other', host: 'h', can, beatMs: 60_000 })
     }
-    await here.store.setQueue('default', { policy: { maxConcurrent: 5, ...policy }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxConcurrent: 5, ...policy }, actor })
     here.handle('work', () => 'done')
     await here.engine.start()
     await pass(clock, 10_000)

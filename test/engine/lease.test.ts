@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseAnswer, LeaseRequest } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { can, scene, target } from './lease-scene.ts'
 import { actor, deferred, pass, type Stage, settleDown, stage, stopped } from './stage.ts'
@@ -48,12 +51,12 @@ describe('leasing', () => {
     await here.engine.start()
     const id = await here.enqueue({ target })
     await here.until('run.started')
-    expect((await here.store.read.run(id))?.lease?.expiresAt).toBe(clock.now() + 30_000)
+    expect((await here.store.look(findRun, id))?.lease?.expiresAt).toBe(clock.now() + 30_000)
   })
 
   it('gives each queue its share of the slots', async () => {
     const { here } = await scene({ maxConcurrent: 10 })
-    await here.store.setQueue('other', { policy: { maxConcurrent: 10 }, actor })
+    await here.store.do(setQueue, 'other', { policy: { maxConcurrent: 10 }, actor })
     here.handle('work', stopped)
     await here.store.enqueue([...many(10), ...many(10, 'other')])
     await here.engine.start({ slots: 4 })
@@ -64,7 +67,7 @@ describe('leasing', () => {
 
   it('with one slot goes from queue to queue, and none waits for another to be empty', async () => {
     const { here } = await scene()
-    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
+    await here.store.do(setQueue, 'other', { policy: { maxConcurrent: 5 }, actor })
     here.handle('work', () => 'done')
     await here.store.enqueue([...many(4), ...many(4, 'other')])
     await here.engine.start({ slots: 1 })
@@ -107,7 +110,7 @@ describe('a queue at its ceiling', () => {
     const made = await scene({ maxConcurrent: 1 })
     const { world, here } = made
     world.losesWakes = true
-    const workerId = await world.real.registerWorker({ name: 'other', host: 'h', can, beatMs: 60_000 })
+    const workerId = await world.real.do(registerWorker, { name: 'other', host: 'h', can, beatMs: 60_000 })
     await here.store.enqueue([{ target: { handler: 'elsewhere' } }, { target }])
     const request = { queue: 'default', workerId, claimId: 'c', can: { kinds: ['handler'], handlers: ['elsewhere'] } }
     const { leases } = await world.real.lease({ ...request, limit: 1, leaseMs: 30_000 })
@@ -145,7 +148,7 @@ describe('a queue at its ceiling', () => {
 
   it('is not asked each time that there is something to do elsewhere', async () => {
     const { world, here } = await scene({ maxConcurrent: 1 })
-    await here.store.setQueue('other', { policy: { maxConcurrent: 5 }, actor })
+    await here.store.do(setQueue, 'other', { policy: { maxConcurrent: 5 }, actor })
     here.handle('holds', stopped).handle('work', () => 'done')
     await here.engine.start()
     await here.enqueue({ target: { handler: 'holds' } })
@@ -177,7 +180,7 @@ describe('a queue at its ceiling', () => {
     gate.resolve()
     await here.until('run.completed')
     expect(count('wakeOthers')).toBe(1)
-    await here.store.setQueue('default', { policy: { maxConcurrent: 5 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxConcurrent: 5 }, actor })
     await settleDown()
     await here.enqueue({ target })
     await here.until('run.completed', 2)
@@ -189,7 +192,7 @@ describe('a queue at its ceiling', () => {
 describe('a rate that was used up', () => {
   it('is forgotten when it allows again: an empty queue is looked at no oftener than any other', async () => {
     const { clock, here, count } = await scene({ maxConcurrent: 10 })
-    await here.store.setQueue('default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
+    await here.store.do(setQueue, 'default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
     here.handle('work', () => 'done')
     await here.engine.start()
     await here.store.enqueue(many(3))
@@ -222,7 +225,7 @@ describe('a lease whose commit broke off', () => {
     here.handle('work', () => 'done')
     world.fault = (verb, call) => {
       if (verb === 'lease' && call === 1) return 'after'
-      return verb === 'leasesOf' && call <= 2 ? 'before' : undefined
+      return verb === 'read.leasesOf' && call <= 2 ? 'before' : undefined
     }
     const id = await here.enqueue({ target })
     await here.engine.start()
@@ -236,7 +239,7 @@ describe('a lease whose commit broke off', () => {
     here.handle('work', () => 'done')
     world.fault = (verb, call) => {
       if (verb === 'lease' && call === 1) return 'after'
-      return verb === 'leasesOf' ? 'before' : undefined
+      return verb === 'read.leasesOf' ? 'before' : undefined
     }
     const id = await here.enqueue({ target })
     await here.engine.start()
@@ -255,8 +258,8 @@ describe('a lease whose commit broke off', () => {
     let asked = 0
     world.fault = (verb, call) => {
       if (verb === 'lease' && call === 1) return 'after'
-      if (verb === 'leasesOf') asked++
-      return verb === 'leasesOf' ? 'before' : undefined
+      if (verb === 'read.leasesOf') asked++
+      return verb === 'read.leasesOf' ? 'before' : undefined
     }
     await here.enqueue({ target })
     await here.engine.start()
@@ -291,7 +294,7 @@ describe('a ceiling', () => {
     await here.engine.start()
     await here.store.enqueue([{ target }, { target }])
     await here.until('run.started')
-    await here.store.setQueue('default', { policy: { maxConcurrent: 2 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxConcurrent: 2 }, actor })
     await here.until('run.started', 2)
   })
 
@@ -316,7 +319,7 @@ describe('a rate', () => {
   it('that is used up is slept towards, and the next run starts when it allows', async () => {
     const clock = new TestClock()
     const here = await stage({ clock, maxConcurrent: 10 })
-    await here.store.setQueue('default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
+    await here.store.do(setQueue, 'default', { policy: { rateLimit: { startsMax: 2, perMs: 5_000 } }, actor })
     here.handle('work', () => 'done')
     await here.engine.start()
     await here.store.enqueue(Array.from({ length: 4 }, () => ({ target })))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
+import { readOutput } from '../../src/store/reads/output.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import type { Fault } from './faulty-store.ts'
@@ -27,7 +28,7 @@ async function scene(
   await here.engine.start()
   const id = await here.enqueue({ target, options: { timeoutMs: 3_600_000 } })
   await here.until('run.started')
-  return { clock, world, here, id, writes, text: async () => (await world.real.read.output(id))?.text }
+  return { clock, world, here, id, writes, text: async () => (await world.real.look(readOutput, id))?.text }
 }
 
 describe('output', () => {

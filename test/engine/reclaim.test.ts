@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { EngineSettings } from '../../src/engine/settings.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { leasesOfWorkers } from '../../src/store/reads/lease.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage } from './stage.ts'
@@ -27,7 +32,7 @@ async function scene(deaths: string[] = [], settings: Partial<EngineSettings> = 
   })
   here.events.on('run.reclaimed', ({ because }) => deaths.push(because))
   const holder = async (name: string, leaseMs: number, runs = 1) => {
-    const workerId = await world.real.registerWorker({ name, host: 'h', can, beatMs: 60_000 })
+    const workerId = await world.real.do(registerWorker, { name, host: 'h', can, beatMs: 60_000 })
     await world.real.enqueue(Array.from({ length: runs }, () => ({ target })))
     for (let left = runs; left > 0; left -= 500) {
       const claimId = `${name} ${left}`
@@ -35,7 +40,7 @@ async function scene(deaths: string[] = [], settings: Partial<EngineSettings> = 
     }
     return workerId
   }
-  const stoppedAt = async (id: string) => (await world.real.read.workers()).find((one) => one.id === id)?.stoppedAt
+  const stoppedAt = async (id: string) => (await world.real.look(listWorkers)).find((one) => one.id === id)?.stoppedAt
   return { clock, world, here, holder, looked, stoppedAt }
 }
 
@@ -62,7 +67,7 @@ describe('taking back', () => {
     expect(here.of('run.reclaimed')).toHaveLength(600)
     expect(await stoppedAt(id)).not.toBe(null)
     expect(order.filter((one) => one.startsWith('ended'))).toEqual(['ended 500', 'ended 100'])
-    const buried = (await world.real.read.workers()).find((one) => one.id === id)
+    const buried = (await world.real.look(listWorkers)).find((one) => one.id === id)
     expect(buried).toMatchObject({ diedAt: buried?.stoppedAt, lost: { count: 600, runs: { length: 20 } } })
   })
 
@@ -121,7 +126,7 @@ describe('taking back', () => {
 
   it('of more than one step can take goes on at once', async () => {
     const { clock, here, holder } = await scene()
-    await here.store.setQueue('default', { policy: { maxConcurrent: 2_000 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxConcurrent: 2_000 }, actor })
     await holder('silent', 1_000, 600)
     await here.engine.start()
     await settleDown()
@@ -155,7 +160,7 @@ describe('taking back', () => {
     world.fault = (verb) => (verb === 'renew' && ++renewals === 1 ? never.promise : undefined)
     await pass(clock, 30_000)
     expect(here.of('run.reclaimed')).toEqual([])
-    expect((await here.store.read.run(id))?.lease?.expiresAt).toBe(clock.now() + 30_000)
+    expect((await here.store.look(findRun, id))?.lease?.expiresAt).toBe(clock.now() + 30_000)
     never.resolve()
     gate.resolve()
     expect(await here.until('run.completed')).toMatchObject({ runId: id, fence: 1 })
@@ -174,7 +179,7 @@ describe('taking back', () => {
     clock.advance(5_000)
     await settleDown()
     expect(here.of('run.reclaimed')).toMatchObject([{ because: 'holder-dead' }])
-    expect(await here.store.read.leasesOfWorkers([living], 10)).toHaveLength(1)
+    expect(await here.store.look(leasesOfWorkers, [living], 10)).toHaveLength(1)
   })
 
   it('does not happen where the clock is seen to jump while we renew what is our own', async () => {
@@ -199,7 +204,7 @@ describe('taking back', () => {
     // After the length of a lease it has certainly expired.
     world.fault = () => undefined
     await pass(clock, 29_999)
-    expect(await here.store.read.leasesOfWorkers([silent], 10)).toHaveLength(1)
+    expect(await here.store.look(leasesOfWorkers, [silent], 10)).toHaveLength(1)
     await pass(clock, 5_000)
     expect(here.of('run.reclaimed')).toMatchObject([{ because: 'expired' }])
     handled.resolve()
@@ -207,7 +212,7 @@ describe('taking back', () => {
 
   it('tells of a run that parks by it as of any other that parks', async () => {
     const { clock, world, here } = await scene()
-    const workerId = await world.real.registerWorker({ name: 'dead', host: 'h', can, beatMs: 60_000 })
+    const workerId = await world.real.do(registerWorker, { name: 'dead', host: 'h', can, beatMs: 60_000 })
     const id = await here.enqueue({ target, repeatable: false })
     await world.real.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: 60_000 })
     clock.advance(7_000)

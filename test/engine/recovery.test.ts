@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { NewWorker } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
@@ -17,7 +23,7 @@ describe('a lease', () => {
     const id = await here.enqueue({ target })
     await here.until('run.started')
     await pass(clock, 120_000)
-    expect((await here.store.read.run(id))?.lease?.expiresAt).toBeGreaterThan(clock.now() + 19_000)
+    expect((await here.store.look(findRun, id))?.lease?.expiresAt).toBeGreaterThan(clock.now() + 19_000)
     gate.resolve()
     expect(await here.until('run.completed')).toMatchObject({ fence: 1 })
   })
@@ -39,7 +45,7 @@ describe('a lease', () => {
     await pass(clock, 11_000)
     expect(here.of('run.lease-lost').map(({ because }) => because)).toContain('not-renewed')
     expect(here.of('run.completed')).toEqual([])
-    expect(await world.real.read.attempts(id)).toMatchObject([{ fence: 1, outcome: 'lost' }])
+    expect(await world.real.look(listAttempts, id)).toMatchObject([{ fence: 1, outcome: 'lost' }])
   })
 
   it('is trusted for four fifths of its length from the start of the last renewal, then its run is stopped', async () => {
@@ -109,7 +115,7 @@ describe('a worker that died', () => {
     })
     here.handle('work', () => 'done')
     const id = await here.enqueue({ target })
-    const workerId = await here.store.registerWorker(dead)
+    const workerId = await here.store.do(registerWorker, dead)
     await here.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: 30_000 })
     await here.engine.drain()
     expect(here.of('run.reclaimed')).toMatchObject([{ runId: id, because: 'holder-dead' }])
@@ -117,7 +123,7 @@ describe('a worker that died', () => {
     clock.advance(1_000)
     await here.engine.drain()
     expect(here.of('run.completed')).toMatchObject([{ runId: id, fence: 2 }])
-    const found = (await here.store.read.workers()).find(({ id: one }) => one === workerId)
+    const found = (await here.store.look(listWorkers)).find(({ id: one }) => one === workerId)
     expect(found?.stoppedAt).not.toBe(null)
   })
 
@@ -127,7 +133,7 @@ describe('a worker that died', () => {
     await here.engine.start()
     await settleDown()
     const id = await here.enqueue({ target })
-    const workerId = await here.store.registerWorker(dead)
+    const workerId = await here.store.do(registerWorker, dead)
     await here.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: 30_000 })
     clock.advance(5_000)
     expect(await here.until('run.reclaimed')).toMatchObject({ runId: id, because: 'holder-dead' })
@@ -136,15 +142,15 @@ describe('a worker that died', () => {
   it('three times with the same run in its hands has met poison, and the run parks', async () => {
     const clock = new TestClock()
     const here = await stage({ clock, coroner: { isDead: ({ name }) => name === 'dead' } })
-    await here.store.setQueue('default', { policy: { maxAttempts: 10 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxAttempts: 10 }, actor })
     const id = await here.enqueue({ target })
     for (let death = 1; death <= 3; death++) {
-      const workerId = await here.store.registerWorker(dead)
+      const workerId = await here.store.do(registerWorker, dead)
       await here.store.lease({ queue: 'default', workerId, claimId: `c${death}`, can, limit: 1, leaseMs: 30_000 })
       await here.engine.drain()
       clock.advance(60_000)
     }
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'parked', parked: { reason: 'poison' } })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'parked', parked: { reason: 'poison' } })
   })
 
   it('of which nothing is certain keeps its lease until it expires', async () => {
@@ -152,7 +158,7 @@ describe('a worker that died', () => {
     const here = await stage({ clock })
     await here.engine.start()
     const id = await here.enqueue({ target })
-    const workerId = await here.store.registerWorker(dead)
+    const workerId = await here.store.do(registerWorker, dead)
     await here.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: 30_000 })
     await pass(clock, 29_500)
     expect(here.of('run.reclaimed')).toEqual([])
@@ -196,7 +202,7 @@ describe('a store that does not answer', () => {
     let isAway = true
     world.fault = (verb, call) => {
       if (verb === 'lease' && call === 1) return 'after'
-      return verb === 'leasesOf' && isAway ? 'before' : undefined
+      return verb === 'read.leasesOf' && isAway ? 'before' : undefined
     }
     const id = await here.enqueue({ target })
     await here.engine.start()
@@ -207,7 +213,7 @@ describe('a store that does not answer', () => {
     await pass(clock, 2_000)
     expect(await here.until('run.completed')).toMatchObject({ runId: id, fence: 2 })
     expect(done).toBe(1)
-    const attempts = await here.store.read.attempts(id)
+    const attempts = await here.store.look(listAttempts, id)
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['released', 'success'])
     expect(here.of('run.lease-lost')).toEqual([])
   })
@@ -220,7 +226,7 @@ describe('a store that does not answer', () => {
     const id = await here.enqueue({ target })
     await here.engine.start()
     expect(await here.until('run.completed')).toMatchObject({ runId: id, status: 'completed' })
-    expect(await here.store.read.attempts(id)).toMatchObject([{ fence: 1, outcome: 'success' }])
+    expect(await here.store.look(listAttempts, id)).toMatchObject([{ fence: 1, outcome: 'success' }])
   })
 
   it('keeps a finished run leased until its end is written', async () => {
@@ -233,7 +239,7 @@ describe('a store that does not answer', () => {
     const id = await here.enqueue({ target })
     await here.until('run.started')
     await pass(clock, 90_000)
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'leased', fence: 1 })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'leased', fence: 1 })
     world.fault = () => undefined
     await pass(clock, 5_000)
     expect(await here.until('run.completed')).toMatchObject({ fence: 1 })
@@ -250,7 +256,8 @@ describe('wake-ups', () => {
     await here.engine.start()
     await settleDown()
     await here.enqueue({ target })
-    await world.store.putSchedule(
+    await world.store.do(
+      putSchedule,
       { name: 's', timing: { everyMs: 1_000 }, startNow: true, target },
       { mode: 'create', actor },
     )

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import type { AttemptEnd, Settled, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { findSchedule } from '../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, type Stage, settleDown, stage } from './stage.ts'
@@ -20,7 +25,7 @@ function refused({ runId, fence }: AttemptEnd): Settled {
 }
 
 function keepNothing({ store }: Stage): Promise<unknown> {
-  return store.setQueue('default', { policy: { retention: { completedMs: 0 } }, actor })
+  return store.do(setQueue, 'default', { policy: { retention: { completedMs: 0 } }, actor })
 }
 
 async function removeAll(store: Store): Promise<void> {
@@ -31,7 +36,7 @@ async function removeAll(store: Store): Promise<void> {
 describe('ends', () => {
   it('of one moment go into one commit, 500 at the most, and the rest follows at once', async () => {
     const { faults, here } = await world()
-    await here.store.setQueue('default', { policy: { maxConcurrent: 1_000 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxConcurrent: 1_000 }, actor })
     const commits: number[] = []
     faults.fault = (verb, _call, [ends]) => {
       if (verb === 'settle') commits.push((ends as AttemptEnd[]).length)
@@ -145,7 +150,7 @@ describe('ends', () => {
     await keepNothing(here)
     faults.fault = (verb, call) => {
       if (verb === 'settle' && call === 1) return 'after'
-      return verb === 'read.run' ? (read) => removeAll(faults.real).then(read) : undefined
+      return verb === 'read.findRun' ? (read) => removeAll(faults.real).then(read) : undefined
     }
     here.handle('work', () => 'done')
     await here.engine.start()
@@ -164,7 +169,7 @@ describe('ends', () => {
     const id = await here.enqueue({ target })
     await here.until('run.started')
     await faults.real.reclaim({ deadWorkers: [here.engine.workerId as string], limit: 10 })
-    await faults.real.cancel(id, 'not wanted any more')
+    await faults.real.do(cancelRun, id, 'not wanted any more')
     await removeAll(faults.real)
     gate.resolve()
     expect(await here.until('run.lease-lost')).toMatchObject({ runId: id, fence: 1, because: 'taken-back' })
@@ -177,7 +182,7 @@ describe('ends', () => {
     const gate = deferred()
     faults.fault = (verb, call) => {
       if (verb === 'settle' && call === 1) return 'after'
-      if (verb !== 'read.run') return undefined
+      if (verb !== 'read.findRun') return undefined
       asked.resolve()
       return gate.promise
     }
@@ -209,15 +214,15 @@ describe('ends', () => {
       return isFull ? () => (ends as AttemptEnd[]).map(refused) : undefined
     }
     here.handle('work', () => 'unwritable')
-    await here.store.putSchedule({ name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing: { everyMs: minute }, target }, { mode: 'put', actor })
     await here.engine.start()
     await pass(clock, 2 * minute + 1_000)
     expect(here.of('run.unsettled')).toEqual([])
     expect(here.of('run.completed')).toHaveLength(2)
-    const run = await here.store.read.run(here.of('run.completed')[0]?.runId as string)
+    const run = await here.store.look(findRun, here.of('run.completed')[0]?.runId as string)
     expect(run).toMatchObject({ status: 'completed', result: { value: '[not kept: It cannot be written.]' } })
     // The store locks the schedule before the run, so each end must name it.
-    const id = (await here.store.read.schedule('s'))?.id
+    const id = (await here.store.look(findSchedule, 's'))?.id
     expect(named).toEqual([id, id, id, id])
   })
 
@@ -239,7 +244,7 @@ describe('ends', () => {
 
   it('whose commit broke off are told as they stand in the store', async () => {
     const { faults, here } = await world()
-    await here.store.setQueue('default', { policy: { maxAttempts: 1 }, actor })
+    await here.store.do(setQueue, 'default', { policy: { maxAttempts: 1 }, actor })
     faults.fault = (verb, call) => (verb === 'settle' && call === 1 ? 'after' : undefined)
     here.handle('work', () => {
       throw new Error('no')
@@ -282,7 +287,7 @@ describe('ends', () => {
     const { clock, faults, here } = await world()
     faults.fault = (verb, call) => {
       if (verb === 'settle' && call === 1) return 'after'
-      return verb === 'read.run' ? 'before' : undefined
+      return verb === 'read.findRun' ? 'before' : undefined
     }
     here.handle('work', () => 'done')
     await here.engine.start()

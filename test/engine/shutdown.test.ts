@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { CountingClock, deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
@@ -19,7 +22,7 @@ describe('stopping a worker', () => {
     gate.resolve()
     await stopping
     expect(here.of('run.completed')).toMatchObject([{ runId: first }])
-    expect(await here.store.read.run(second)).toMatchObject({ status: 'ready', fence: 0 })
+    expect(await here.store.look(findRun, second)).toMatchObject({ status: 'ready', fence: 0 })
     expect(here.of('worker.stopped')).toMatchObject([{ forced: 0 }])
   })
 
@@ -37,7 +40,7 @@ describe('stopping a worker', () => {
     await here.until('worker.stopping')
     clock.advance(5_000)
     await stopping
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0 })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0 })
     expect(here.of('worker.stopped')).toMatchObject([{ forced: 1 }])
   })
 
@@ -82,7 +85,7 @@ describe('stopping a worker', () => {
     const id = await here.enqueue({ target, repeatable: false })
     await here.until('run.started')
     await here.engine.stop({ graceMs: 0 })
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'completed' })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'completed' })
   })
 
   it('parks what must not be repeated when it was forced', async () => {
@@ -95,7 +98,7 @@ describe('stopping a worker', () => {
     const id = await here.enqueue({ target, repeatable: false })
     await here.until('run.started')
     await here.engine.stop({ graceMs: 0 })
-    expect(await here.store.read.run(id)).toMatchObject({ status: 'parked', parked: { reason: 'effect-unknown' } })
+    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'parked', parked: { reason: 'effect-unknown' } })
   })
 
   it.each([25_000, 0])(
@@ -121,7 +124,7 @@ describe('stopping a worker', () => {
       slow.resolve()
       await stopping
       expect(began).toBe(0)
-      expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0 })
+      expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0 })
     },
   )
 
@@ -151,7 +154,7 @@ describe('stopping a worker', () => {
     await here.engine.start()
     const id = here.engine.workerId
     await here.engine.stop()
-    const worker = (await here.store.read.workers()).find((one) => one.id === id)
+    const worker = (await here.store.look(listWorkers)).find((one) => one.id === id)
     expect(worker?.stoppedAt).not.toBe(null)
     expect(here.engine.workerId).toBe(null)
   })
@@ -187,7 +190,7 @@ describe('starting and stopping', () => {
     await here.engine.stop()
     expect(done.size).toBe(200)
     expect([...done.values()].every((times) => times === 1)).toBe(true)
-    const { runs } = await here.store.read.runs({ status: 'completed', limit: 500 })
+    const { runs } = await here.store.look(listRuns, { status: 'completed', limit: 500 })
     expect(runs).toHaveLength(answers.length)
   })
 

@@ -10,6 +10,7 @@ import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Signal, SignalName } from '../../src/engine/signals.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Actor, NewRun, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
 import type { Attempt, Ended, Execute } from '../../src/targets/executor.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { postgresUrl } from '../postgres.ts'
@@ -117,7 +118,7 @@ export class Stage {
 export async function stage(options: StageOptions = {}): Promise<Stage> {
   const store = options.store ?? (await openPlace(options))
   if (options.maxConcurrent !== undefined) {
-    await store.setQueue('default', { policy: { maxConcurrent: options.maxConcurrent }, actor })
+    await store.do(setQueue, 'default', { policy: { maxConcurrent: options.maxConcurrent }, actor })
   }
   const made = new Stage(store, options)
   leftOpen.push(async () => {

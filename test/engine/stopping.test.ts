@@ -5,8 +5,10 @@ import { Firer } from '../../src/engine/fire.ts'
 import { Holdings } from '../../src/engine/holdings.ts'
 import { settingsOf } from '../../src/engine/settings.ts'
 import { noSignal } from '../../src/engine/signals.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
@@ -77,7 +79,7 @@ describe('an attempt', () => {
     const id = await here.enqueue({ target: { command: ['true'] }, repeatable: false })
     await here.engine.start()
     await began.promise
-    await here.store.cancel(id, 'too late')
+    await here.store.do(cancelRun, id, 'too late')
     await settleDown()
     writing.resolve()
     expect(await here.until('run.completed')).toMatchObject({ runId: id })
@@ -128,7 +130,7 @@ describe('an attempt', () => {
     await here.engine.start()
     const id = await here.enqueue({ target, options: { timeoutMs: 60_000 } })
     await here.until('run.started')
-    await here.store.cancel(id, 'enough')
+    await here.store.do(cancelRun, id, 'enough')
     await here.until('run.cancelled')
     await here.engine.stop()
     expect(alarms.size).toBe(0)
@@ -215,7 +217,12 @@ describe('a queue', () => {
     const world = faulty(await openPlace({ clock }))
     const here = await stage({ clock, store: world.store, maxConcurrent: 1 })
     here.handle('work', () => 'done')
-    const workerId = await world.real.registerWorker({ name: 'other', host: 'h', can: { kinds: [] }, beatMs: 60_000 })
+    const workerId = await world.real.do(registerWorker, {
+      name: 'other',
+      host: 'h',
+      can: { kinds: [] },
+      beatMs: 60_000,
+    })
     const can = { kinds: ['handler'] }
     await world.real.enqueue([{ target }, { target }])
     const { leases } = await world.real.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1 })
@@ -277,7 +284,7 @@ describe('a worker', () => {
     here.engine.executorsChanged()
     await settleDown()
     expect(here.engine.workerId).not.toBe(first)
-    await here.store.cancel(id, 'enough')
+    await here.store.do(cancelRun, id, 'enough')
     await here.until('run.cancelled')
   })
 })

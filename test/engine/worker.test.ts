@@ -1,6 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { ownIdentity } from '../../src/store/workers/process-identity.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
@@ -20,12 +23,12 @@ describe('a worker in the store', () => {
     const { here } = await scene()
     here.handle('work', () => 'done')
     await here.engine.start({ slots: 7 })
-    const [known] = await here.store.read.workers()
+    const [known] = await here.store.look(listWorkers)
     expect(known).toMatchObject({ slots: 7, process: ownIdentity(), can: { handlers: ['work'] } })
     here.handle('more', () => 'done')
     here.engine.executorsChanged()
     await settleDown()
-    expect((await here.store.read.workers())[0]?.can).toMatchObject({ handlers: ['work', 'more'] })
+    expect((await here.store.look(listWorkers))[0]?.can).toMatchObject({ handlers: ['work', 'more'] })
   })
 
   it('is known with the queues it works for, also after a beat, and without any where it works for all', async () => {
@@ -33,16 +36,19 @@ describe('a worker in the store', () => {
     here.handle('work', () => 'done')
     world.fault = (verb) => (verb === 'beat' ? 'before' : undefined)
     await here.engine.start({ queues: ['a', 'b'] })
-    const queues = async () => (await here.store.read.workers())[0]?.can.queues
+    const queues = async () => (await here.store.look(listWorkers))[0]?.can.queues
     expect(await queues()).toEqual(['a', 'b'])
     world.fault = () => undefined
     here.handle('more', () => 'done')
     here.engine.executorsChanged()
     await settleDown()
-    expect((await here.store.read.workers())[0]?.can).toMatchObject({ handlers: ['work', 'more'], queues: ['a', 'b'] })
+    expect((await here.store.look(listWorkers))[0]?.can).toMatchObject({
+      handlers: ['work', 'more'],
+      queues: ['a', 'b'],
+    })
     const { here: other } = await scene()
     await other.engine.start()
-    expect((await other.store.read.workers())[0]?.can).not.toHaveProperty('queues')
+    expect((await other.store.look(listWorkers))[0]?.can).not.toHaveProperty('queues')
   })
 
   it('begins what it can do from now on at once, whether or not it hears of it', async () => {
@@ -125,7 +131,7 @@ describe('a worker that stops', () => {
     await here.until('run.started')
     const stopping = here.engine.stop({ graceMs: 60_000 })
     await here.until('worker.stopping')
-    await here.store.putSchedule({ name: 's', timing: { at: clock.now() + 1_000 }, target }, { mode: 'put', actor })
+    await here.store.do(putSchedule, { name: 's', timing: { at: clock.now() + 1_000 }, target }, { mode: 'put', actor })
     await pass(clock, 2_000)
     expect(here.of('schedule.fired')).toEqual([])
     gate.resolve()
@@ -219,7 +225,7 @@ describe('a worker that stops', () => {
     await pass(clock, 10_000)
     await stopping
     for (const id of [slow, hangs]) {
-      expect(await here.store.read.run(id)).toMatchObject({ status: 'ready', attempts: 0, lease: null })
+      expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0, lease: null })
     }
     expect(here.of('worker.stopped')).toMatchObject([{ forced: 2 }])
   })
@@ -269,7 +275,7 @@ describe('what another process writes', () => {
     const other = await openStore(`sqlite:${here.store.place}`)
     try {
       const spec = { name: 's', timing: { everyMs: 3_600_000 }, startNow: true, target }
-      await other.putSchedule(spec, { mode: 'create', actor })
+      await other.do(putSchedule, spec, { mode: 'create', actor })
       await here.until('run.completed')
     } finally {
       await other.close()

@@ -1,4 +1,7 @@
 import type { Store } from '../../src/store/port.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { listLedger } from '../../src/store/reads/schedule.ts'
 import type { RunSummary } from '../../src/store/view.ts'
 import type { History, RecordedRun, RecordedSchedule } from './history.ts'
 import { readWitness } from './witness.ts'
@@ -32,7 +35,7 @@ async function allRuns(store: Store): Promise<RecordedRun[]> {
   const runs: RecordedRun[] = []
   let before: string | null = null
   do {
-    const page: { runs: RunSummary[]; next: string | null } = await store.read.runs({
+    const page: { runs: RunSummary[]; next: string | null } = await store.look(listRuns, {
       limit: pageMax,
       ...(before === null ? {} : { before }),
     })
@@ -47,7 +50,7 @@ async function allRuns(store: Store): Promise<RecordedRun[]> {
 
 async function recorded(store: Store, run: RunSummary): Promise<RecordedRun> {
   const { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence, lease } = run
-  const attempts = await store.read.attempts(id)
+  const attempts = await store.look(listAttempts, id)
   const known = { id, queue, schedule, occurrenceAt, repeatable, concurrencyKey, idempotencyKey, status, fence }
   return { ...known, leasedAt: lease?.leasedAt ?? null, attempts }
 }
@@ -56,7 +59,7 @@ async function wholeLedger(store: Store, name: string): Promise<RecordedSchedule
   const rows: RecordedSchedule['ledger'][number][] = []
   for (;;) {
     const before = rows.at(-1)?.from
-    const page = await store.read.ledger(name, { limit: pageMax, ...(before === undefined ? {} : { before }) })
+    const page = await store.look(listLedger, name, { limit: pageMax, ...(before === undefined ? {} : { before }) })
     rows.push(...page)
     if (page.length < pageMax) return rows
   }

@@ -1,6 +1,8 @@
 import { BelfryError } from '../../src/core/error.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Actor, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import type { Ceiling, SchedulePromise } from './history.ts'
 
 const actor: Actor = { name: 'faults', door: 'test' }
@@ -87,7 +89,7 @@ export class Workload {
   /** Sets all of it up; its first instant is the next whole second but one. */
   async place(): Promise<void> {
     for (const { queue, most, mostPerKey } of ceilings) {
-      await this.#store.setQueue(queue, {
+      await this.#store.do(setQueue, queue, {
         actor,
         policy: {
           maxConcurrent: most,
@@ -108,7 +110,7 @@ export class Workload {
           target: { handler: 'work' },
           payload: { ms: spec.queue === 'narrow' ? narrowMs : 20 },
         }
-        await this.#store.putSchedule(whole, { mode: 'create', actor })
+        await this.#store.do(putSchedule, whole, { mode: 'create', actor })
         this.#placed.push({ spec: whole, promises })
       }
     }
@@ -130,7 +132,7 @@ export class Workload {
     for (let seconds = 2; ; seconds *= 2) {
       const endAt = (Math.ceil(Math.max(Date.now(), this.#startAt) / secondMs) + seconds + 0.5) * secondMs
       try {
-        await this.#store.putSchedule({ ...spec, endAt }, { mode: 'put', actor })
+        await this.#store.do(putSchedule, { ...spec, endAt }, { mode: 'put', actor })
         return endAt
       } catch (error) {
         if (!(error instanceof BelfryError) || error.code !== 'invalid' || seconds > 60) throw error

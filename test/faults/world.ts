@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isPassing } from '../../src/core/error.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { listSchedules } from '../../src/store/reads/schedule.ts'
 import { groupedBy } from './check.ts'
 import type { Closure, HeldThen, Interruption, Sample, SchedulePromise } from './history.ts'
 import type { House, Place } from './place.ts'
@@ -115,7 +117,7 @@ export class World {
 
   /** The leases of a worker; of all workers without one. */
   async heldBy(workerId: string | null): Promise<HeldThen[]> {
-    const { runs } = await this.patiently(() => this.store.read.runs({ status: 'leased', limit: 1_000 }))
+    const { runs } = await this.patiently(() => this.store.look(listRuns, { status: 'leased', limit: 1_000 }))
     return runs.flatMap(({ id, fence, lease }) => {
       if (lease === null || (workerId !== null && lease.workerId !== workerId)) return []
       return [{ runId: id, fence, expiresAt: lease.expiresAt }]
@@ -164,10 +166,10 @@ export class World {
   async #isQuiet(): Promise<boolean> {
     return this.patiently(async () => {
       for (const status of ['leased', 'ready', 'held'] as const) {
-        const { runs, next } = await this.store.read.runs({ status, limit: 1 })
+        const { runs, next } = await this.store.look(listRuns, { status, limit: 1 })
         if (runs.length > 0 || next !== null) return false
       }
-      const schedules = await this.store.read.schedules({ limit: 100 })
+      const schedules = await this.store.look(listSchedules, { limit: 100 })
       return schedules.every(({ nextRunAt, waitsFor }) => nextRunAt === null && waitsFor === null)
     })
   }
@@ -176,7 +178,7 @@ export class World {
     for (; this.#isSampling; await sleep(sampleEveryMs)) {
       try {
         // One list is one look: all that it holds was leased at the same instant.
-        const { runs } = await this.store.read.runs({ status: 'leased', limit: 1_000 })
+        const { runs } = await this.store.look(listRuns, { status: 'leased', limit: 1_000 })
         const at = Date.now()
         for (const [queue, inQueue] of groupedBy(runs, (run) => run.queue)) {
           this.samples.push({ queue, key: null, inFlight: inQueue.length, at })

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { promptSpread } from '../../src/core/spread.ts'
 import { operations } from '../../src/operations/table.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'
 import { Desk, keptTo, verbsAt } from './desk.ts'
@@ -98,7 +99,7 @@ describe('a run is answered as its schema says in every state:', () => {
     await schedules.put('hinted', { cron: '0 * * * *', target, min: '1m' })
     await schedules.hint('hinted', { at: '2026-01-05T09:20Z', reason: 'r' })
     const spread = { name: 'spread', timing: { cron: '*/30 * * * *', zone: 'UTC' }, spread: promptSpread, target }
-    await desk.store.putSchedule(spread, { mode: 'put', actor: desk.context.actor })
+    await desk.store.do(putSchedule, spread, { mode: 'put', actor: desk.context.actor })
     for (let minutes = 0; minutes < 60; minutes += 20) {
       desk.clock.advance(1_200_000)
       await desk.store.fireDue({ limit: 10 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { listAudit } from '../store/list-audit.ts'
 import { atDesk, verbsAt } from './desk.ts'
 
 const desk = atDesk()
@@ -6,7 +7,7 @@ const { runs, schedules, sched, queues } = verbsAt(() => desk().context)
 const target = { handler: 'report' }
 
 async function lines(subject: string): Promise<unknown[]> {
-  const found = await desk().store.read.audit(subject)
+  const found = await desk().store.look(listAudit, subject)
   return found.map(({ actor, door, verb, detail }) => [actor, door, verb, detail])
 }
 

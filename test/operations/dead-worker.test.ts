@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { paintOf } from '../../src/doors/cli/sheet.ts'
 import { showWorkers } from '../../src/doors/cli/show/queues.ts'
 import { workerOperations } from '../../src/operations/worker.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { doors, tokenFor } from '../doors/all-doors.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
@@ -30,7 +31,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
 
     /** A worker that holds a run that may be repeated and one that may not, as others find it after its death. */
     async function killed(): Promise<{ workerId: string; runs: string[] }> {
-      const workerId = await desk.store.registerWorker({ name: 'killed', host: 'h', can, beatMs: minuteMs })
+      const workerId = await desk.store.do(registerWorker, { name: 'killed', host: 'h', can, beatMs: minuteMs })
       const made = await desk.store.enqueue([
         { target: { handler: 'a' } },
         { target: { handler: 'a' }, repeatable: false },
@@ -69,7 +70,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
 
     it('and is shown so to people, while one that stopped is shown as stopped', async () => {
       const { workerId, runs } = await killed()
-      const stopped = await desk.store.registerWorker({ name: 'stopped', host: 'h', can, beatMs: minuteMs })
+      const stopped = await desk.store.do(registerWorker, { name: 'stopped', host: 'h', can, beatMs: minuteMs })
       await desk.store.beat([stopped], { stopped: true })
       const listed = await verbs.workers.list()
       expect(listed.map(({ name, isDead, stoppedAt }) => [name, isDead, stoppedAt])).toEqual([

@@ -10,6 +10,7 @@ import { Waits } from '../../src/operations/run/waits.ts'
 import { nouns } from '../../src/operations/table.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -49,7 +50,7 @@ export class Desk {
   /** Leases what is ready, as a worker would. */
   async lease(queue = 'default'): Promise<Lease[]> {
     const can = { kinds: ['handler', 'command', 'http'], host: true }
-    const workerId = await this.store.registerWorker({ name: 'w', host: 'h', can, beatMs: 60_000 })
+    const workerId = await this.store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: 60_000 })
     const claimId = `claim ${++this.#claims}`
     return (await this.store.lease({ queue, workerId, claimId, can, limit: 100 })).leases
   }

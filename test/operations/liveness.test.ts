@@ -3,6 +3,9 @@ import { noteAbsentWorker } from '../../src/doors/cli/no-worker.ts'
 import { storeSession } from '../../src/doors/cli/session.ts'
 import { paintOf } from '../../src/doors/cli/sheet.ts'
 import { showWorkers } from '../../src/doors/cli/show/queues.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { verbsAt } from './desk.ts'
 import { canTellProcesses, startProcess } from './mortal.ts'
 import { actor, checkIn, hour, inEachWard, second, type Ward } from './store/ward.ts'
@@ -30,7 +33,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
       const [held] = await ward().store.enqueue([{ target }])
       await ward().leaseFor(workerId, hour)
       const [ready] = await ward().store.enqueue([{ target }])
-      await ward().store.putSchedule({ name: 's', timing: { everyMs: second }, target }, { mode: 'put', actor })
+      await ward().store.do(putSchedule, { name: 's', timing: { everyMs: second }, target }, { mode: 'put', actor })
       ward().clock.advance(second)
       return { kill: process.kill, workerId, held: held?.id ?? '', ready: ready?.id ?? '' }
     }
@@ -82,7 +85,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         next: { what: 'Start a worker, which takes it back.' },
       })
       expect(answer.timeline.at(-1)?.detail).toBe('its worker died, and renews it no more')
-      await ward().store.cancel(held, 'enough')
+      await ward().store.do(cancelRun, held, 'enough')
       expect((await runs.explain(held)).sentence).toContain('It has been asked to end, and then ends as cancelled.')
     })
 
@@ -104,7 +107,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
 
     it('is told to be dead where its run stands in the way of another', async () => {
       const { kill, ready } = await atWork()
-      await ward().store.setQueue('default', { policy: { maxConcurrent: 1 }, actor })
+      await ward().store.do(setQueue, 'default', { policy: { maxConcurrent: 1 }, actor })
       await ward().worker({ process: startProcess().identity })
       expect((await runs.explain(ready)).waiting?.holders).toMatchObject([{ isDead: false }])
       await kill()

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import { nouns } from '../../src/operations/table.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Desk, errorOf, keptTo, problemsIn, verbsAt } from './desk.ts'
@@ -79,7 +80,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a list that is looked at page by page o
     const { store } = desk
     const ids = new Map<string, string>()
     for (const name of ['old', 'a', 'b', 'c', 'd', 'new']) {
-      ids.set(name, await store.registerWorker({ name, host: 'h', can: { kinds: [] }, beatMs: 1_000 }))
+      ids.set(name, await store.do(registerWorker, { name, host: 'h', can: { kinds: [] }, beatMs: 1_000 }))
     }
     const stop = (name: string) => store.beat([ids.get(name) ?? ''], { stopped: true })
     for (const name of ['old', 'new']) await stop(name)

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/verdict.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { actor, second } from '../store/schedule-stage.ts'
 import { problemsIn } from './desk.ts'
 import { onEachTold } from './explain/stage.ts'
@@ -46,7 +47,7 @@ onEachTold('attempts and backoff per schedule and per run, in place of a queue f
   it('what neither of them says is as the queue says at the moment when an attempt ends', async () => {
     const { verbs, stage } = told()
     await verbs.runs.enqueue({ target, attempts: 4 })
-    await stage.store.setQueue('default', { policy: { maxAttempts: 1, backoffBaseMs: 50_000 }, actor })
+    await stage.store.do(setQueue, 'default', { policy: { maxAttempts: 1, backoffBaseMs: 50_000 }, actor })
     expect((await failThrough()).waits).toEqual([50 * second, 60 * second, 60 * second])
     await verbs.runs.enqueue({ target, backoff: { base: '1s' } })
     expect((await failThrough()).end).toEqual(['parked', 'broken (attempt 1/1)'])

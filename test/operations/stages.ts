@@ -1,4 +1,6 @@
 import type { nouns } from '../../src/operations/table.ts'
+import { noteConfigFault } from '../../src/store/config-fault.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { type Desk, verbsAt } from './desk.ts'
 
 type Nouns = typeof nouns
@@ -80,7 +82,7 @@ const endedOfSchedule: Stage = async (desk) => {
 
 const workers: Stage = async (desk) => {
   const known = await leased(desk)
-  const gone = await desk.store.registerWorker({ name: 'gone', host: 'h', can: { kinds: [] }, beatMs: 60_000 })
+  const gone = await desk.store.do(registerWorker, { name: 'gone', host: 'h', can: { kinds: [] }, beatMs: 60_000 })
   await desk.store.beat([gone], { stopped: true })
   return known
 }
@@ -134,7 +136,7 @@ const configured: Stage = async (desk) => {
   const { config, tokens } = verbsAt(() => desk.context)
   await tokens.create('ci')
   await config.apply({ source: 'ops', schedules: { old: { every: '1h' }, nightly: { every: '1d' } } })
-  await desk.store.noteConfigFault('host:/srv/app/belfry.yaml', 'It has no source.')
+  await desk.store.do(noteConfigFault, 'host:/srv/app/belfry.yaml', 'It has no source.')
   return {}
 }
 

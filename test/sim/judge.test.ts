@@ -7,6 +7,8 @@ import { World } from '../../sim/world.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import { promptSpread } from '../../src/core/spread.ts'
 import type { Store } from '../../src/store/port.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
 
 const actor = { name: 'somebody', door: 'test' }
@@ -49,7 +51,7 @@ describe('the books', () => {
 
   const put = (spec: Pick<ScheduleSpec, 'timing' | 'startAt' | 'spread'>) => {
     const whole = { name: 'dusk', target: { handler: 'first' }, ...spec }
-    return judged('putSchedule', store.putSchedule(whole, { mode: 'put', actor }))
+    return judged('putSchedule', store.do(putSchedule, whole, { mode: 'put', actor }))
   }
   const fire = () => judged('fireDue', store.fireDue({ limit: 10 }))
 
@@ -79,7 +81,7 @@ describe('the books', () => {
     await put({ timing: everyFiveSeconds })
     const expiresAt = Date.UTC(2026, 6, 14, 9, 58, 40)
     const words = { reason: 'a test', author: 'tester' }
-    await judged('hint', store.hint('dusk', { kind: 'interval', ms: 60_000, expiresAt, ...words }))
+    await judged('hint', store.do(setHint, 'dusk', { kind: 'interval', ms: 60_000, expiresAt, ...words }))
     now = expiresAt
     const laterAt = expiresAt + 5_000
     const passes = `update schedule set hints = '{}', next_run_at = ${laterAt}, next_due_at = ${laterAt}, wake_at = ${laterAt}`

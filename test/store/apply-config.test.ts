@@ -1,17 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '../../src/core/policy.ts'
+import { applyConfig } from '../../src/store/apply-config.ts'
 import type { ConfigOptions, NewConfig } from '../../src/store/change.ts'
+import { noteConfigFault } from '../../src/store/config-fault.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { configApplied, configFaults, listConfigs } from '../../src/store/reads/config.ts'
+import { findQueue } from '../../src/store/reads/queue.ts'
+import { listSchedules } from '../../src/store/reads/schedule.ts'
+import { listTokens } from '../../src/store/reads/token.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
+import { createToken } from '../../src/store/token.ts'
+import { listAudit } from './list-audit.ts'
 import { actor, hourly, onEachStore, type Stage } from './schedule-stage.ts'
 
 const schedule = (name: string, more: object = {}) => ({ name, timing: hourly, target: { handler: 'report' }, ...more })
 
 let contents = 0
 const apply = (stage: Stage, config: Partial<NewConfig>, options: Partial<ConfigOptions> = {}) =>
-  stage.store.applyConfig(
+  stage.store.do(
+    applyConfig,
     { source: 'ops', hash: `hash ${++contents}`, file: 'h:/f', queues: [], schedules: [], tokens: [], ...config },
     { actor, ...options },
   )
-const names = async ({ store }: Stage) => (await store.read.schedules()).map(({ spec }) => spec.name)
+const names = async ({ store }: Stage) => (await store.look(listSchedules)).map(({ spec }) => spec.name)
 
 onEachStore('a file', (stage) => {
   it('makes what it names, changes it, and deletes what it no longer names', async () => {
@@ -80,10 +94,10 @@ onEachStore('a file', (stage) => {
     const { queues } = await apply(stage(), { queues: [{ name: 'mail', policy: { maxAttempts: 9 } }] })
     expect(queues).toMatchObject([{ name: 'mail', answer: 'updated', before: { policy: { maxConcurrent: 4 } } }])
     const whole = { ...defaultPolicy, maxConcurrent: 1, maxAttempts: 9 }
-    expect((await stage().store.read.queue('mail'))?.policy).toEqual(whole)
+    expect((await stage().store.look(findQueue, 'mail'))?.policy).toEqual(whole)
     const left = await apply(stage(), {})
     expect(left.queues).toMatchObject([{ name: 'mail', answer: 'left' }])
-    const after = await stage().store.read.queue('mail')
+    const after = await stage().store.look(findQueue, 'mail')
     expect(after).toMatchObject({ policy: whole })
     expect(after?.managedBy).toBeUndefined()
   })
@@ -92,11 +106,11 @@ onEachStore('a file', (stage) => {
     const { store } = stage()
     const http = { http: { url: 'https://example.org/', method: 'POST' } }
     await apply(stage(), { queues: [{ name: 'mail', policy: {}, notify: { onPark: http } }] })
-    expect((await store.read.queue('mail'))?.notify).toEqual({ onPark: http })
+    expect((await store.look(findQueue, 'mail'))?.notify).toEqual({ onPark: http })
     const change = { notify: { onFailure: http }, actor }
-    await expect(store.setQueue('mail', change)).rejects.toMatchObject({ details: { managedBy: 'ops' } })
+    await expect(store.do(setQueue, 'mail', change)).rejects.toMatchObject({ details: { managedBy: 'ops' } })
     await apply(stage(), { queues: [{ name: 'mail', policy: {} }] })
-    expect((await store.read.queue('mail'))?.notify).toBeUndefined()
+    expect((await store.look(findQueue, 'mail'))?.notify).toBeUndefined()
   })
 
   it('leaves nothing behind when anything in it cannot be', async () => {
@@ -107,26 +121,26 @@ onEachStore('a file', (stage) => {
     }
     await expect(apply(stage(), config)).rejects.toMatchObject({ code: 'conflict' })
     expect(await names(stage())).toEqual(['z'])
-    expect(await stage().store.read.queue('mail')).toBeNull()
-    expect(await stage().store.read.configs()).toEqual([])
+    expect(await stage().store.look(findQueue, 'mail')).toBeNull()
+    expect(await stage().store.look(listConfigs)).toEqual([])
   })
 
   it('is remembered with all that its source ever said', async () => {
     await apply(stage(), { hash: 'one' })
     stage().pass(1_000)
     await apply(stage(), { hash: 'two' })
-    expect(await stage().store.read.configs()).toMatchObject([
+    expect(await stage().store.look(listConfigs)).toMatchObject([
       { source: 'ops', hash: 'two', file: 'h:/f', appliedAt: stage().clock.now, actor: 'tester', door: 'test' },
     ])
-    expect(await stage().store.read.configApplied('ops', 'one')).toBe(stage().clock.now - 1_000)
-    expect(await stage().store.read.configApplied('ops', 'three')).toBeNull()
-    expect(await stage().store.read.configApplied('other', 'one')).toBeNull()
+    expect(await stage().store.look(configApplied, 'ops', 'one')).toBe(stage().clock.now - 1_000)
+    expect(await stage().store.look(configApplied, 'ops', 'three')).toBeNull()
+    expect(await stage().store.look(configApplied, 'other', 'one')).toBeNull()
   })
 
   it('answers as ever in a rehearsal, and leaves nothing', async () => {
     const rehearsal = stage().store.rehearsal()
     const config = { source: 'ops', hash: 'h', file: 'f', queues: [], schedules: [schedule('a')], tokens: [] }
-    expect(await rehearsal.applyConfig(config, { actor })).toMatchObject({ schedules: [{ answer: 'created' }] })
+    expect(await rehearsal.do(applyConfig, config, { actor })).toMatchObject({ schedules: [{ answer: 'created' }] })
     expect(await names(stage())).toEqual([])
   })
 
@@ -135,8 +149,8 @@ onEachStore('a file', (stage) => {
       await apply(stage(), { schedules: [schedule('a')], queues: [{ name: 'mail', policy: {} }] })
       const managed = { code: 'conflict', details: expect.objectContaining({ managedBy: 'ops' }) }
       await expect(stage().put({ name: 'a', priority: 5 })).rejects.toMatchObject(managed)
-      await expect(stage().store.deleteSchedule('a')).rejects.toMatchObject(managed)
-      await expect(stage().store.setQueue('mail', { policy: { maxConcurrent: 9 }, actor })).rejects.toMatchObject(
+      await expect(stage().store.do(deleteSchedule, 'a')).rejects.toMatchObject(managed)
+      await expect(stage().store.do(setQueue, 'mail', { policy: { maxConcurrent: 9 }, actor })).rejects.toMatchObject(
         managed,
       )
       expect(await stage().view('a')).toMatchObject({ version: 1, deletedAt: null })
@@ -145,9 +159,9 @@ onEachStore('a file', (stage) => {
     it('everybody may pause, resume, run and hint it, and pause its queue', async () => {
       await apply(stage(), { schedules: [schedule('a')], queues: [{ name: 'mail', policy: {} }] })
       const { store } = stage()
-      expect(await store.pauseSchedule('a', { reason: 'r' })).toBe('paused')
-      expect(await store.resumeSchedule('a')).toBe('resumed')
-      expect(await store.runNow('a')).toMatchObject({ answer: 'created' })
+      expect(await store.do(pauseSchedule, 'a', { reason: 'r' })).toBe('paused')
+      expect(await store.do(resumeSchedule, 'a')).toBe('resumed')
+      expect(await store.do(runNow, 'a')).toMatchObject({ answer: 'created' })
       const hint = {
         kind: 'interval',
         ms: 60_000,
@@ -155,13 +169,13 @@ onEachStore('a file', (stage) => {
         reason: 'r',
         author: 'a',
       } as const
-      expect(await store.hint('a', hint)).toMatchObject({ answer: 'set' })
-      expect(await store.setQueue('mail', { paused: { reason: 'r' }, actor })).toMatchObject({ answer: 'updated' })
+      expect(await store.do(setHint, 'a', hint)).toMatchObject({ answer: 'set' })
+      expect(await store.do(setQueue, 'mail', { paused: { reason: 'r' }, actor })).toMatchObject({ answer: 'updated' })
     })
 
     it('a pause outlives the file that is applied again', async () => {
       await apply(stage(), { schedules: [schedule('a')] })
-      await stage().store.pauseSchedule('a', { reason: 'r' })
+      await stage().store.do(pauseSchedule, 'a', { reason: 'r' })
       await apply(stage(), { schedules: [schedule('a', { priority: 5 })] })
       expect((await stage().view('a')).disabled).toMatchObject({ reason: 'r' })
     })
@@ -171,7 +185,7 @@ onEachStore('a file', (stage) => {
     const ci = { name: 'ci', hash: 'h', scope: 'admin' }
 
     it('changes their scope, and nobody makes one with another', async () => {
-      await stage().store.createToken(ci, { actor })
+      await stage().store.do(createToken, ci, { actor })
       const { tokens } = await apply(stage(), {
         tokens: [
           { name: 'ci', scope: 'read' },
@@ -182,12 +196,12 @@ onEachStore('a file', (stage) => {
         { name: 'ci', answer: 'set', scope: 'read', was: 'admin' },
         { name: 'later', answer: 'absent', scope: 'operate', was: null },
       ])
-      expect(await stage().store.read.tokens()).toMatchObject([{ name: 'ci', scope: 'read', managedBy: 'ops' }])
-      await expect(stage().store.createToken({ ...ci, name: 'later' }, { actor })).rejects.toMatchObject({
+      expect(await stage().store.look(listTokens)).toMatchObject([{ name: 'ci', scope: 'read', managedBy: 'ops' }])
+      await expect(stage().store.do(createToken, { ...ci, name: 'later' }, { actor })).rejects.toMatchObject({
         code: 'conflict',
         details: { scope: 'operate', managedBy: 'ops' },
       })
-      const made = await stage().store.createToken({ ...ci, name: 'later', scope: 'operate' }, { actor })
+      const made = await stage().store.do(createToken, { ...ci, name: 'later', scope: 'operate' }, { actor })
       expect(made.token).toMatchObject({ scope: 'operate', managedBy: 'ops' })
     })
 
@@ -202,9 +216,9 @@ onEachStore('a file', (stage) => {
     })
 
     it('tells in the audit whose scope it changed, from what and to what', async () => {
-      await stage().store.createToken(ci, { actor })
+      await stage().store.do(createToken, ci, { actor })
       for (const scope of ['read', 'read', 'operate']) await apply(stage(), { tokens: [{ name: 'ci', scope }] })
-      const lines = await stage().store.read.audit('token ci')
+      const lines = await stage().store.look(listAudit, 'token ci')
       expect(lines.map(({ verb, detail }) => [verb, detail])).toEqual([
         ['token.update', { scope: 'operate', was: 'read', source: 'ops' }],
         ['token.update', { scope: 'read', was: 'admin', source: 'ops' }],
@@ -213,10 +227,10 @@ onEachStore('a file', (stage) => {
     })
 
     it('leaves a token that it no longer names as it is', async () => {
-      await stage().store.createToken(ci, { actor })
+      await stage().store.do(createToken, ci, { actor })
       await apply(stage(), { tokens: [{ name: 'ci', scope: 'read' }] })
       expect((await apply(stage(), {})).tokens).toMatchObject([{ name: 'ci', answer: 'left', scope: 'read' }])
-      const [token] = await stage().store.read.tokens()
+      const [token] = await stage().store.look(listTokens)
       expect(token).toMatchObject({ scope: 'read' })
       expect(token?.managedBy).toBeUndefined()
     })
@@ -224,25 +238,25 @@ onEachStore('a file', (stage) => {
 
   it('with which something is wrong is told since when, until nothing is', async () => {
     const { store } = stage()
-    await store.noteConfigFault('h:/f', 'It has no source.')
+    await store.do(noteConfigFault, 'h:/f', 'It has no source.')
     const since = stage().clock.now
     stage().pass(1_000)
-    await store.noteConfigFault('h:/f', 'It has no source.')
-    expect(await store.read.configFaults()).toEqual([{ file: 'h:/f', says: 'It has no source.', at: since }])
-    await store.noteConfigFault('h:/f', 'It has a bad cron.')
-    expect(await store.read.configFaults()).toMatchObject([{ says: 'It has a bad cron.', at: since + 1_000 }])
-    await store.noteConfigFault('h:/f', null)
-    expect(await store.read.configFaults()).toEqual([])
+    await store.do(noteConfigFault, 'h:/f', 'It has no source.')
+    expect(await store.look(configFaults)).toEqual([{ file: 'h:/f', says: 'It has no source.', at: since }])
+    await store.do(noteConfigFault, 'h:/f', 'It has a bad cron.')
+    expect(await store.look(configFaults)).toMatchObject([{ says: 'It has a bad cron.', at: since + 1_000 }])
+    await store.do(noteConfigFault, 'h:/f', null)
+    expect(await store.look(configFaults)).toEqual([])
   })
 
   it('that nobody has looked at for long is no fault of anybody any more', async () => {
     const { store } = stage()
-    await store.noteConfigFault('gone:/f', 'It has no source.')
+    await store.do(noteConfigFault, 'gone:/f', 'It has no source.')
     stage().pass(599_999)
-    expect(await store.read.configFaults()).toHaveLength(1)
+    expect(await store.look(configFaults)).toHaveLength(1)
     stage().pass(1)
-    expect(await store.read.configFaults()).toEqual([])
-    await store.noteConfigFault('gone:/f', 'It has no source.')
-    expect(await store.read.configFaults()).toMatchObject([{ at: stage().clock.now - 600_000 }])
+    expect(await store.look(configFaults)).toEqual([])
+    await store.do(noteConfigFault, 'gone:/f', 'It has no source.')
+    expect(await store.look(configFaults)).toMatchObject([{ at: stage().clock.now - 600_000 }])
   })
 })

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
+import { applyChanges } from '../../src/store/apply.ts'
 import type { Change } from '../../src/store/change.ts'
+import { findQueue } from '../../src/store/reads/queue.ts'
+import { findSchedule, listSchedules } from '../../src/store/reads/schedule.ts'
+import { listAudit } from './list-audit.ts'
 import { actor, hourly, onEachStore } from './schedule-stage.ts'
 
 const report = { name: 'report', timing: hourly, target: { handler: 'report' } }
@@ -10,7 +14,8 @@ const put = (name: string, more: object = {}): Change => {
 onEachStore('many changes at once', (stage) => {
   it('are all made, and each has its answer in its place', async () => {
     await stage().put({ name: 'old' })
-    const answers = await stage().store.apply(
+    const answers = await stage().store.do(
+      applyChanges,
       [
         { kind: 'queue', name: 'mail', change: { policy: { maxConcurrent: 3 } } },
         put('first', { queue: 'mail' }),
@@ -33,7 +38,7 @@ onEachStore('many changes at once', (stage) => {
       { kind: 'delete', answer: 'not-found' },
       { kind: 'runs', answers: [{ created: true }, { created: true }] },
     ])
-    expect((await stage().store.read.schedules()).map(({ spec }) => spec.name)).toEqual(['first'])
+    expect((await stage().store.look(listSchedules)).map(({ spec }) => spec.name)).toEqual(['first'])
     expect((await stage().lease(100, 'mail')).map(({ payload }) => payload)).toEqual([1, 2])
   })
 
@@ -46,36 +51,40 @@ onEachStore('many changes at once', (stage) => {
       put('first'),
       put('second'),
     ]
-    await expect(stage().store.apply(changes, { actor })).rejects.toMatchObject({
+    await expect(stage().store.do(applyChanges, changes, { actor })).rejects.toMatchObject({
       code: 'conflict',
       details: { conflicts: ['schedule first', 'schedule second'] },
     })
-    expect((await stage().store.read.schedules()).map(({ spec }) => spec.name)).toEqual(['first', 'second'])
-    expect(await stage().store.read.queue('mail')).toBeNull()
+    expect((await stage().store.look(listSchedules)).map(({ spec }) => spec.name)).toEqual(['first', 'second'])
+    expect(await stage().store.look(findQueue, 'mail')).toBeNull()
   })
 
   it('leave nothing when a key comes with other work than before', async () => {
     const keyed = (payload: number): Change => ({ kind: 'runs', runs: [{ payload, idempotencyKey: 'k' }] })
-    await stage().store.apply([keyed(1)], { actor })
-    await expect(stage().store.apply([put('new'), keyed(2)], { actor })).rejects.toMatchObject({ code: 'conflict' })
-    expect(await stage().store.read.schedule('new')).toBeNull()
-    expect(await stage().store.apply([keyed(1)], { actor })).toMatchObject([{ answers: [{ created: false }] }])
+    await stage().store.do(applyChanges, [keyed(1)], { actor })
+    await expect(stage().store.do(applyChanges, [put('new'), keyed(2)], { actor })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(await stage().store.look(findSchedule, 'new')).toBeNull()
+    expect(await stage().store.do(applyChanges, [keyed(1)], { actor })).toMatchObject([
+      { answers: [{ created: false }] },
+    ])
   })
 
   it('answer as ever in a rehearsal, and leave nothing', async () => {
     expect(
       await stage()
         .store.rehearsal()
-        .apply([put('new')], { actor }),
+        .do(applyChanges, [put('new')], { actor }),
     ).toMatchObject([{ answer: { answer: 'created' } }])
-    expect(await stage().store.read.schedule('new')).toBeNull()
+    expect(await stage().store.look(findSchedule, 'new')).toBeNull()
   })
 
   it('are on record with what they made', async () => {
     const audited = stage().store.audited({ actor, verb: 'store.import', subject: 'store' })
-    await audited.apply([put('new'), { kind: 'runs', runs: [{ payload: 1 }] }], { actor })
-    expect(await stage().store.read.audit('schedule new')).toMatchObject([{ verb: 'schedule.create' }])
-    expect(await stage().store.read.audit('store')).toMatchObject([
+    await audited.do(applyChanges, [put('new'), { kind: 'runs', runs: [{ payload: 1 }] }], { actor })
+    expect(await stage().store.look(listAudit, 'schedule new')).toMatchObject([{ verb: 'schedule.create' }])
+    expect(await stage().store.look(listAudit, 'store')).toMatchObject([
       { verb: 'store.import', detail: { runs: [expect.stringMatching(/^r-/)] } },
     ])
   })

@@ -1,11 +1,17 @@
 import { expect, it } from 'vitest'
+import { backfillSchedule } from '../../src/store/backfill.ts'
 import type { BackfillAnswer, BackfillRequest } from '../../src/store/backfill-steps.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { hour, minute, onEachStore, type Stage, startAt } from './schedule-stage.ts'
 
 type Made = Extract<BackfillAnswer, { answer: 'made' }>
 
 async function backfilled(stage: Stage, request: BackfillRequest, name = 'report'): Promise<Made> {
-  const answer = await stage.store.backfill(name, request)
+  const answer = await stage.store.do(backfillSchedule, name, request)
   if (answer.answer !== 'made') throw new Error(`it answered ${answer.answer}`)
   return answer
 }
@@ -47,7 +53,7 @@ onEachStore('backfill', (stage) => {
     const stretch = { from: startAt + hour, to: startAt + 5 * hour }
     const rehearsed = await stage()
       .store.rehearsal()
-      .backfill('report', { ...stretch, again: true })
+      .do(backfillSchedule, 'report', { ...stretch, again: true })
     expect(rehearsed).toMatchObject({ answer: 'made', left: [] })
     const { made, left } = await backfilled(stage(), stretch)
     expect(left).toMatchObject([
@@ -104,7 +110,7 @@ onEachStore('backfill', (stage) => {
 
   it('makes up for a pause that lasts, and not for what comes due once it is over', async () => {
     await stage().put({ overlap: 'allow' })
-    await stage().store.pauseSchedule('report', { until: startAt + 2 * hour, reason: 'r' })
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 2 * hour, reason: 'r' })
     stage().to(startAt + 3 * hour + minute)
     const stretch = { from: startAt + hour, to: startAt + 3 * hour + minute }
     const { made, left } = await backfilled(stage(), stretch)
@@ -148,11 +154,11 @@ onEachStore('backfill', (stage) => {
 
   it('is held while the schedule is paused, and goes one after the other when it is resumed', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { reason: 'r' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'r' })
     const { made, kept } = await backfilled(stage(), threeHours)
     expect(kept).toBe('held')
     expect((await stage().run(made[0]?.runId)).status).toBe('held')
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     for (const { runId } of made) {
       const lease = await stage().leaseOne()
       expect(lease.runId).toBe(runId)
@@ -161,7 +167,10 @@ onEachStore('backfill', (stage) => {
   })
 
   it('obeys the ceiling of its key', async () => {
-    await stage().store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor: { name: 'a', door: 'test' } })
+    await stage().store.do(setQueue, 'default', {
+      policy: { maxConcurrentPerKey: 1 },
+      actor: { name: 'a', door: 'test' },
+    })
     await stage().put({ overlap: 'allow', concurrencyKey: 'k' })
     const { made } = await backfilled(stage(), threeHours)
     expect((await stage().leaseOne()).runId).toBe(made[0]?.runId)
@@ -207,7 +216,7 @@ onEachStore('backfill', (stage) => {
   it('makes nothing at all where there are more than a thousand instants, and says how many there are', async () => {
     await stage().put({ timing: { cron: '* * * * *', zone: 'UTC' }, overlap: 'allow' })
     const from = startAt - 1_001 * minute
-    expect(await stage().store.backfill('report', { from, to: startAt })).toEqual({
+    expect(await stage().store.do(backfillSchedule, 'report', { from, to: startAt })).toEqual({
       answer: 'too-many',
       count: 1_001,
       countIsAtLeast: false,
@@ -221,7 +230,7 @@ onEachStore('backfill', (stage) => {
     await stage().put({ name: 'once', timing: { at: startAt + hour } })
     await stage().put({ name: 'delay', timing: { everyMs: hour } })
     await stage().put({ name: 'hinted', timing: {} })
-    const because = async (name: string) => stage().store.backfill(name, threeHours)
+    const because = async (name: string) => stage().store.do(backfillSchedule, name, threeHours)
     expect(await because('once')).toEqual({ answer: 'no-instants', because: 'once' })
     expect(await because('delay')).toEqual({ answer: 'no-instants', because: 'delay' })
     expect(await because('hinted')).toEqual({ answer: 'no-instants', because: 'no-timing' })
@@ -230,12 +239,12 @@ onEachStore('backfill', (stage) => {
   it('finds no schedule that was deleted, and ends with its schedule', async () => {
     await stage().put({ overlap: 'queue' })
     const { made } = await backfilled(stage(), threeHours)
-    await stage().store.deleteSchedule('report')
+    await stage().store.do(deleteSchedule, 'report')
     for (const { runId } of made) {
       expect(await stage().run(runId)).toMatchObject({ status: 'cancelled', end: { reason: 'schedule-deleted' } })
     }
-    expect(await stage().store.backfill('report', threeHours)).toEqual({ answer: 'not-found' })
-    expect(await stage().store.backfill('no\0body', threeHours)).toEqual({ answer: 'not-found' })
+    expect(await stage().store.do(backfillSchedule, 'report', threeHours)).toEqual({ answer: 'not-found' })
+    expect(await stage().store.do(backfillSchedule, 'no\0body', threeHours)).toEqual({ answer: 'not-found' })
     await stage().put({})
     expect((await backfilled(stage(), threeHours)).made).toHaveLength(3)
   })
@@ -250,11 +259,11 @@ onEachStore('backfill', (stage) => {
       { from: startAt - hour, to: startAt, limit: 5 } as never,
     ]
     for (const ask of asks) {
-      await expect(stage().store.backfill('report', ask), JSON.stringify(ask)).rejects.toMatchObject({
+      await expect(stage().store.do(backfillSchedule, 'report', ask), JSON.stringify(ask)).rejects.toMatchObject({
         code: 'invalid',
       })
     }
-    expect((await stage().store.read.runs({ limit: 10 })).runs).toEqual([])
+    expect((await stage().store.look(listRuns, { limit: 10 })).runs).toEqual([])
   })
 
   it('that is done again by hand stands for the same instant', async () => {
@@ -262,11 +271,11 @@ onEachStore('backfill', (stage) => {
     const { made } = await backfilled(stage(), { from: startAt - hour, to: startAt })
     await stage().fail(await stage().leaseOne())
     stage().pass(minute)
-    const retried = await stage().store.retry(made[0]?.runId ?? '')
+    const retried = await stage().store.do(retryRun, made[0]?.runId ?? '')
     const once = await stage().leaseOne()
     expect([retried, once.dueAt]).toMatchObject([{ answer: 'created' }, startAt - hour])
     await stage().fail(once)
-    await stage().store.retry(once.runId)
+    await stage().store.do(retryRun, once.runId)
     expect((await stage().leaseOne()).dueAt).toBe(startAt - hour)
   })
 })

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { lease } from '../../src/store/leases/lease.ts'
-import { attempts } from '../../src/store/reads/attempts.ts'
-import { cancel } from '../../src/store/runs/cancel-run.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import type { OccurrenceEnd } from '../../src/store/schedules/occurrence-end.ts'
 import { both, one, type Row } from '../../src/store/statement.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
@@ -21,24 +21,26 @@ beforeEach(() => {
 
 const claim = { queue: 'default', can: { kinds: ['handler'], host: true }, limit: 9 }
 
-const cancelRun = (scene: Scene, id: string, reason = 'not needed') =>
-  scene.write((context) => cancel(context, id, reason))
+const cancelled = (scene: Scene, id: string, reason = 'not needed') =>
+  scene.write((context) => cancelRun(context, id, reason))
 
 onEachDatabase('cancel', (scene) => {
   test('a run in line ends at once and is not leased afterwards', async () => {
     const id = await scene().enqueue()
-    expect(await cancelRun(scene(), id)).toBe('cancelled')
+    expect(await cancelled(scene(), id)).toBe('cancelled')
     expect(await scene().show(id)).toMatchObject({
       status: 'cancelled',
       end: { status: 'cancelled', at: startAt, reason: 'not needed' },
     })
     expect(await scene().lease()).toEqual([])
-    expect(await scene().read((context) => attempts(context, id))).toMatchObject([{ fence: 0, outcome: 'cancelled' }])
+    expect(await scene().read((context) => listAttempts(context, id))).toMatchObject([
+      { fence: 0, outcome: 'cancelled' },
+    ])
   })
 
   test('a run that waits for its instant ends at once and does not come back when the instant comes', async () => {
     const id = await scene().enqueue({ notBefore: startAt + 1_000 })
-    expect(await cancelRun(scene(), id)).toBe('cancelled')
+    expect(await cancelled(scene(), id)).toBe('cancelled')
     scene().clock.now += 2_000
     expect(await scene().lease()).toEqual([])
   })
@@ -46,31 +48,31 @@ onEachDatabase('cancel', (scene) => {
   test('a leased run goes on until its holder ends it, and the first request stands', async () => {
     const id = await scene().enqueue()
     const held = await scene().leaseOf(id)
-    expect(await cancelRun(scene(), id, 'first')).toBe('cancel-requested')
+    expect(await cancelled(scene(), id, 'first')).toBe('cancel-requested')
     scene().clock.now += 5
-    expect(await cancelRun(scene(), id, 'second')).toBe('already-requested')
+    expect(await cancelled(scene(), id, 'second')).toBe('already-requested')
     expect((await scene().show(id))?.lease).toMatchObject({ cancelRequestedAt: startAt, cancelReason: 'first' })
     expect(await scene().end(held, { kind: 'cancelled', reason: 'first' })).toMatchObject({ status: 'cancelled' })
-    expect(await cancelRun(scene(), id)).toBe('already-ended')
+    expect(await cancelled(scene(), id)).toBe('already-ended')
   })
 
   test('an ended run stays as it ended', async () => {
     const id = await scene().ended()
-    expect(await cancelRun(scene(), id)).toBe('already-ended')
+    expect(await cancelled(scene(), id)).toBe('already-ended')
     expect((await scene().show(id))?.status).toBe('completed')
   })
 
   test('a run of another namespace is not found', async () => {
     const id = await scene().enqueue()
     const other = { ...scene().context, ns: scene().context.ns + 1_000_000 }
-    expect(await scene().write(() => cancel(other, id, 'not mine'))).toBe('not-found')
+    expect(await scene().write(() => cancelRun(other, id, 'not mine'))).toBe('not-found')
     expect((await scene().show(id))?.status).toBe('ready')
   })
 
   test('what is no id, or no reason, is refused', async () => {
-    await expect(cancelRun(scene(), 'run 7')).rejects.toThrow('runId is "run 7"; it must be the id of a run')
+    await expect(cancelled(scene(), 'run 7')).rejects.toThrow('runId is "run 7"; it must be the id of a run')
     const id = await scene().enqueue()
-    await expect(cancelRun(scene(), id, '')).rejects.toThrow('reason is empty')
+    await expect(cancelled(scene(), id, '')).rejects.toThrow('reason is empty')
   })
 
   test('the next run behind a full key goes when the one in line before it is cancelled', async () => {
@@ -78,26 +80,26 @@ onEachDatabase('cancel', (scene) => {
     const first = await scene().enqueue({ concurrencyKey: 'k' })
     const second = await scene().enqueue({ concurrencyKey: 'k' })
     expect((await scene().show(second))?.waiting).toMatchObject({ for: 'key' })
-    await cancelRun(scene(), first)
+    await cancelled(scene(), first)
     expect((await scene().lease()).map(({ runId }) => runId)).toEqual([second])
   })
 
   test('the dedupe key of a cancelled run is free at once', async () => {
     const first = await scene().enqueue({ dedupeKey: 'once' })
-    await cancelRun(scene(), first)
+    await cancelled(scene(), first)
     expect(await scene().enqueue({ dedupeKey: 'once' })).not.toBe(first)
   })
 
   test('a cancelled occurrence is told to its schedule once, and one that was parked not again', async () => {
     const scheduleId = await scene().schedule()
     const ready = await scene().occurrence(scheduleId, startAt)
-    await cancelRun(scene(), ready)
+    await cancelled(scene(), ready)
     expect(told.ends).toMatchObject([{ runId: numberOf(ready), scheduleId, status: 'cancelled' }])
 
     const parked = await scene().occurrence(scheduleId, startAt + 1, { onExhausted: 'park' })
     await scene().end(await scene().leaseOf(parked), { kind: 'failed', reason: 'broken', retryable: false })
     expect(told.ends.at(-1)).toMatchObject({ runId: numberOf(parked), status: 'parked' })
-    expect(await cancelRun(scene(), parked)).toBe('cancelled')
+    expect(await cancelled(scene(), parked)).toBe('cancelled')
     expect((await scene().show(parked))?.status).toBe('cancelled')
     expect(told.ends.filter(({ runId }) => runId === numberOf(parked))).toHaveLength(1)
   })
@@ -107,9 +109,9 @@ onEachDatabase('cancel', (scene) => {
       const id = await scene().enqueue()
       const [leases, ...answers] = await Promise.all([
         scene().lease(),
-        cancelRun(scene(), id),
-        cancelRun(scene(), id),
-        cancelRun(scene(), id),
+        cancelled(scene(), id),
+        cancelled(scene(), id),
+        cancelled(scene(), id),
       ])
       const wanted = leases.length === 0 ? ['already-ended', 'already-ended', 'cancelled'] : null
       if (wanted !== null) expect(answers.toSorted()).toEqual(wanted)
@@ -130,7 +132,7 @@ onEachDatabase('cancel', (scene) => {
     let tries = 0
     const answer = await scene().write(function* (context) {
       tries++
-      const step = cancel(context, id, 'not needed')
+      const step = cancelRun(context, id, 'not needed')
       let turn = step.next()
       while (!turn.done) {
         const rows: Row[] = yield turn.value

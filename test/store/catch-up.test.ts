@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { listRuns } from '../../src/store/reads/runs.ts'
 import { spreadCatchUp } from '../../src/store/schedules/catch-up.ts'
 import type { Turn } from '../../src/store/schedules/turn.ts'
 import type { Row, Step } from '../../src/store/statement.ts'
@@ -13,7 +14,7 @@ const lateAt = startAt + hour + 5 * minute
 
 /** When each of the newest runs may start, after the instant at which it was made. */
 async function delays(stage: Stage, count: number): Promise<number[]> {
-  const { runs } = await stage.store.read.runs({ limit: count })
+  const { runs } = await stage.store.look(listRuns, { limit: count })
   const views = await Promise.all(runs.map(({ id }) => stage.run(id)))
   return views.map(({ notBefore, enqueuedAt }: RunView) => (notBefore ?? enqueuedAt) - enqueuedAt)
 }
@@ -66,7 +67,7 @@ onEachStore('catching up is spread over all schedules of a queue, so that it is 
     for (const name of names) await stage().put({ name, queue: name < 'e' ? 'many' : 'few' })
     stage().to(lateAt)
     for (let step = 0; step < 6; step++) await stage().fire(1)
-    const { runs } = await stage().store.read.runs({ limit: 6 })
+    const { runs } = await stage().store.look(listRuns, { limit: 6 })
     const views = await Promise.all(runs.map(({ id }) => stage().run(id)))
     expect(views.filter(({ queue, notBefore }) => queue === 'few' && notBefore !== null)).toEqual([])
     expect(views.filter(({ queue, notBefore }) => queue === 'many' && notBefore !== null).length).toBeGreaterThan(2)

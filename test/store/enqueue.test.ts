@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { NewRun } from '../../src/store/port.ts'
-import { queues } from '../../src/store/reads/queue.ts'
+import { listQueues } from '../../src/store/reads/queue.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 
@@ -44,7 +44,7 @@ onEachDatabase('enqueue', (scene) => {
     const refusal = await refusalOf(scene(), input)
     expect(refusal).toMatch(message)
     expect(refusal).toMatch(/^invalid: /)
-    expect(await scene().read(queues)).toEqual([])
+    expect(await scene().read(listQueues)).toEqual([])
   })
 
   test('a property that is undefined is absent, also for an idempotency key', async () => {

@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, minute, onEachStore, type Stage, second, startAt } from './schedule-stage.ts'
 
 const words = { reason: 'traffic is high', author: 'planner' }
 const expiresAt = startAt + 2 * hour
 
 function hint(stage: Stage, ms: number) {
-  return stage.store.hint('report', { kind: 'interval', ms, expiresAt, ...words })
+  return stage.store.do(setHint, 'report', { kind: 'interval', ms, expiresAt, ...words })
 }
 
 /** Calendars and grids whose instants are the full hours. */
@@ -17,7 +21,7 @@ const grids: [string, Partial<ScheduleSpec>][] = [
 
 /** What the ledger says of the expiry. */
 async function atExpiry(stage: Stage): Promise<string[]> {
-  const rows = await stage.store.read.ledger('report')
+  const rows = await stage.store.look(listLedger, 'report')
   return rows.filter(({ from, to }) => from <= expiresAt && to >= expiresAt).map(({ outcome }) => outcome)
 }
 
@@ -65,24 +69,24 @@ onEachStore('a calendar or grid instant at which an interval hint expires', (sta
   })
 
   const steps: [string, string, (stage: Stage) => Promise<unknown>][] = [
-    ['the hint is cleared', 'fired', ({ store }) => store.clearHints('report', ['interval'])],
+    ['the hint is cleared', 'fired', ({ store }) => store.do(clearHints, 'report', ['interval'])],
     [
       'another hint takes its place',
       'fired',
       ({ store, clock }) =>
-        store.hint('report', { kind: 'interval', ms: minute, expiresAt: clock.now + hour, ...words }),
+        store.do(setHint, 'report', { kind: 'interval', ms: minute, expiresAt: clock.now + hour, ...words }),
     ],
     [
       'the schedule is paused and resumed',
       'paused',
       async ({ store }) => {
-        await store.pauseSchedule('report', { reason: 'lunch' })
-        await store.resumeSchedule('report')
+        await store.do(pauseSchedule, 'report', { reason: 'lunch' })
+        await store.do(resumeSchedule, 'report')
       },
     ],
     ['its timing is edited', 'fired', (own) => own.put({ timing: { cron: '30 * * * *', zone: 'UTC' } })],
     ['another field is edited', 'fired', (own) => own.put({ description: 'another' })],
-    ['it is deleted', 'schedule-deleted', ({ store }) => store.deleteSchedule('report')],
+    ['it is deleted', 'schedule-deleted', ({ store }) => store.do(deleteSchedule, 'report')],
   ]
   it.each(steps)('has its end where %s a moment later, before any worker has looked', async (_, outcome, act) => {
     await stage().put({})
@@ -91,14 +95,14 @@ onEachStore('a calendar or grid instant at which an interval hint expires', (sta
     stage().to(expiresAt + second)
     await act(stage())
     await stage().fire()
-    const rows = await stage().store.read.ledger(id)
+    const rows = await stage().store.look(listLedger, id)
     expect(rows.filter(({ from }) => from === expiresAt)).toMatchObject([{ outcome }])
   })
 
   it('ends as paused where the hint expires in a pause', async () => {
     await stage().put({})
     await hint(stage(), 7 * minute)
-    await stage().store.pauseSchedule('report', { until: expiresAt + 90 * minute, reason: 'lunch' })
+    await stage().store.do(pauseSchedule, 'report', { until: expiresAt + 90 * minute, reason: 'lunch' })
     await stage().fireAt(expiresAt + 90 * minute)
     expect(await atExpiry(stage())).toEqual(['paused'])
     expect((await stage().view()).nextRunAt).toBe(expiresAt + 2 * hour)
@@ -112,16 +116,17 @@ onEachStore('calendar instants after a pause that ended before any worker looked
   const steps: [string, (stage: Stage) => Promise<unknown>][] = [
     [
       'an interval hint follows',
-      ({ store }) => store.hint('report', { kind: 'interval', ms: 2 * hour, expiresAt: startAt + 5 * hour, ...words }),
+      ({ store }) =>
+        store.do(setHint, 'report', { kind: 'interval', ms: 2 * hour, expiresAt: startAt + 5 * hour, ...words }),
     ],
-    ['a one-shot follows', ({ store }) => store.hint('report', oneshot(now + minute))],
-    ['hints are cleared', ({ store }) => store.clearHints('report', ['interval', 'oneshot'])],
+    ['a one-shot follows', ({ store }) => store.do(setHint, 'report', oneshot(now + minute))],
+    ['hints are cleared', ({ store }) => store.do(clearHints, 'report', ['interval', 'oneshot'])],
   ]
 
   async function pausedUntilNow(own: Stage, before: () => Promise<unknown> = async () => undefined): Promise<void> {
     await own.put({ overlap: 'allow', missed: 'all' })
     await before()
-    await own.store.pauseSchedule('report', { until: pauseEndsAt, reason: 'lunch' })
+    await own.store.do(pauseSchedule, 'report', { until: pauseEndsAt, reason: 'lunch' })
     own.to(now)
   }
 
@@ -138,12 +143,12 @@ onEachStore('calendar instants after a pause that ended before any worker looked
   })
 
   const takers: [string, (stage: Stage) => Promise<unknown>][] = [
-    ['cleared', ({ store }) => store.clearHints('report', ['oneshot'])],
-    ['replaced', ({ store }) => store.hint('report', oneshot(now + 5 * minute))],
+    ['cleared', ({ store }) => store.do(clearHints, 'report', ['oneshot'])],
+    ['replaced', ({ store }) => store.do(setHint, 'report', oneshot(now + 5 * minute))],
   ]
   it.each(takers)('fire, and a one-shot from between them that is %s does not', async (_, act) => {
     const between = startAt + 2 * hour + 20 * minute
-    await pausedUntilNow(stage(), () => stage().store.hint('report', oneshot(between)))
+    await pausedUntilNow(stage(), () => stage().store.do(setHint, 'report', oneshot(between)))
     await act(stage())
     await stage().fire()
     const froms = (await stage().ledger()).filter(({ outcome }) => outcome === 'fired').map(({ from }) => from)
@@ -153,7 +158,7 @@ onEachStore('calendar instants after a pause that ended before any worker looked
   it('stay with the pause while it lasts, though a hint comes', async () => {
     await pausedUntilNow(stage())
     stage().to(pauseEndsAt - minute)
-    await stage().store.clearHints('report', ['interval'])
+    await stage().store.do(clearHints, 'report', ['interval'])
     await stage().fire()
     expect((await stage().ledger()).filter(({ outcome }) => outcome === 'fired')).toEqual([])
   })

@@ -8,12 +8,12 @@ import { reclaim } from '../../src/store/leases/reclaim.ts'
 import { renew } from '../../src/store/leases/renew.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
-import { output } from '../../src/store/reads/output.ts'
-import { tokens } from '../../src/store/reads/token.ts'
+import { readOutput } from '../../src/store/reads/output.ts'
+import { listTokens } from '../../src/store/reads/token.ts'
 import { appendOutput } from '../../src/store/runs/append-output.ts'
-import { cancel } from '../../src/store/runs/cancel-run.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
-import { reset } from '../../src/store/runs/reset-run.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
 import { pauseSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
@@ -91,7 +91,7 @@ test('a run that is put in line while it is being cancelled is met at its new pl
   await scene.setQueue('default', { policy: { rateLimit: { startsMax: 1, perMs: 60_000 } } })
   await scene.enqueue({ priority: 1 })
   const promoting = () => lease(scene.context, { ...request, claimId: `c ${id}` })
-  const answer = await interleave(promoting, () => scene.write((context) => cancel(context, id, 'x')))
+  const answer = await interleave(promoting, () => scene.write((context) => cancelRun(context, id, 'x')))
   expect(answer).toBe('cancelled')
   expect((await scene.show(id))?.status).toBe('cancelled')
 })
@@ -99,7 +99,7 @@ test('a run that is put in line while it is being cancelled is met at its new pl
 test('a run that is leased while it is being cancelled is asked for from its holder', async () => {
   const id = await scene.enqueue()
   const leasing = () => lease(scene.context, { ...request, claimId: `c ${id}` })
-  const answer = await interleave(leasing, () => scene.write((context) => cancel(context, id, 'x')))
+  const answer = await interleave(leasing, () => scene.write((context) => cancelRun(context, id, 'x')))
   expect(answer).toBe('cancel-requested')
 })
 
@@ -128,7 +128,7 @@ test('output that arrives while its lease is being taken back is not written', a
     () => scene.write((context) => appendOutput(context, held, 'late')),
   )
   expect(answer).toBe('lease-lost')
-  expect(await scene.read((context) => output(context, id))).toBeNull()
+  expect(await scene.read((context) => readOutput(context, id))).toBeNull()
 })
 
 test('a lease whose output is being written is not taken back in the middle of it', async () => {
@@ -140,15 +140,15 @@ test('a lease whose output is being written is not taken back in the middle of i
     () => scene.reclaim(),
   )
   expect(taken).toEqual([])
-  expect(await scene.read((context) => output(context, id))).toMatchObject({ text: 'mine' })
+  expect(await scene.read((context) => readOutput(context, id))).toMatchObject({ text: 'mine' })
   expect(await scene.reclaim()).toMatchObject([{ runId: id }])
 })
 
 test('a parked run that is being cancelled is not reset', async () => {
   const id = await scene.parked()
   const answer = await interleave(
-    () => cancel(scene.context, id, 'x'),
-    () => scene.write((context) => reset(context, id)),
+    () => cancelRun(scene.context, id, 'x'),
+    () => scene.write((context) => resetRun(context, id)),
   )
   expect(answer).toBe('not-parked')
   const live = await scene.sql('select run_id from belfry.ready where run_id = $1', numberOf(id))
@@ -163,7 +163,7 @@ test('two who work at one key, one cancelling and one ending its runs, do not wa
     const held = await scene.lease()
     const victims = ids.splice(-2)
     const ends = held.map((one) => scene.end(one))
-    await Promise.all([...ends, ...victims.map((id) => scene.write((context) => cancel(context, id, 'x')))])
+    await Promise.all([...ends, ...victims.map((id) => scene.write((context) => cancelRun(context, id, 'x')))])
   }
   const deadlocks = `select deadlocks from pg_stat_database where datname = current_database()`
   await first.query('select pg_stat_force_next_flush()')
@@ -173,7 +173,7 @@ test('two who work at one key, one cancelling and one ending its runs, do not wa
 test('a claim passes by a run that somebody else is moving, and waits for nobody', async () => {
   const [moved, next] = [await scene.enqueue(), await scene.enqueue()]
   const met = await meet(
-    () => cancel(scene.context, moved, 'x'),
+    () => cancelRun(scene.context, moved, 'x'),
     () => scene.lease({ limit: 1 }),
   )
   expect(met).toMatchObject({ waited: false, answer: [{ runId: next }] })
@@ -249,7 +249,7 @@ describe('a token that is made while a file is applied that says its scope', () 
   const file = { source: 's', hash: 'h', file: 'f', queues: [], schedules: [], tokens: [{ name: 'ci', scope: 'read' }] }
   const applying = () => applyConfig(scene.context, file, { actor })
   const making = (scope: string) => createToken(scene.context, { name: 'ci', hash: 'h', scope }, { actor })
-  const token = async () => (await scene.read((context) => tokens(context, {})))[0]
+  const token = async () => (await scene.read((context) => listTokens(context, {})))[0]
 
   test('is refused with another scope, once the file is applied', async () => {
     const refused = () => scene.write(() => making('admin')).catch((error: unknown) => error)

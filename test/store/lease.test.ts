@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { leasesOf } from '../../src/store/leases/lease.ts'
 import type { LeaseAnswer } from '../../src/store/port.ts'
-import { runs } from '../../src/store/reads/runs.ts'
-import { reset } from '../../src/store/runs/reset-run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }
@@ -50,7 +50,7 @@ onEachWay('lease what can be read', (scene) => {
     const ids = [await scene().enqueue({ payload: 1 }), await scene().enqueue({ payload: 2 })]
     await damage(scene(), ids[0] as string, 'payload', '{"a":')
     await damage(scene(), ids[0] as string, 'target', 'x')
-    const page = await scene().read((context) => runs(context, { limit: 10 }))
+    const page = await scene().read((context) => listRuns(context, { limit: 10 }))
     expect(page.runs.map(({ id }) => id).sort()).toEqual(ids)
     const shown = { payload: { unreadable: '{"a":' }, target: { unreadable: 'x' } }
     expect(await scene().show(ids[0] as string)).toMatchObject(shown)
@@ -61,7 +61,7 @@ onEachWay('lease what can be read', (scene) => {
     await damage(scene(), id, 'payload', '{')
     await leaseAll(scene())
     await damage(scene(), id, 'payload', '[2]')
-    expect(await scene().write((context) => reset(context, id))).toBe('ready')
+    expect(await scene().write((context) => resetRun(context, id))).toBe('ready')
     expect((await leaseAll(scene())).leases).toMatchObject([{ runId: id, fence: 2, payload: [2] }])
   })
 

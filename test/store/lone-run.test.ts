@@ -5,9 +5,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
+import { leasesOf } from '../../src/store/leases/lease.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { LeaseAnswer, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { postgresUrl } from '../postgres.ts'
 
 const report = { target: { handler: 'report' } } as const
@@ -46,7 +51,7 @@ async function openOn(kind: Kind): Promise<Store> {
 
 /** A worker that asks for its lease as soon as it is told that something comes, and what it and others were told. */
 async function sleeper(store: Store, asks: Partial<LeaseRequest> = {}) {
-  const workerId = await store.registerWorker({ name: 'sleeper', host: 'here', can, beatMs: 60_000 })
+  const workerId = await store.do(registerWorker, { name: 'sleeper', host: 'here', can, beatMs: 60_000 })
   const told: string[] = []
   const leased: Promise<LeaseAnswer>[] = []
   let claims = 0
@@ -110,7 +115,7 @@ describe.each<Kind>(['file', 'memory', 'postgres'])('a lone run (%s)', (kind) =>
 
   test('that finds the queue full is taken in and told of like any other', async () => {
     const store = await open()
-    await store.setQueue('default', { policy: { maxConcurrent: 1 }, actor: { name: 'tester', door: 'test' } })
+    await store.do(setQueue, 'default', { policy: { maxConcurrent: 1 }, actor: { name: 'tester', door: 'test' } })
     await store.enqueue([report])
     const { told, leased, ask } = await sleeper(store)
     ask('default')
@@ -144,7 +149,7 @@ describe.each<Kind>(['file', 'memory', 'postgres'])('a lone run (%s)', (kind) =>
     const [made] = await store.enqueue([report])
     expect(made?.created).toBe(true)
     await expect(leased[0]).rejects.toThrow('workerId')
-    expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
+    expect(await store.look(findRun, made?.id ?? '')).toMatchObject({ status: 'ready' })
     expect(told).toEqual(['work'])
   })
 
@@ -161,8 +166,8 @@ describe.each<Kind>(['file', 'memory', 'postgres'])('a lone run (%s)', (kind) =>
     await expect(store.enqueue([report])).rejects.toMatchObject({ code: 'commit-unknown' })
     await expect(leased[0]).rejects.toMatchObject({ code: 'commit-unknown' })
     database.write = write
-    expect(await store.leasesOf('claim 1')).toHaveLength(2)
-    expect((await store.read.runs({ limit: 10 })).runs).toHaveLength(2)
+    expect(await store.look(leasesOf, 'claim 1')).toHaveLength(2)
+    expect((await store.look(listRuns, { limit: 10 })).runs).toHaveLength(2)
   })
 
   test('that failed before it began keeps no lease waiting for it', async () => {
@@ -208,7 +213,7 @@ test.each([
     await others.query('begin')
     await others.query(`select 1 from ${schema}.queue for no key update`)
     const [made] = await store.enqueue([report])
-    expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
+    expect(await store.look(findRun, made?.id ?? '')).toMatchObject({ status: 'ready' })
     await others.query('rollback')
     expect((await leased[0])?.leases).toHaveLength(2)
   },
@@ -231,7 +236,7 @@ test('whoever waits for a lane that a caller’s own transaction is making does 
   expect((await leased[0])?.leases.map(({ runId }) => runId)).toEqual([waiting?.id])
   await others.query('rollback')
   const [made] = await enqueued
-  expect(await store.read.run(made?.id ?? '')).toMatchObject({ status: 'ready' })
+  expect(await store.look(findRun, made?.id ?? '')).toMatchObject({ status: 'ready' })
 })
 
 async function turnUntil(isSo: () => boolean): Promise<void> {

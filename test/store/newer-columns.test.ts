@@ -7,6 +7,13 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { columnsOf, tables } from '../../src/store/columns.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
+import { findQueue } from '../../src/store/reads/queue.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { findSchedule, listLedger, listSchedules } from '../../src/store/reads/schedule.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { actor, hour, startAt } from './schedule-stage.ts'
 
@@ -88,15 +95,15 @@ async function workAnHour({ store, clock }: Shared, workerId: string) {
   )
   const run = runs[0]?.id ?? ''
   // The next hour leases a run that has no schedule's instant, too.
-  expect(await store.retry(run)).toMatchObject({ answer: 'created' })
-  expect(await store.read.schedule(name)).toMatchObject({ spec: { name } })
-  expect(await store.read.schedules({ limit: 10 })).toMatchObject([{ spec: { name } }])
-  expect(await store.read.ledger(name)).toContainEqual(
+  expect(await store.do(retryRun, run)).toMatchObject({ answer: 'created' })
+  expect(await store.look(findSchedule, name)).toMatchObject({ spec: { name } })
+  expect(await store.look(listSchedules, { limit: 10 })).toMatchObject([{ spec: { name } }])
+  expect(await store.look(listLedger, name)).toContainEqual(
     expect.objectContaining({ from: clock.now, outcome: 'completed' }),
   )
-  expect(await store.read.run(run)).toMatchObject({ id: run, status: 'completed' })
-  expect(await store.read.queue(queue)).toMatchObject({ name: queue })
-  expect(await store.read.workers({ limit: 10 })).toMatchObject([{ id: workerId }])
+  expect(await store.look(findRun, run)).toMatchObject({ id: run, status: 'completed' })
+  expect(await store.look(findQueue, queue)).toMatchObject({ name: queue })
+  expect(await store.look(listWorkers, { limit: 10 })).toMatchObject([{ id: workerId }])
   return {
     lateness: runs.map(({ occurrenceAt }) => clock.now - occurrenceAt),
     ends: settled.map(({ answer }) => answer),
@@ -121,11 +128,17 @@ describe.each(['sqlite', 'postgres'] as const)(
     it('goes on firing, leasing and settling when a column is added to any table', async () => {
       const { store } = shared
       const timing = { cron: '0 * * * *', zone: 'UTC' }
-      await store.putSchedule(
+      await store.do(
+        putSchedule,
         { name: 'report', timing, target: { handler: 'h' }, overlap: 'allow' },
         { mode: 'put', actor },
       )
-      const workerId = await store.registerWorker({ name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: hour })
+      const workerId = await store.do(registerWorker, {
+        name: 'w',
+        host: 'h',
+        can: { kinds: ['handler'] },
+        beatMs: hour,
+      })
       await workAnHour(shared, workerId)
       const before = await workAnHour(shared, workerId)
       expect(before).toEqual({ lateness: [0], ends: ['written', 'written'] })

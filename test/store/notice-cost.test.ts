@@ -4,7 +4,7 @@ import type { StoreContext } from '../../src/store/context.ts'
 import { settle } from '../../src/store/leases/settle.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { noticeOverdue } from '../../src/store/notice-overdue.ts'
-import { notices } from '../../src/store/reads/notice.ts'
+import { listNotices } from '../../src/store/reads/notice.ts'
 import { setNotify } from '../../src/store/set-notify.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, type Row, type Statement, type Step } from '../../src/store/statement.ts'
@@ -75,7 +75,7 @@ describe('a look at what is overdue, and at what was told', () => {
     const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 5 } as StoreContext
     const statements: Statement[] = []
     await database.write(() => watched(noticeOverdue(context, { limit: 10 }), [], statements))
-    await database.write(() => watched(notices(context, { limit: 10 }), [], statements))
+    await database.write(() => watched(listNotices(context, { limit: 10 }), [], statements))
     const ways = new Map<string, string>()
     for (const { name, sqlite } of statements) {
       if (sqlite === null || !/find (late|live|over)|read notices/.test(name)) continue

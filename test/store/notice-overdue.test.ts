@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
 import { overdueAgainMs } from '../../src/core/notice.ts'
+import { backfillSchedule } from '../../src/store/backfill.ts'
+import { noticeOverdue } from '../../src/store/notice-overdue.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { listNotices } from '../../src/store/reads/notice.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { http, told, words } from './notice-stage.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
@@ -7,7 +13,7 @@ onEachStore('what is overdue', (stage) => {
   /** One look at all there is, in steps of so many. */
   const look = async (limit = 100) => {
     for (let from: string | null | undefined; from !== null; ) {
-      from = (await stage().store.noticeOverdue({ limit, ...(from !== undefined && { from }) })).next
+      from = (await stage().store.do(noticeOverdue, { limit, ...(from !== undefined && { from }) })).next
     }
     return words(stage())
   }
@@ -40,9 +46,9 @@ onEachStore('what is overdue', (stage) => {
     stage().to(startAt + hour + 10 * minute)
     expect(await look()).toEqual([])
     await stage().fire()
-    await stage().store.pauseSchedule('report', { reason: 'r' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'r' })
     stage().pass(90 * minute)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await look()).toEqual([])
     await stage().leaseOne()
     stage().pass(minute)
@@ -68,7 +74,7 @@ onEachStore('what is overdue', (stage) => {
     expect(await look(1)).toEqual([])
     stage().pass(overdueAgainMs)
     for (let from: string | null | undefined; from !== null; ) {
-      from = (await stage().store.noticeOverdue({ limit: 1, ...(from !== undefined && { from }) })).next
+      from = (await stage().store.do(noticeOverdue, { limit: 1, ...(from !== undefined && { from }) })).next
     }
     const [notice, ...others] = await told(stage())
     expect(others).toEqual([])
@@ -104,7 +110,7 @@ onEachStore('what is overdue', (stage) => {
     stage().to(startAt + 301 * hour)
     await stage().sql(`update belfry.schedule set next_run_at = null, next_due_at = null, wake_at = null`)
     for (const name of ['serial', 'beside']) {
-      const made = await stage().store.backfill(name, { from: startAt, to: startAt + 300 * hour })
+      const made = await stage().store.do(backfillSchedule, name, { from: startAt, to: startAt + 300 * hour })
       expect(made).toMatchObject({ made: [{}, {}] })
     }
     await stage().lease(1)
@@ -116,12 +122,12 @@ onEachStore('what is overdue', (stage) => {
     await stage().put({ name: 'a', notify })
     await stage().put({ name: 'b', notify, queue: 'other' })
     await stage().fireAt(startAt + hour)
-    await stage().store.setQueue('default', { paused: { reason: 'r' }, actor })
+    await stage().store.do(setQueue, 'default', { paused: { reason: 'r' }, actor })
     stage().pass(10 * minute)
     expect(await overdue()).toEqual(['overdue of b to o'])
-    await stage().store.setQueue('other', { paused: { reason: 'r' }, actor })
+    await stage().store.do(setQueue, 'other', { paused: { reason: 'r' }, actor })
     expect(await overdue()).toEqual([])
-    await stage().store.setQueue('other', { paused: false, actor })
+    await stage().store.do(setQueue, 'other', { paused: false, actor })
     await stage().lease(1, 'other')
     expect(await look()).toEqual(['recover of b to r'])
   })
@@ -130,10 +136,10 @@ onEachStore('what is overdue', (stage) => {
     await stage().put({ name: 'held', notify })
     await stage().put({ name: 'asleep', notify })
     await stage().put({ name: 'working', notify, priority: 1 })
-    await stage().store.pauseSchedule('asleep', { reason: 'r' })
+    await stage().store.do(pauseSchedule, 'asleep', { reason: 'r' })
     await stage().fireAt(startAt + hour)
     await stage().lease(1)
-    await stage().store.pauseSchedule('held', { reason: 'r', until: startAt + 100 * hour })
+    await stage().store.do(pauseSchedule, 'held', { reason: 'r', until: startAt + 100 * hour })
     stage().pass(30 * minute)
     expect(await overdue()).toEqual([])
   })
@@ -143,10 +149,10 @@ onEachStore('what is overdue', (stage) => {
     await stage().put({ name: 'b', notify })
     stage().to(startAt + hour + 5 * minute)
     expect(await overdue()).toHaveLength(2)
-    await stage().store.pauseSchedule('a', { reason: 'r' })
-    await stage().store.deleteSchedule('b')
+    await stage().store.do(pauseSchedule, 'a', { reason: 'r' })
+    await stage().store.do(deleteSchedule, 'b')
     expect(await overdue()).toEqual([])
-    const isOpen = async () => (await stage().store.read.notices({ limit: 10 })).told.map((one) => one.isOpen)
+    const isOpen = async () => (await stage().store.look(listNotices, { limit: 10 })).told.map((one) => one.isOpen)
     expect(await isOpen()).toEqual([false, false])
   })
 
@@ -156,7 +162,7 @@ onEachStore('what is overdue', (stage) => {
     await stage().sql(`update belfry.namespace set stopped_at = 1`)
     expect(await overdue()).toEqual([])
     for (const from of ['', 'x', '[1]', 'null', '{}', '{"late":[1,1],"live":["1",1],"over":null}']) {
-      await expect(stage().store.noticeOverdue({ limit: 1, from })).rejects.toThrow(/the `next` of the step before/)
+      await expect(stage().store.do(noticeOverdue, { limit: 1, from })).rejects.toThrow(/the `next` of the step before/)
     }
   })
 })

@@ -1,4 +1,5 @@
 import type { Notice } from '../../src/core/notice.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { minute, type Stage } from './schedule-stage.ts'
 
 export const http = (path: string) => ({ http: { url: `https://example.org/${path}`, method: 'POST' } })
@@ -8,7 +9,7 @@ export const broken = { kind: 'failed', reason: 'broken', retryable: false } as 
 export async function told(stage: Stage, outcome: 'success' | 'failed' = 'success') {
   const { store } = stage
   const can = { kinds: ['http', 'command'] }
-  const workerId = await store.registerWorker({ name: 'teller', host: 'h', can, beatMs: minute })
+  const workerId = await store.do(registerWorker, { name: 'teller', host: 'h', can, beatMs: minute })
   const { leases } = await store.lease({ queue: 'notices', workerId, claimId: `of ${workerId}`, can, limit: 100 })
   const end = outcome === 'success' ? ({ kind: 'success' } as const) : broken
   await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome: end })))

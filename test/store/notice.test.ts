@@ -1,4 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { noticeOverdue } from '../../src/store/notice-overdue.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { findNotify, listNotices } from '../../src/store/reads/notice.ts'
+import { findQueue } from '../../src/store/reads/queue.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setNotify } from '../../src/store/set-notify.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
+import { listAudit } from './list-audit.ts'
 import { broken, enqueue, http, told, words, work } from './notice-stage.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
@@ -53,7 +64,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('is not made of an attempt that another follows, nor of what ended well, was skipped or cancelled', async () => {
-    await stage().store.setNotify({ onFailure: http('n'), onPark: http('n'), onRecover: http('n') }, { actor })
+    await stage().store.do(setNotify, { onFailure: http('n'), onPark: http('n'), onRecover: http('n') }, { actor })
     await stage().put({})
     await stage().fireAt(startAt + hour)
     await stage().end(await stage().leaseOne(), { kind: 'failed', reason: 'once more' })
@@ -69,8 +80,8 @@ onEachStore('a notice', (stage) => {
 
   it('goes to the nearest who wants to know, and to nobody else', async () => {
     const { store } = stage()
-    await store.setNotify({ onFailure: http('namespace'), onPark: http('namespace') }, { actor })
-    await store.setQueue('default', { notify: { onFailure: http('queue') }, actor })
+    await store.do(setNotify, { onFailure: http('namespace'), onPark: http('namespace') }, { actor })
+    await store.do(setQueue, 'default', { notify: { onFailure: http('queue') }, actor })
     await stage().put({ notify: { onFailure: http('schedule') } })
     await stage().put({ name: 'other' })
     await stage().fireAt(startAt + hour)
@@ -88,7 +99,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('is made once in five minutes of one subject and event, and tells how many were held back', async () => {
-    await stage().store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    await stage().store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
     for (let count = 0; count < 4; count++) await work(stage(), 'fail')
     await work(stage(), 'park')
     expect(await words(stage())).toEqual(['failure of queue default to q'])
@@ -101,13 +112,13 @@ onEachStore('a notice', (stage) => {
   })
 
   it('counts what fails in one step like what fails in several', async () => {
-    await stage().store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    await stage().store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
     for (let count = 0; count < 5; count++) await enqueue(stage(), 'default', 'fail')
     const ends = (await stage().lease()).map(({ runId, fence }) => ({ runId, fence, outcome: broken }))
     expect(ends).toHaveLength(5)
     await stage().store.settle(ends)
     expect(await words(stage())).toEqual(['failure of queue default to q'])
-    expect((await stage().store.read.notices({ limit: 10 })).told).toEqual([
+    expect((await stage().store.look(listNotices, { limit: 10 })).told).toEqual([
       { event: 'failure', schedule: null, queue: 'default', at: startAt, suppressed: 4, isOpen: false },
     ])
   })
@@ -142,7 +153,10 @@ onEachStore('a notice', (stage) => {
       ['failure', first.runId, 1],
       ['recover', third.runId, 2],
     ])
-    expect((await stage().store.read.notices({ limit: 10 })).told.map(({ isOpen }) => isOpen)).toEqual([false, false])
+    expect((await stage().store.look(listNotices, { limit: 10 })).told.map(({ isOpen }) => isOpen)).toEqual([
+      false,
+      false,
+    ])
   })
 
   it('of a failure right after a recovery is not held back by the one before it', async () => {
@@ -163,13 +177,13 @@ onEachStore('a notice', (stage) => {
     const next = async () => (await stage().view()).nextRunAt ?? 0
     for (const outcome of [broken, undefined, broken, undefined]) await stage().runAt(await next(), outcome)
     expect(await words(stage())).toEqual(['failure of report to f', 'recover of report to r', 'failure of report to f'])
-    await stage().store.noticeOverdue({ limit: 100 })
+    await stage().store.do(noticeOverdue, { limit: 100 })
     expect(await words(stage())).toEqual([])
     stage().pass(4 * minute + 50_000)
-    await stage().store.noticeOverdue({ limit: 100 })
+    await stage().store.do(noticeOverdue, { limit: 100 })
     const [late] = await told(stage())
     expect(late?.notice).toMatchObject({ event: 'recover', suppressed: 1 })
-    await stage().store.noticeOverdue({ limit: 100 })
+    await stage().store.do(noticeOverdue, { limit: 100 })
     expect(await words(stage())).toEqual([])
   })
 
@@ -181,8 +195,8 @@ onEachStore('a notice', (stage) => {
     await stage().fireAt(startAt + hour)
     for (const lease of await stage().lease()) await stage().fail(lease)
     expect(await words(stage())).toHaveLength(2)
-    await store.noticeOverdue({ limit: 100 })
-    const open = (await store.read.notices({ limit: 10 })).told.map(({ schedule, isOpen }) => [schedule, isOpen])
+    await store.do(noticeOverdue, { limit: 100 })
+    const open = (await store.look(listNotices, { limit: 10 })).told.map(({ schedule, isOpen }) => [schedule, isOpen])
     expect(Object.fromEntries(open)).toEqual({ once: false, report: true })
     await stage().runAt((await stage().view()).nextRunAt ?? 0)
     expect(await words(stage())).toEqual(['recover of report to r'])
@@ -190,11 +204,11 @@ onEachStore('a notice', (stage) => {
 
   it('of a failure is not made of a run by hand, and no recovery follows from what was no failure of its schedule', async () => {
     await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().fail(await stage().leaseOne())
     expect(await words(stage())).toEqual([])
     stage().pass(minute)
-    await stage().store.noticeOverdue({ limit: 100 })
+    await stage().store.do(noticeOverdue, { limit: 100 })
     await stage().runAt(startAt + hour)
     expect(await words(stage())).toEqual([])
   })
@@ -202,37 +216,37 @@ onEachStore('a notice', (stage) => {
   it('that fails or is parked is told to nobody, whatever its queue and namespace say', async () => {
     const { store } = stage()
     const everything = { onFailure: http('n'), onPark: http('n'), onRecover: http('n'), onOverdue: http('n') }
-    await store.setNotify(everything, { actor })
-    await store.setQueue('notices', { notify: everything, policy: { onExhausted: 'park', rateLimit: null }, actor })
+    await store.do(setNotify, everything, { actor })
+    await store.do(setQueue, 'notices', { notify: everything, policy: { onExhausted: 'park', rateLimit: null }, actor })
     await work(stage(), 'fail')
     const [first] = await told(stage(), 'failed')
-    const ended = await store.read.run(first?.runId ?? '')
+    const ended = await store.look(findRun, first?.runId ?? '')
     expect(ended).toMatchObject({ status: 'failed', source: 'notice' })
     expect(await words(stage())).toEqual([])
     // One that a person tries again is still a notice, and so is one that its worker parks.
-    const again = await store.retry(first?.runId ?? '')
+    const again = await store.do(retryRun, first?.runId ?? '')
     expect(again).toMatchObject({ answer: 'created' })
     const can = { kinds: ['http'] }
-    const workerId = await store.registerWorker({ name: 'teller', host: 'h', can, beatMs: minute })
+    const workerId = await store.do(registerWorker, { name: 'teller', host: 'h', can, beatMs: minute })
     const { leases } = await store.lease({ queue: 'notices', workerId, claimId: 'c', can, limit: 10 })
     expect(leases).toMatchObject([{ source: 'notice' }])
     const outcome = { kind: 'parked', reason: 'ask somebody' } as const
     await store.settle(leases.map(({ runId, fence }) => ({ runId, fence, outcome })))
-    expect(await store.read.runs({ queue: 'notices', status: 'parked', limit: 10 })).toMatchObject({ runs: [{}] })
+    expect(await store.look(listRuns, { queue: 'notices', status: 'parked', limit: 10 })).toMatchObject({ runs: [{}] })
     stage().pass(hour)
-    await store.noticeOverdue({ limit: 100 })
+    await store.do(noticeOverdue, { limit: 100 })
     expect(await words(stage())).toEqual([])
-    expect((await store.read.runs({ queue: 'notices', limit: 100 })).runs).toHaveLength(2)
+    expect((await store.look(listRuns, { queue: 'notices', limit: 100 })).runs).toHaveLength(2)
   })
 
   it('is made of a run that its worker took along, and of one that cannot be read', async () => {
     const { store } = stage()
-    await store.setNotify({ onPark: http('p') }, { actor })
+    await store.do(setNotify, { onPark: http('p') }, { actor })
     const [answer] = await store.enqueue([{ target: { handler: 'work' }, repeatable: false }])
     const lease = await stage().leaseOne()
     stage().pass(10 * hour)
     await store.reclaim({ limit: 10 })
-    expect(await store.read.run(answer?.id ?? '')).toMatchObject({ status: 'parked' })
+    expect(await store.look(findRun, answer?.id ?? '')).toMatchObject({ status: 'parked' })
     const [first] = await told(stage())
     expect(first?.notice).toMatchObject({ event: 'park', run: lease.runId, reason: 'effect-unknown' })
     stage().pass(hour)
@@ -259,47 +273,47 @@ onEachStore('a notice', (stage) => {
   })
 
   it('wants no more than it says: what cannot be read is wanted by nobody, and no run fails for it', async () => {
-    await stage().store.setNotify({ onFailure: http('n') }, { actor })
+    await stage().store.do(setNotify, { onFailure: http('n') }, { actor })
     await stage().sql(`update belfry.namespace set notify = '{"onFailure":'`)
     expect(await work(stage(), 'fail')).not.toBe('')
     expect(await words(stage())).toEqual([])
-    expect(await stage().store.read.notify()).toEqual({})
+    expect(await stage().store.look(findNotify)).toEqual({})
   })
 
   it('is kept in mind for a month, and one that goes on for longer', async () => {
     const { store } = stage()
     await stage().put({ notify: { onFailure: http('f') } })
     await stage().runAt(startAt + hour, broken)
-    await store.setQueue('default', { notify: { onFailure: http('q') }, actor })
+    await store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
     await work(stage(), 'fail')
-    expect((await store.read.notices({ limit: 10 })).told).toHaveLength(2)
+    expect((await store.look(listNotices, { limit: 10 })).told).toHaveLength(2)
     stage().pass(31 * 24 * hour)
     for (let from: string | null | undefined; from !== null; ) {
       from = (await store.prune({ limit: 1_000, ...(from !== undefined && { from }) })).next
     }
-    expect((await store.read.notices({ limit: 10 })).told).toMatchObject([{ schedule: 'report', isOpen: true }])
+    expect((await store.look(listNotices, { limit: 10 })).told).toMatchObject([{ schedule: 'report', isOpen: true }])
   })
 })
 
 onEachStore('what was told', (stage) => {
   it('is listed a page at a time, the newest first, also where all of it was told at one instant', async () => {
     const { store } = stage()
-    await store.setNotify({ onFailure: http('n'), onPark: http('n') }, { actor })
+    await store.do(setNotify, { onFailure: http('n'), onPark: http('n') }, { actor })
     for (const queue of ['default', 'a', 'b'])
       for (const end of ['fail', 'park'] as const) await work(stage(), end, queue)
     stage().pass(minute)
     await work(stage(), 'park', 'c')
-    const { told: all, next: none } = await store.read.notices({ limit: 100 })
+    const { told: all, next: none } = await store.look(listNotices, { limit: 100 })
     expect([all.length, none, all[0]?.queue]).toEqual([7, null, 'c'])
     const pages: unknown[] = []
     for (let before: string | null | undefined; before !== null; ) {
-      const { told: page, next } = await store.read.notices({ limit: 2, ...(before !== undefined && { before }) })
+      const { told: page, next } = await store.look(listNotices, { limit: 2, ...(before !== undefined && { before }) })
       pages.push(...page)
       before = next
     }
     expect(pages).toEqual(all)
     for (const before of ['', 'x', '1.queue.1', '1.other.1.park', '1.queue.1.told', '99999999999999999.queue.1.park']) {
-      await expect(store.read.notices({ limit: 2, before })).rejects.toThrow(/the `next` of the page before/)
+      await expect(store.look(listNotices, { limit: 2, before })).rejects.toThrow(/the `next` of the page before/)
     }
   })
 })
@@ -307,17 +321,17 @@ onEachStore('what was told', (stage) => {
 onEachStore('where notices go', (stage) => {
   it('is said of a namespace field by field, by somebody, and taken away by null', async () => {
     const { store } = stage()
-    expect(await store.read.notify()).toEqual({})
-    expect(await store.setNotify({ onFailure: http('f'), onPark: http('p') }, { actor })).toEqual({
+    expect(await store.look(findNotify)).toEqual({})
+    expect(await store.do(setNotify, { onFailure: http('f'), onPark: http('p') }, { actor })).toEqual({
       answer: 'updated',
       notify: { onFailure: http('f'), onPark: http('p') },
     })
-    expect(await store.setNotify({ onPark: null }, { actor })).toMatchObject({ notify: { onFailure: http('f') } })
-    expect(await store.setNotify({ onFailure: http('f'), onPark: null }, { actor })).toMatchObject({
+    expect(await store.do(setNotify, { onPark: null }, { actor })).toMatchObject({ notify: { onFailure: http('f') } })
+    expect(await store.do(setNotify, { onFailure: http('f'), onPark: null }, { actor })).toMatchObject({
       answer: 'unchanged',
     })
-    expect(await store.read.notify()).toEqual({ onFailure: http('f') })
-    expect(await store.read.audit('namespace default')).toMatchObject([
+    expect(await store.look(findNotify)).toEqual({ onFailure: http('f') })
+    expect(await store.look(listAudit, 'namespace default')).toMatchObject([
       { verb: 'store.notify', actor: 'tester', detail: { onPark: null } },
       { verb: 'store.notify', detail: { onFailure: http('f') } },
     ])
@@ -325,30 +339,30 @@ onEachStore('where notices go', (stage) => {
 
   it('is said of a queue beside its policy, whose version it does not change', async () => {
     const { store } = stage()
-    const made = await store.setQueue('mail', { notify: { onFailure: http('f') }, actor })
+    const made = await store.do(setQueue, 'mail', { notify: { onFailure: http('f') }, actor })
     expect(made).toMatchObject({ answer: 'created', queue: { policyVersion: 1, notify: { onFailure: http('f') } } })
-    const changed = await store.setQueue('mail', { notify: { onPark: http('p'), onFailure: null }, actor })
+    const changed = await store.do(setQueue, 'mail', { notify: { onPark: http('p'), onFailure: null }, actor })
     expect(changed).toMatchObject({ answer: 'updated', queue: { policyVersion: 1, notify: { onPark: http('p') } } })
-    expect(await store.setQueue('mail', { notify: { onPark: http('p') }, actor })).toMatchObject({
+    expect(await store.do(setQueue, 'mail', { notify: { onPark: http('p') }, actor })).toMatchObject({
       answer: 'unchanged',
     })
-    await store.setQueue('mail', { policy: { maxConcurrent: 7 }, actor })
-    expect(await store.read.queue('mail')).toMatchObject({ policyVersion: 2, notify: { onPark: http('p') } })
-    await store.setQueue('mail', { notify: { onPark: null }, actor })
-    expect(await store.read.queue('mail')).not.toHaveProperty('notify')
-    const details = (await store.read.audit('queue mail')).map(({ detail }) => detail)
+    await store.do(setQueue, 'mail', { policy: { maxConcurrent: 7 }, actor })
+    expect(await store.look(findQueue, 'mail')).toMatchObject({ policyVersion: 2, notify: { onPark: http('p') } })
+    await store.do(setQueue, 'mail', { notify: { onPark: null }, actor })
+    expect(await store.look(findQueue, 'mail')).not.toHaveProperty('notify')
+    const details = (await store.look(listAudit, 'queue mail')).map(({ detail }) => detail)
     expect(details).toContainEqual({ notify: { onPark: http('p'), onFailure: null } })
   })
 
   it('makes their queue with a rate of its own, which people may change', async () => {
     const { store } = stage()
     await stage().put({ notify: { onFailure: { command: ['page'] } } })
-    const first = await store.read.queue('notices')
+    const first = await store.look(findQueue, 'notices')
     expect(first?.policy).toMatchObject({ maxConcurrent: 5, rateLimit: { startsMax: 60, perMs: minute } })
-    await store.setQueue('notices', { policy: { rateLimit: null, maxConcurrent: 1 }, actor })
+    await store.do(setQueue, 'notices', { policy: { rateLimit: null, maxConcurrent: 1 }, actor })
     await stage().runAt(startAt + hour, broken)
     expect(await told(stage())).toMatchObject([{ target: { command: ['page'] } }])
-    expect((await store.read.queue('notices'))?.policy).not.toHaveProperty('rateLimit')
+    expect((await store.look(findQueue, 'notices'))?.policy).not.toHaveProperty('rateLimit')
   })
 
   it.each([
@@ -358,30 +372,10 @@ onEachStore('where notices go', (stage) => {
     ['what is too large', { onFailure: { http: { body: 'x'.repeat(300_000) } } }],
   ])('is refused whole where it is %s', async (_, notify) => {
     const bad = notify as never
-    await expect(stage().store.setNotify(bad, { actor })).rejects.toMatchObject({ code: 'invalid' })
-    await expect(stage().store.setQueue('mail', { notify: bad, actor })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(stage().store.do(setNotify, bad, { actor })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(stage().store.do(setQueue, 'mail', { notify: bad, actor })).rejects.toMatchObject({ code: 'invalid' })
     await expect(stage().put({ notify: bad })).rejects.toMatchObject({ code: 'invalid' })
-    expect(await stage().store.read.notify()).toEqual({})
-    expect(await stage().store.read.queue('mail')).toBe(null)
-  })
-})
-
-describe('a notice of another namespace', () => {
-  onEachStore('whose lease somebody takes back', (stage) => {
-    it('goes where that namespace says, into its own queue', async () => {
-      const { store } = stage()
-      await store.setNotify({ onPark: http('ours') }, { actor })
-      await stage().sql(`insert into belfry.namespace (id, name, created_at, notify)
-        values (777, 'theirs', 0, '{"onPark":{"http":{"url":"https://example.org/theirs"}}}')`)
-      await store.enqueue([{ target: { handler: 'work' }, repeatable: false }])
-      await stage().leaseOne()
-      for (const table of ['queue', 'need', 'run', 'lease']) await stage().sql(`update belfry.${table} set ns = 777`)
-      stage().pass(10 * hour)
-      await store.reclaim({ limit: 10 })
-      expect(await words(stage())).toEqual([])
-      const rows = await stage().sql(`select d.target from belfry.run d join belfry.queue q on q.id = d.queue_id
-        where d.ns = 777 and q.ns = 777 and q.name = 'notices'`)
-      expect(rows).toEqual([{ target: '{"http":{"url":"https://example.org/theirs"}}' }])
-    })
+    expect(await stage().store.look(findNotify)).toEqual({})
+    expect(await stage().store.look(findQueue, 'mail')).toBe(null)
   })
 })

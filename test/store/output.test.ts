@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { LeaseName } from '../../src/store/port.ts'
-import { output } from '../../src/store/reads/output.ts'
+import { readOutput } from '../../src/store/reads/output.ts'
 import { appendOutput, outputBytesMax } from '../../src/store/runs/append-output.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 
 const half = outputBytesMax / 2
 const append = (scene: Scene, lease: LeaseName, chunk: string) =>
   scene.write((context) => appendOutput(context, lease, chunk))
-const shown = (scene: Scene, id: string, fence?: number) => scene.read((context) => output(context, id, fence))
+const shown = (scene: Scene, id: string, fence?: number) => scene.read((context) => readOutput(context, id, fence))
 
 async function begin(scene: Scene) {
   const id = await scene.enqueue()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { planLeases } from '../../src/core/plan.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
-import { retry } from '../../src/store/runs/retry-run.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const planOf = (scene: Scene, limit = 1_000) => scene.read((context) => planInput(context, 'default', limit))
@@ -147,9 +147,9 @@ onEachDatabase('planInput', (scene) => {
     const ended = await scene().occurrence(scheduleId, startAt)
     await scene().end(await scene().leaseOf(ended))
     const live = await scene().occurrence(scheduleId, startAt + 1)
-    const behind = await scene().write((context) => retry(context, ended))
+    const behind = await scene().write((context) => retryRun(context, ended))
     await scene().sql('update belfry.schedule set disabled_at = 1 where id = $1', scheduleId)
-    const held = await scene().write((context) => retry(context, ended))
+    const held = await scene().write((context) => retryRun(context, ended))
     const runs = new Map((await planOf(scene())).runs.map((run) => [run.id, run]))
     expect(runs.get(live)).toMatchObject({ status: 'ready', blockedBy: null })
     expect(runs.get('id' in behind ? behind.id : '')).toMatchObject({ status: 'ready', blockedBy: live })

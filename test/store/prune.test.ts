@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { prune } from '../../src/store/prune.ts'
-import { workers } from '../../src/store/reads/worker.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
 import { appendOutput } from '../../src/store/runs/append-output.ts'
 import { takeDuty } from '../../src/store/workers/take-duty.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
@@ -162,7 +162,7 @@ onEachDatabase('prune', (scene) => {
     scene().clock.now += 5 * dayMs + 1
     await pruneAll(scene())
     expect(await countOf(scene(), 'start')).toBe(0)
-    expect((await scene().read(workers)).map(({ id }) => id)).toEqual([alive])
+    expect((await scene().read(listWorkers)).map(({ id }) => id)).toEqual([alive])
     scene().clock.now += 23 * dayMs - 1
     await pruneAll(scene())
     expect(await countOf(scene(), 'idempotency')).toBe(1)

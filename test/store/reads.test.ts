@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { StoreContext } from '../../src/store/context.ts'
-import { attempts } from '../../src/store/reads/attempts.ts'
+import { listAttempts } from '../../src/store/reads/attempts.ts'
 import { nextInstants } from '../../src/store/reads/next-instants.ts'
-import { output } from '../../src/store/reads/output.ts'
-import { runs } from '../../src/store/reads/runs.ts'
-import { hints, ledger, schedule, schedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
-import { cancel } from '../../src/store/runs/cancel-run.ts'
+import { readOutput } from '../../src/store/reads/output.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { findSchedule, listHints, listLedger, listSchedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import type { Step } from '../../src/store/statement.ts'
 import { onEachDatabase, startAt } from './scene.ts'
 
@@ -88,7 +88,7 @@ onEachDatabase('reads', (scene) => {
       attempts: 2,
       parked: { at: startAt + 500, reason: 'worse (not retryable)' },
     })
-    await scene().write((context) => cancel(context, first, 'enough'))
+    await scene().write((context) => cancelRun(context, first, 'enough'))
     expect(await scene().show(first)).toMatchObject({
       status: 'cancelled',
       fence: 2,
@@ -96,7 +96,7 @@ onEachDatabase('reads', (scene) => {
       releases: null,
       end: { status: 'cancelled', at: startAt + 500, reason: 'enough' },
     })
-    expect(await scene().read((context) => attempts(context, first))).toMatchObject([
+    expect(await scene().read((context) => listAttempts(context, first))).toMatchObject([
       { fence: 1, outcome: 'failed', reason: 'broken', ends: null },
       { fence: 2, outcome: 'failed', ends: null },
       { fence: 0, outcome: 'cancelled', ends: 'cancelled' },
@@ -107,7 +107,7 @@ onEachDatabase('reads', (scene) => {
     const [live, deleted] = [await scene().schedule({ name: 'a' }), await scene().schedule({ name: 'b' }, startAt)]
     const [ofLive, ofDeleted] = [await scene().occurrence(live), await scene().occurrence(deleted)]
     expect(await scene().show(ofLive)).toMatchObject({ schedule: 'a' })
-    const page = await scene().read((context) => runs(context, { limit: 10 }))
+    const page = await scene().read((context) => listRuns(context, { limit: 10 }))
     expect(page.runs.map(({ id, schedule }) => [id, schedule])).toEqual([
       [ofDeleted, 'b'],
       [ofLive, 'a'],
@@ -147,19 +147,19 @@ onEachDatabase('reads', (scene) => {
     const deletedId = await scene().schedule({ name: 'a' }, startAt)
     await scene().schedule({ name: 'b' })
     await scene().schedule({ name: 'a', description: 'the new one' })
-    expect(await scene().read((context) => schedule(context, 'a'))).toMatchObject({
+    expect(await scene().read((context) => findSchedule(context, 'a'))).toMatchObject({
       spec: { description: 'the new one' },
       deletedAt: null,
       hints: {},
     })
-    const [deleted] = await scene().read((context) => schedules(context, { deleted: true }))
+    const [deleted] = await scene().read((context) => listSchedules(context, { deleted: true }))
     expect(deleted).toMatchObject({ deletedAt: startAt, spec: { name: 'a' } })
-    expect(await scene().read((context) => schedule(context, deleted?.id ?? ''))).toEqual(deleted)
+    expect(await scene().read((context) => findSchedule(context, deleted?.id ?? ''))).toEqual(deleted)
     expect(deletedId).toBeGreaterThan(0)
     const names = (views: { spec: { name: string } }[]) => views.map(({ spec }) => spec.name)
-    expect(names(await scene().read((context) => schedules(context)))).toEqual(['a', 'b'])
-    expect(names(await scene().read((context) => schedules(context, { after: 'a', limit: 5 })))).toEqual(['b'])
-    expect(await scene().read((context) => schedule(context, 'c'))).toBeNull()
+    expect(names(await scene().read((context) => listSchedules(context)))).toEqual(['a', 'b'])
+    expect(names(await scene().read((context) => listSchedules(context, { after: 'a', limit: 5 })))).toEqual(['b'])
+    expect(await scene().read((context) => findSchedule(context, 'c'))).toBeNull()
   })
 
   test('what a schedule said, was told and did is shown newest first', async () => {
@@ -177,14 +177,14 @@ onEachDatabase('reads', (scene) => {
     await scene().sql(hint, 2_000_000 + ns * 10, ns, id, 'interval', startAt, startAt + 1, 'replaced')
     await scene().sql(hint, 2_000_001 + ns * 10, ns, id, 'oneshot', startAt, null, null)
     const told = { value: 5, expiresAt: startAt, reason: 'r', author: 'ai', createdAt: startAt }
-    expect(await scene().read((context) => hints(context, 'a'))).toEqual([
+    expect(await scene().read((context) => listHints(context, 'a'))).toEqual([
       { ...told, kind: 'oneshot', ended: null },
       { ...told, kind: 'interval', ended: { at: startAt + 1, by: 'replaced' } },
     ])
     const row = `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
       recorded_at, ended_at) values ($1, $2, $3, $3, 1, 'fired', 1, null, '{"at":1}', $3, null)`
     for (const at of [1, 2, 3]) await scene().sql(row, ns, id, at)
-    const page = await scene().read((context) => ledger(context, 'a', { before: 3, limit: 1 }))
+    const page = await scene().read((context) => listLedger(context, 'a', { before: 3, limit: 1 }))
     expect(page).toEqual([
       {
         from: 2,
@@ -199,8 +199,8 @@ onEachDatabase('reads', (scene) => {
         endedAt: null,
       },
     ])
-    expect(await scene().read((context) => ledger(context, 'a'))).toHaveLength(3)
-    expect(await scene().read((context) => ledger(context, 'nobody'))).toEqual([])
+    expect(await scene().read((context) => listLedger(context, 'a'))).toHaveLength(3)
+    expect(await scene().read((context) => listLedger(context, 'nobody'))).toEqual([])
   })
 
   test('a question that makes no sense is refused alike by both databases, never by a database', async () => {
@@ -208,19 +208,19 @@ onEachDatabase('reads', (scene) => {
     const id = await scene().enqueue()
     const ask = <Result>(read: (context: StoreContext) => Step<Result>) => scene().read(read)
     const odd: (() => Promise<unknown>)[] = [
-      () => ask((context) => schedules(context, { after: 'a\0' })),
-      () => ask((context) => schedules(context, { after: 5 as never })),
-      () => ask((context) => schedules(context, { after: 'nobody', deleted: true })),
-      () => ask((context) => ledger(context, 'a', { before: 1.5 })),
-      () => ask((context) => ledger(context, 'a', { before: 2 ** 64 })),
-      () => ask((context) => output(context, id, 2 ** 40)),
-      () => ask((context) => output(context, id, 1.5)),
-      () => ask((context) => runs(context, { limit: 1, status: 'ready', before: '9999999999/0/r-11' })),
-      () => ask((context) => runs(context, { limit: 1, status: 'ready', before: '1/9999999999999999/r-11' })),
-      () => ask((context) => runs(context, { limit: 1, status: 'completed', before: '9999999999999999/r-11' })),
-      () => ask((context) => runs(context, { limit: 1, status: 'completed', before: 'a\0' })),
-      () => ask((context) => runs(context, { limit: 1, before: 5 as never })),
-      () => ask((context) => runs(context, { limit: 1, status: 'a\0' as never })),
+      () => ask((context) => listSchedules(context, { after: 'a\0' })),
+      () => ask((context) => listSchedules(context, { after: 5 as never })),
+      () => ask((context) => listSchedules(context, { after: 'nobody', deleted: true })),
+      () => ask((context) => listLedger(context, 'a', { before: 1.5 })),
+      () => ask((context) => listLedger(context, 'a', { before: 2 ** 64 })),
+      () => ask((context) => readOutput(context, id, 2 ** 40)),
+      () => ask((context) => readOutput(context, id, 1.5)),
+      () => ask((context) => listRuns(context, { limit: 1, status: 'ready', before: '9999999999/0/r-11' })),
+      () => ask((context) => listRuns(context, { limit: 1, status: 'ready', before: '1/9999999999999999/r-11' })),
+      () => ask((context) => listRuns(context, { limit: 1, status: 'completed', before: '9999999999999999/r-11' })),
+      () => ask((context) => listRuns(context, { limit: 1, status: 'completed', before: 'a\0' })),
+      () => ask((context) => listRuns(context, { limit: 1, before: 5 as never })),
+      () => ask((context) => listRuns(context, { limit: 1, status: 'a\0' as never })),
     ]
     for (const question of odd) await expect(question()).rejects.toMatchObject({ name: 'BelfryError', code: 'invalid' })
   })

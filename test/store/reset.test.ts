@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { reset } from '../../src/store/runs/reset-run.ts'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
-const resetRun = (scene: Scene, id: string) => scene.write((context) => reset(context, id))
+const reset = (scene: Scene, id: string) => scene.write((context) => resetRun(context, id))
 
 async function parkedOccurrence(scene: Scene, scheduleId: number, at = startAt): Promise<string> {
   const id = await scene.occurrence(scheduleId, at, { onExhausted: 'park' })
@@ -15,7 +15,7 @@ onEachWay('reset', (scene) => {
     const id = await scene().parked()
     expect(await scene().show(id)).toMatchObject({ status: 'parked', fence: 1, attempts: 1 })
     expect(await scene().lease()).toEqual([])
-    expect(await resetRun(scene(), id)).toBe('ready')
+    expect(await reset(scene(), id)).toBe('ready')
     expect(await scene().show(id)).toMatchObject({ status: 'ready', fence: 1, attempts: 0, releases: 0, deaths: 0 })
     expect(await scene().lease()).toMatchObject([{ runId: id, fence: 2, attempts: 0 }])
   })
@@ -24,23 +24,23 @@ onEachWay('reset', (scene) => {
     const id = await scene().enqueue({ onExhausted: 'park' })
     const held = await scene().leaseOf(id)
     await scene().end(held, { kind: 'failed', reason: 'broken', retryable: false })
-    await resetRun(scene(), id)
+    await reset(scene(), id)
     expect(await scene().end(held)).toMatchObject({ answer: 'already-written' })
     expect((await scene().show(id))?.status).toBe('ready')
   })
 
   test('only a parked run is reset', async () => {
-    expect(await resetRun(scene(), await scene().enqueue())).toBe('not-parked')
-    expect(await resetRun(scene(), await scene().enqueue({ notBefore: startAt + 10 }))).toBe('not-parked')
-    expect(await resetRun(scene(), await scene().ended())).toBe('not-parked')
-    expect(await resetRun(scene(), 'r-5zzzzz')).toBe('not-found')
+    expect(await reset(scene(), await scene().enqueue())).toBe('not-parked')
+    expect(await reset(scene(), await scene().enqueue({ notBefore: startAt + 10 }))).toBe('not-parked')
+    expect(await reset(scene(), await scene().ended())).toBe('not-parked')
+    expect(await reset(scene(), 'r-5zzzzz')).toBe('not-found')
   })
 
   test('a reset run waits its turn behind a full key', async () => {
     await scene().setQueue('default', { policy: { maxConcurrentPerKey: 1 } })
     const parked = await scene().parked({ concurrencyKey: 'k' })
     const other = await scene().leaseOf(await scene().enqueue({ concurrencyKey: 'k' }))
-    await resetRun(scene(), parked)
+    await reset(scene(), parked)
     expect((await scene().show(parked))?.waiting).toEqual({ for: 'key', reason: 'k' })
     expect(await scene().lease()).toEqual([])
     await scene().end(other)
@@ -49,20 +49,20 @@ onEachWay('reset', (scene) => {
 
   test('a reset run takes its dedupe key again, unless a live run has it by now', async () => {
     const first = await scene().parked({ dedupeKey: 'a' })
-    await resetRun(scene(), first)
+    await reset(scene(), first)
     expect(await scene().enqueue({ dedupeKey: 'a' })).toBe(first)
 
     const second = await scene().parked({ dedupeKey: 'b' })
     const newer = await scene().enqueue({ dedupeKey: 'b' })
     expect(newer).not.toBe(second)
-    expect(await resetRun(scene(), second)).toBe('ready')
+    expect(await reset(scene(), second)).toBe('ready')
     expect(await scene().enqueue({ dedupeKey: 'b' })).toBe(newer)
   })
 
   test('a reset run is live again for its schedule', async () => {
     const scheduleId = await scene().schedule()
     const id = await parkedOccurrence(scene(), scheduleId)
-    await resetRun(scene(), id)
+    await reset(scene(), id)
     const rows = await scene().sql('select run_id from belfry.schedule_run where schedule_id = $1', scheduleId)
     expect(rows).toEqual([{ run_id: numberOf(id) }])
   })
@@ -81,7 +81,7 @@ onEachWay('reset', (scene) => {
     const before = await shown()
     expect(before).toMatchObject({ failure_count: 1, next_run_at: startAt + 120_000 })
     scene().clock.now += 5_000
-    await resetRun(scene(), id)
+    await reset(scene(), id)
     expect(await shown()).toEqual(before)
     await scene().end(await scene().leaseOf(id))
     expect((await scene().show(id))?.status).toBe('completed')
@@ -93,7 +93,7 @@ onEachWay('reset', (scene) => {
     const scheduleId = await scene().schedule()
     const id = await parkedOccurrence(scene(), scheduleId)
     await scene().sql('update belfry.schedule set disabled_at = $2 where id = $1', scheduleId, startAt)
-    await resetRun(scene(), id)
+    await reset(scene(), id)
     expect((await scene().show(id))?.status).toBe('held')
     expect(await scene().lease()).toEqual([])
   })
@@ -102,13 +102,13 @@ onEachWay('reset', (scene) => {
     const serial = await scene().schedule({ name: 'serial' })
     const parked = await parkedOccurrence(scene(), serial)
     await scene().occurrence(serial, startAt + 1)
-    await resetRun(scene(), parked)
+    await reset(scene(), parked)
     expect(await scene().show(parked)).toMatchObject({ status: 'ready', waiting: { for: 'overlap' } })
 
     const allowed = await scene().schedule({ name: 'allowed', overlap: 'allow' })
     const beside = await parkedOccurrence(scene(), allowed, startAt + 2)
     await scene().occurrence(allowed, startAt + 3)
-    await resetRun(scene(), beside)
+    await reset(scene(), beside)
     expect((await scene().show(beside))?.waiting).toBeUndefined()
   })
 
@@ -116,14 +116,14 @@ onEachWay('reset', (scene) => {
     const scheduleId = await scene().schedule()
     const id = await parkedOccurrence(scene(), scheduleId)
     await scene().sql('update belfry.schedule set deleted_at = $2 where id = $1', scheduleId, startAt)
-    expect(await resetRun(scene(), id)).toBe('ready')
+    expect(await reset(scene(), id)).toBe('ready')
     expect(await scene().sql('select * from belfry.schedule_run where schedule_id = $1', scheduleId)).toEqual([])
     expect(await scene().lease()).toMatchObject([{ runId: id }])
   })
 
   test('of many who reset one run at the same moment one does it', async () => {
     const id = await scene().parked()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => resetRun(scene(), id)))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => reset(scene(), id)))
     expect(answers.filter((answer) => answer === 'ready')).toHaveLength(1)
     expect(await scene().lease()).toHaveLength(1)
   })

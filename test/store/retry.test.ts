@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { retry } from '../../src/store/runs/retry-run.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
-const retryRun = (scene: Scene, id: string, options: { latest?: boolean } = {}) =>
-  scene.write((context) => retry(context, id, options))
+const retried = (scene: Scene, id: string, options: { latest?: boolean } = {}) =>
+  scene.write((context) => retryRun(context, id, options))
 
 async function created(scene: Scene, id: string, options: { latest?: boolean } = {}): Promise<string> {
-  const answer = await retryRun(scene, id, options)
+  const answer = await retried(scene, id, options)
   if (answer.answer !== 'created') throw new Error(`answered ${answer.answer}`)
   return answer.id
 }
@@ -42,11 +42,11 @@ onEachDatabase('retry', (scene) => {
 
   test('a parked run is reset, a live one refused, an unknown one not found', async () => {
     const parked = await scene().parked()
-    expect(await retryRun(scene(), parked)).toEqual({ answer: 'reset', id: parked })
-    expect(await retryRun(scene(), parked)).toEqual({ answer: 'still-live' })
+    expect(await retried(scene(), parked)).toEqual({ answer: 'reset', id: parked })
+    expect(await retried(scene(), parked)).toEqual({ answer: 'still-live' })
     await scene().lease()
-    expect(await retryRun(scene(), parked)).toEqual({ answer: 'still-live' })
-    expect(await retryRun(scene(), 'r-5zzzzz')).toEqual({ answer: 'not-found' })
+    expect(await retried(scene(), parked)).toEqual({ answer: 'still-live' })
+    expect(await retried(scene(), 'r-5zzzzz')).toEqual({ answer: 'not-found' })
   })
 
   test('a deadline that is over does not end the retry, and one that is ahead still holds', async () => {
@@ -62,7 +62,7 @@ onEachDatabase('retry', (scene) => {
   test('a retry beside a live run with its dedupe key makes no second one', async () => {
     const first = await scene().ended({ dedupeKey: 'd' })
     const live = await scene().enqueue({ dedupeKey: 'd' })
-    expect(await retryRun(scene(), first)).toEqual({ answer: 'dedupe-key', id: live })
+    expect(await retried(scene(), first)).toEqual({ answer: 'dedupe-key', id: live })
     await scene().end(await scene().leaseOf(live))
     const id = await created(scene(), first)
     expect(await scene().enqueue({ dedupeKey: 'd' })).toBe(id)
@@ -103,8 +103,8 @@ onEachDatabase('retry', (scene) => {
     const scheduleId = await scene().schedule()
     const first = await endedOccurrence(scene(), scheduleId)
     await scene().sql('update belfry.schedule set deleted_at = $2 where id = $1', scheduleId, startAt)
-    expect(await retryRun(scene(), first, { latest: true })).toEqual({ answer: 'schedule-gone' })
+    expect(await retried(scene(), first, { latest: true })).toEqual({ answer: 'schedule-gone' })
     const direct = await scene().ended()
-    await expect(retryRun(scene(), direct, { latest: true })).rejects.toThrow('has no schedule to take the latest from')
+    await expect(retried(scene(), direct, { latest: true })).rejects.toThrow('has no schedule to take the latest from')
   })
 })

@@ -3,14 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { formatId } from '../../src/core/id.ts'
+import { fireRoutine } from '../../src/store/fire-routine.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
+import { findRoutine, listRoutineEvents, listRoutines } from '../../src/store/reads/routine.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { findSchedule, listLedger } from '../../src/store/reads/schedule.ts'
+import { createRoutine, deleteRoutine, switchRoutine } from '../../src/store/routine.ts'
 import type { FireAnswer, NewEvent, RoutineSpec } from '../../src/store/routine-steps.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
+import { listAudit } from './list-audit.ts'
 
 const startAt = Date.UTC(2026, 0, 5, 9)
 const actor = { name: 'tester', door: 'test' }
@@ -47,12 +58,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
   }
 
   const make = (store: Store, spec: RoutineSpec = { run: { target } }, name = 'deploy') =>
-    store.createRoutine({ name, spec }, { actor })
+    store.do(createRoutine, { name, spec }, { actor })
   const fire = async (store: Store, event: Partial<NewEvent> = {}, name = 'deploy') =>
-    (await store.fireRoutine(name, { payload: main, actor, ...event })) as Exclude<FireAnswer, { answer: 'not-found' }>
+    (await store.do(fireRoutine, name, { payload: main, actor, ...event })) as Exclude<
+      FireAnswer,
+      { answer: 'not-found' }
+    >
   const put = (store: Store, more: object = {}) =>
-    store.putSchedule({ name: 'nightly', timing: {}, target, ...more }, { mode: 'put', actor })
-  const runCount = async (store: Store) => (await store.read.runs({ limit: 100 })).runs.length
+    store.do(putSchedule, { name: 'nightly', timing: {}, target, ...more }, { mode: 'put', actor })
+  const runCount = async (store: Store) => (await store.look(listRuns, { limit: 100 })).runs.length
   const rowsIn = (store: Store, table: string) =>
     databaseOf(store).read(() => all(both(`test rows of ${table}`, `select * from belfry.${table}`)))
 
@@ -62,10 +76,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     expect(await make(store)).toMatchObject({ answer: 'unchanged' })
     expect(await make(store, { run: { target, priority: 1 } })).toMatchObject({ answer: 'exists' })
     const disabled = { name: 'deploy', spec: { run: { target } }, disabledReason: 'not yet' }
-    expect(await store.createRoutine(disabled, { actor })).toMatchObject({ answer: 'exists' })
-    expect(await store.deleteRoutine('deploy', { actor })).toBe('deleted')
-    expect(await store.deleteRoutine('deploy', { actor })).toBe('not-found')
-    expect(await store.read.routine('deploy')).toBeNull()
+    expect(await store.do(createRoutine, disabled, { actor })).toMatchObject({ answer: 'exists' })
+    expect(await store.do(deleteRoutine, 'deploy', { actor })).toBe('deleted')
+    expect(await store.do(deleteRoutine, 'deploy', { actor })).toBe('not-found')
+    expect(await store.look(findRoutine, 'deploy')).toBeNull()
     expect(await make(store, { schedule: 'nightly' })).toMatchObject({ answer: 'created' })
   })
 
@@ -75,7 +89,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     const event = { target: { command: ['rm'] }, queue: 'other', priority: -5, given: 'forged', routine: 'forged' }
     const answer = await fire(store, { deliveryId: 'd1', type: 'push', payload: event })
     expect(answer).toMatchObject({ answer: 'fired', deliveryId: 'd1', runId: expect.any(String), reason: null })
-    const made = await store.read.run(answer.runId ?? '')
+    const made = await store.look(findRun, answer.runId ?? '')
     expect(made).toMatchObject({ source: 'routine', queue: 'deploys', priority: 7, concurrencyKey: 'k', target })
     expect(made?.scheduleId).toBeNull()
     expect(made?.payload).toEqual({
@@ -101,7 +115,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
       })
     }
     expect(await runCount(store)).toBe(1)
-    expect(await store.read.routineEvents('deploy')).toMatchObject([{ deliveryId: 'd1', outcome: 'fired', repeats: 2 }])
+    expect(await store.look(listRoutineEvents, 'deploy')).toMatchObject([
+      { deliveryId: 'd1', outcome: 'fired', repeats: 2 },
+    ])
     expect(await fire(store, { deliveryId: 'd2' })).toMatchObject({ answer: 'fired' })
     expect([(await fire(store)).answer, (await fire(store)).answer]).toEqual(['fired', 'fired'])
   })
@@ -126,15 +142,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
       answer: 'not-matched',
       reason: 'ref is "x", not "refs/heads/main"',
     })
-    await store.switchRoutine('deploy', { disabledReason: 'moving house', actor })
+    await store.do(switchRoutine, 'deploy', { disabledReason: 'moving house', actor })
     expect(await fire(store, { deliveryId: 'c', type: 'push' })).toMatchObject({
       answer: 'disabled',
       reason: 'moving house',
     })
-    await store.switchRoutine('deploy', { disabledReason: null, actor })
+    await store.do(switchRoutine, 'deploy', { disabledReason: null, actor })
     expect(await fire(store, { deliveryId: 'c', type: 'push' })).toMatchObject({ answer: 'duplicate', runId: null })
     expect(await runCount(store)).toBe(0)
-    const outcomes = (await store.read.routineEvents('deploy'))?.map(({ deliveryId, outcome }) => [deliveryId, outcome])
+    const outcomes = (await store.look(listRoutineEvents, 'deploy'))?.map(({ deliveryId, outcome }) => [
+      deliveryId,
+      outcome,
+    ])
     expect(outcomes).toEqual([
       ['c', 'disabled'],
       ['b', 'not-matched'],
@@ -145,23 +164,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
   it('fires its schedule beside its occurrences, and hands the payload of the schedule on', async () => {
     const store = await open()
     await put(store, { timing: { cron: '0 * * * *', zone: 'UTC' }, payload: { day: 'today' } })
-    const before = await store.read.schedule('nightly')
+    const before = await store.look(findSchedule, 'nightly')
     await make(store, { schedule: 'nightly' })
     const { runId } = await fire(store)
-    expect(await store.read.run(runId ?? '')).toMatchObject({
+    expect(await store.look(findRun, runId ?? '')).toMatchObject({
       source: 'routine',
       schedule: 'nightly',
       occurrenceAt: null,
       target,
       payload: { routine: 'deploy', event: main, given: { day: 'today' } },
     })
-    const { nextRunAt, lastPlannedAt, runsCount } = (await store.read.schedule('nightly')) ?? {}
+    const { nextRunAt, lastPlannedAt, runsCount } = (await store.look(findSchedule, 'nightly')) ?? {}
     expect({ nextRunAt, lastPlannedAt, runsCount }).toEqual({
       nextRunAt: before?.nextRunAt,
       lastPlannedAt: before?.lastPlannedAt,
       runsCount: before?.runsCount,
     })
-    expect(await store.read.ledger('nightly')).toEqual([])
+    expect(await store.look(listLedger, 'nightly')).toEqual([])
   })
 
   it('keeps to the overlap rule of its schedule, and to its pause', async () => {
@@ -177,19 +196,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     await put(store, { overlap: 'cancel' })
     const last = await fire(store)
     expect(last).toMatchObject({ answer: 'fired' })
-    expect(await store.read.run(first.runId ?? '')).toMatchObject({ status: 'cancelled' })
-    await store.cancel(last.runId ?? '', 'done')
-    await store.pauseSchedule('nightly', { reason: 'r' })
+    expect(await store.look(findRun, first.runId ?? '')).toMatchObject({ status: 'cancelled' })
+    await store.do(cancelRun, last.runId ?? '', 'done')
+    await store.do(pauseSchedule, 'nightly', { reason: 'r' })
     const held = await fire(store)
     expect(held).toMatchObject({ answer: 'fired', kept: 'held' })
-    expect(await store.read.run(held.runId ?? '')).toMatchObject({ status: 'held' })
+    expect(await store.look(findRun, held.runId ?? '')).toMatchObject({ status: 'held' })
   })
 
   it('says when its schedule is gone, and fires the next one of that name', async () => {
     const store = await open()
     await put(store)
     await make(store, { schedule: 'nightly' })
-    await store.deleteSchedule('nightly')
+    await store.do(deleteSchedule, 'nightly')
     expect(await fire(store)).toMatchObject({ answer: 'schedule-gone', runId: null })
     await put(store)
     expect(await fire(store)).toMatchObject({ answer: 'fired' })
@@ -200,7 +219,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     await make(store, { run: { target, dedupeKey: 'one at a time' } })
     const { runId } = await fire(store)
     expect(await fire(store)).toMatchObject({ answer: 'overlap', runId })
-    await store.cancel(runId ?? '', 'done')
+    await store.do(cancelRun, runId ?? '', 'done')
     expect(await fire(store)).toMatchObject({ answer: 'fired' })
   })
 
@@ -225,9 +244,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
       ...(at.schema !== undefined && { schema: at.schema }),
     })
     onTestFinished(() => other.close())
-    expect(await other.read.routine('deploy')).toBeNull()
-    expect(await other.fireRoutine('deploy', { payload: 1, actor })).toEqual({ answer: 'not-found' })
-    const { id = '' } = (await store.read.routine('deploy')) ?? {}
+    expect(await other.look(findRoutine, 'deploy')).toBeNull()
+    expect(await other.do(fireRoutine, 'deploy', { payload: 1, actor })).toEqual({ answer: 'not-found' })
+    const { id = '' } = (await store.look(findRoutine, 'deploy')) ?? {}
     expect(await fire(store, { routineId: id })).toMatchObject({ answer: 'fired' })
     expect(await fire(store, { routineId: formatId('routine', 999_999) })).toEqual({ answer: 'not-found' })
     for (const name of ['nobody', 'a\0b', '\ud800'])
@@ -239,40 +258,40 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     await make(store)
     const payload = { text: '🔔'.repeat(10_000) }
     const { runId } = await fire(store, { payload })
-    const [event] = (await store.read.routineEvents('deploy')) ?? []
+    const [event] = (await store.look(listRoutineEvents, 'deploy')) ?? []
     expect(event?.payload).toEqual({ value: expect.stringMatching(/^\{"text":"🔔+$/u), truncated: true })
     expect(Buffer.byteLength(String(event?.payload.value))).toBeLessThanOrEqual(16 * 1024)
-    expect((await store.read.run(runId ?? ''))?.payload).toMatchObject({ event: payload })
+    expect((await store.look(findRun, runId ?? ''))?.payload).toMatchObject({ event: payload })
     await fire(store, { payload: { nul: '\0', half: '\ud800' } })
-    const [strange] = (await store.read.routineEvents('deploy', { limit: 1 })) ?? []
+    const [strange] = (await store.look(listRoutineEvents, 'deploy', { limit: 1 })) ?? []
     expect(strange?.payload).toEqual({ value: { nul: '\0', half: '\ud800' }, truncated: false })
   })
 
   it('lists routines by name and events newest first, a page at a time', async () => {
     const store = await open()
     for (const name of ['c', 'a', 'b']) await make(store, { run: { target } }, name)
-    expect((await store.read.routines({ limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b'])
-    expect((await store.read.routines({ after: 'b' })).map(({ name }) => name)).toEqual(['c'])
+    expect((await store.look(listRoutines, { limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect((await store.look(listRoutines, { after: 'b' })).map(({ name }) => name)).toEqual(['c'])
     for (const deliveryId of ['1', '2', '3']) await fire(store, { deliveryId }, 'a')
-    const [third, second] = (await store.read.routineEvents('a', { limit: 2 })) ?? []
+    const [third, second] = (await store.look(listRoutineEvents, 'a', { limit: 2 })) ?? []
     expect([third?.deliveryId, second?.deliveryId]).toEqual(['3', '2'])
-    const rest = await store.read.routineEvents('a', { before: second?.id ?? '' })
+    const rest = await store.look(listRoutineEvents, 'a', { before: second?.id ?? '' })
     expect(rest?.map(({ deliveryId }) => deliveryId)).toEqual(['1'])
-    expect(await store.read.routineEvents('nobody')).toBeNull()
-    await expect(store.read.routineEvents('a', { before: 'x' })).rejects.toThrow(/before/)
+    expect(await store.look(listRoutineEvents, 'nobody')).toBeNull()
+    await expect(store.look(listRoutineEvents, 'a', { before: 'x' })).rejects.toThrow(/before/)
   })
 
   it('writes down who made, disabled, enabled, fired and deleted it', async () => {
     const store = await open()
     await make(store)
-    await store.switchRoutine('deploy', { disabledReason: 'r', actor })
-    expect(await store.switchRoutine('deploy', { disabledReason: 'r', actor })).toBe('unchanged')
-    await store.switchRoutine('deploy', { disabledReason: null, actor })
+    await store.do(switchRoutine, 'deploy', { disabledReason: 'r', actor })
+    expect(await store.do(switchRoutine, 'deploy', { disabledReason: 'r', actor })).toBe('unchanged')
+    await store.do(switchRoutine, 'deploy', { disabledReason: null, actor })
     const noted = store.audited({ actor, verb: 'routine.fire', subject: 'routine deploy' })
     const { runId } = await fire(noted, { deliveryId: 'd' })
     await fire(noted, { deliveryId: 'd' })
-    await store.deleteRoutine('deploy', { actor })
-    const lines = (await store.read.audit('routine deploy')).map(({ verb, detail }) => [verb, detail])
+    await store.do(deleteRoutine, 'deploy', { actor })
+    const lines = (await store.look(listAudit, 'routine deploy')).map(({ verb, detail }) => [verb, detail])
     expect(lines).toEqual([
       ['routine.delete', null],
       ['routine.fire', { run: runId, delivery: 'd' }],
@@ -288,7 +307,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     await fire(store, { deliveryId: 'old' })
     clock.advance(dayMs)
     await fire(store, { deliveryId: 'new' })
-    await store.deleteRoutine('deploy', { actor })
+    await store.do(deleteRoutine, 'deploy', { actor })
     const prune = async () => {
       for (let from: string | undefined; ; ) {
         const { next } = await store.prune({ limit: 3, ...(from !== undefined && { from }) })
@@ -339,10 +358,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
           expect(fired).toHaveLength(1)
           expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
           expect(answers.filter(({ answer }) => answer === 'duplicate')).toHaveLength(7)
-          await stores[0].cancel(fired[0]?.runId ?? '', 'done')
+          await stores[0].do(cancelRun, fired[0]?.runId ?? '', 'done')
         }
         expect(await runCount(stores[0])).toBe(5)
-        const events = (await stores[1].read.routineEvents('deploy')) ?? []
+        const events = (await stores[1].look(listRoutineEvents, 'deploy')) ?? []
         expect(events.map(({ repeats }) => repeats)).toEqual([7, 7, 7, 7, 7])
       },
     )
@@ -360,7 +379,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     it('once it was disabled, nothing more is made of events', async () => {
       const [one, other] = await two({ run: { target } })
       const sent = Array.from({ length: 10 }, () => fire(one))
-      const switched = other.switchRoutine('deploy', { disabledReason: 'r', actor })
+      const switched = other.do(switchRoutine, 'deploy', { disabledReason: 'r', actor })
       await Promise.all([...sent, switched])
       const count = await runCount(one)
       expect(await fire(one)).toMatchObject({ answer: 'disabled' })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/store/port.ts'
-import { runs } from '../../src/store/reads/runs.ts'
-import { cancel } from '../../src/store/runs/cancel-run.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import type { RunFilter } from '../../src/store/view.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const list = (scene: Scene, filter: Partial<RunFilter> = {}) =>
-  scene.read((context) => runs(context, { limit: 100, ...filter }))
+  scene.read((context) => listRuns(context, { limit: 100, ...filter }))
 const idsOf = async (scene: Scene, filter: Partial<RunFilter> = {}) =>
   (await list(scene, filter)).runs.map(({ id }) => id)
 
@@ -107,7 +107,7 @@ onEachDatabase('runs', (scene) => {
     await scene().lease()
     const ready = await scene().occurrence(scheduleId, startAt + 2)
     const cancelled = await scene().occurrence(scheduleId, startAt + 3)
-    await scene().write((context) => cancel(context, cancelled, 'x'))
+    await scene().write((context) => cancelRun(context, cancelled, 'x'))
     await scene().enqueue()
     expect(await paged(scene(), { schedule: 's' })).toEqual([cancelled, ready, leased, doneLater, done])
     expect(await paged(scene(), { schedule: 's', status: 'ready' })).toEqual([ready])
@@ -120,7 +120,7 @@ onEachDatabase('runs', (scene) => {
     const ids = []
     for (let run = 0; run < 3; run++) ids.push(await scene().parked())
     const page = await list(scene(), { status: 'parked', limit: 1 })
-    await scene().write((context) => cancel(context, page.runs[0]?.id ?? '', 'x'))
+    await scene().write((context) => cancelRun(context, page.runs[0]?.id ?? '', 'x'))
     expect(await idsOf(scene(), { status: 'parked', before: page.next ?? '' })).toEqual([ids[1], ids[0]])
   })
 
@@ -138,7 +138,7 @@ onEachDatabase('runs', (scene) => {
     await scene().ended()
     const other = { ...scene().context, ns: scene().context.ns + 1_000_000 }
     for (const status of [undefined, 'ready', 'completed'] as const) {
-      const page = await scene().read(() => runs(other, { limit: 10, ...(status && { status }) }))
+      const page = await scene().read(() => listRuns(other, { limit: 10, ...(status && { status }) }))
       expect(page).toEqual({ runs: [], next: null })
     }
   })

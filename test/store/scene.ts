@@ -14,7 +14,7 @@ import type { Actor, Lease, LeaseAnswer, LeaseRequest, NewRun, QueueChange } fro
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { readPolicy } from '../../src/store/queues/queue-row.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import { run } from '../../src/store/reads/run.ts'
+import { findRun } from '../../src/store/reads/run.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { SqlStore } from '../../src/store/sql-store.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
@@ -138,7 +138,7 @@ export class Scene {
   }
 
   show(id: string) {
-    return this.read((context) => run(context, id))
+    return this.read((context) => findRun(context, id))
   }
 
   setQueue(name: string, change: Omit<QueueChange, 'actor'>) {

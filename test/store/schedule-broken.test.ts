@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('fire what can be fired', (stage) => {
@@ -64,26 +66,26 @@ onEachStore('fire what can be fired', (stage) => {
     const { skipped } = await stage().fireAt(startAt + years)
     expect(skipped).toMatchObject([{ countIsAtLeast: true, reason: 'missed' }])
     await stage().fireAt(startAt + years + 10 * minute)
-    const ledger = await stage().store.read.ledger('report')
+    const ledger = await stage().store.look(listLedger, 'report')
     expect(ledger.filter(({ outcome }) => outcome === 'missed').at(-1)).toMatchObject({ countIsAtLeast: true })
     expect(ledger.filter(({ runId }) => runId !== null).every(({ countIsAtLeast }) => !countIsAtLeast)).toBe(true)
   })
 
   it('a pause that passed more than can be counted says so, and what is counted to its end does not', async () => {
     await stage().put({ timing: { cron: '* * * * *', zone: 'UTC' } })
-    await stage().store.pauseSchedule('report', { reason: 'long' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'long' })
     stage().pass(hour)
-    await stage().store.resumeSchedule('report')
-    expect(await stage().store.read.ledger('report')).toMatchObject([{ count: 60, countIsAtLeast: false }])
-    await stage().store.pauseSchedule('report', { reason: 'longer' })
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().store.look(listLedger, 'report')).toMatchObject([{ count: 60, countIsAtLeast: false }])
+    await stage().store.do(pauseSchedule, 'report', { reason: 'longer' })
     stage().pass(365 * 24 * hour)
-    await stage().store.resumeSchedule('report')
-    const [grown, ...older] = await stage().store.read.ledger('report')
+    await stage().store.do(resumeSchedule, 'report')
+    const [grown, ...older] = await stage().store.look(listLedger, 'report')
     expect(grown).toMatchObject({ countIsAtLeast: true, outcome: 'paused' })
     expect(older).toEqual([])
-    await stage().store.pauseSchedule('report', { reason: 'short' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'short' })
     stage().pass(hour)
-    await stage().store.resumeSchedule('report')
-    expect(await stage().store.read.ledger('report')).toMatchObject([{ countIsAtLeast: true }])
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().store.look(listLedger, 'report')).toMatchObject([{ countIsAtLeast: true }])
   })
 })

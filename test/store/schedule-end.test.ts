@@ -1,4 +1,10 @@
 import { expect, it } from 'vitest'
+import { resetRun } from '../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 const broken = { kind: 'failed', reason: 'broken', retryable: false } as const
@@ -41,7 +47,12 @@ onEachStore('ends', (stage) => {
     const endedAt = startAt + hour + 7 * minute
     expect(await stage().view()).toEqual({ ...before, anchorAt: endedAt })
     const words = { reason: 'r', author: 'a' }
-    await stage().store.hint('report', { kind: 'interval', ms: 20 * minute, expiresAt: startAt + 3 * hour, ...words })
+    await stage().store.do(setHint, 'report', {
+      kind: 'interval',
+      ms: 20 * minute,
+      expiresAt: startAt + 3 * hour,
+      ...words,
+    })
     expect(await stage().view()).toMatchObject({ nextRunAt: endedAt + 20 * minute })
   })
 
@@ -80,7 +91,7 @@ onEachStore('ends', (stage) => {
     await stage().runAt(startAt + hour, broken)
     await stage().runAt(startAt + 2 * hour, { kind: 'cancelled' })
     await stage().runAt(startAt + 3 * hour, { kind: 'skipped', reason: 'guard' })
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().fail(await stage().leaseOne())
     expect((await stage().view()).failureCount).toBe(1)
     expect((await stage().ledger()).map(({ outcome }) => outcome)).toEqual(['failed', 'cancelled', 'skipped'])
@@ -89,8 +100,8 @@ onEachStore('ends', (stage) => {
   it('a run-now end counts for nothing, also where a waiting hint makes us look', async () => {
     await stage().put({})
     const hint = { kind: 'oneshot', at: startAt + minute, expiresAt: startAt + hour, reason: 'r', author: 'a' } as const
-    await stage().store.hint('report', hint)
-    await stage().store.runNow('report')
+    await stage().store.do(setHint, 'report', hint)
+    await stage().store.do(runNow, 'report')
     const { anchorAt } = await stage().view()
     stage().pass(10)
     await stage().fail(await stage().leaseOne())
@@ -110,7 +121,7 @@ onEachStore('ends', (stage) => {
       nextDecision: { source: 'disabled' },
     })
     expect((await stage().run(runs[0]?.id)).status).toBe('held')
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect((await stage().view()).disabled).toBeNull()
     const resumed = await stage().leaseOne()
     expect(resumed.runId).toBe(runs[0]?.id)
@@ -127,7 +138,7 @@ onEachStore('ends', (stage) => {
     expect(await stage().view()).toMatchObject({ failureCount: 1, nextRunAt: startAt + 3 * hour, waitsFor: null })
     expect(await stage().ledger()).toMatchObject([{ outcome: 'parked' }])
     const before = await stage().view()
-    await stage().store.reset(id)
+    await stage().store.do(resetRun, id)
     stage().pass(minute)
     await stage().end(await stage().leaseOne())
     expect(await stage().view()).toEqual(before)
@@ -139,7 +150,7 @@ onEachStore('ends', (stage) => {
     const id = await stage().runAt(startAt + hour, broken)
     const before = await stage().view()
     stage().pass(minute)
-    expect(await stage().store.retry(id)).toMatchObject({ answer: 'created' })
+    expect(await stage().store.do(retryRun, id)).toMatchObject({ answer: 'created' })
     await stage().end(await stage().leaseOne())
     expect(await stage().view()).toEqual(before)
   })
@@ -176,11 +187,11 @@ onEachStore('repair', (stage) => {
     await stage().put({ timing: { everyMs: hour }, overlap: 'queue' })
     await stage().put({ name: 'idle', timing: {} })
     await stage().put({ name: 'off' })
-    await stage().store.pauseSchedule('off', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'off', { reason: 'no' })
     await stage().fireAt(startAt + hour)
     await stage().lease()
-    await stage().store.runNow('report')
-    expect(await stage().store.repair({ limit: 10 })).toEqual([])
+    await stage().store.do(runNow, 'report')
+    expect(await stage().store.do(repair, { limit: 10 })).toEqual([])
   })
 
   it('law 2: mends a schedule with neither a next instant nor a live run, and says so', async () => {
@@ -188,12 +199,12 @@ onEachStore('repair', (stage) => {
     await stage().sql(
       'update belfry.schedule set next_run_at = null, next_due_at = null, wake_at = null, waits_for = 99',
     )
-    const [mended, ...others] = await stage().store.repair({ limit: 10 })
+    const [mended, ...others] = await stage().store.do(repair, { limit: 10 })
     expect(mended).toMatchObject({ what: 'chain', subject: 'report' })
     expect(mended?.sentence).toContain('2026-01-05T10:00:00.000Z')
     expect(others).toEqual([])
     expect(await stage().view()).toMatchObject({ nextRunAt: startAt + hour, wakeAt: startAt + hour, waitsFor: null })
-    expect(await stage().store.repair({ limit: 10 })).toEqual([])
+    expect(await stage().store.do(repair, { limit: 10 })).toEqual([])
   })
 
   it('opens a gate of a key with room and nobody in line', async () => {
@@ -203,7 +214,7 @@ onEachStore('repair', (stage) => {
       select run_id, ns, queue_id, need_id, priority, enqueued_at, concurrency_key,
         fence, attempts, releases, deaths, 'key', enqueued_at, 'k' from belfry.ready`)
     await stage().sql('delete from belfry.ready')
-    expect(await stage().store.repair({ limit: 10 })).toMatchObject([{ what: 'key-gate', subject: 'default' }])
+    expect(await stage().store.do(repair, { limit: 10 })).toMatchObject([{ what: 'key-gate', subject: 'default' }])
     expect(await stage().lease()).toHaveLength(1)
   })
 
@@ -212,10 +223,10 @@ onEachStore('repair', (stage) => {
     await stage().fireAt(startAt + hour)
     const { runId } = await stage().leaseOne()
     const { runs } = await stage().fireAt(startAt + 2 * hour)
-    expect(await stage().store.repair({ limit: 10 })).toEqual([])
+    expect(await stage().store.do(repair, { limit: 10 })).toEqual([])
     await stage().sql('delete from belfry.lease')
     await stage().sql('delete from belfry.schedule_run where run_id <> (select max(run_id) from belfry.schedule_run)')
-    const [mended] = await stage().store.repair({ limit: 10 })
+    const [mended] = await stage().store.do(repair, { limit: 10 })
     expect(mended).toMatchObject({ what: 'overlap-gate', subject: 'report' })
     expect((await stage().leaseOne()).runId).toBe(runs[0]?.id)
     expect(runId).not.toBe(runs[0]?.id)

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
 import { answerTo } from '../../src/core/question.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { hour, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 onEachStore('fire', (stage) => {
@@ -52,7 +56,7 @@ onEachStore('fire', (stage) => {
     await stage().put({ timing: { everyMs: hour } })
     const before = await stage().view()
     stage().pass(minute)
-    expect(await stage().store.runNow('report')).toMatchObject({ answer: 'created' })
+    expect(await stage().store.do(runNow, 'report')).toMatchObject({ answer: 'created' })
     const lease = await stage().leaseOne()
     expect(lease).toMatchObject({ occurrenceAt: null, source: 'run-now' })
     stage().pass(minute)
@@ -75,7 +79,7 @@ onEachStore('fire', (stage) => {
     await stage().put({ timing: { everyMs: hour }, maxLatenessMs: hour })
     const ends: [string, (runId: string) => Promise<unknown>][] = [
       ['failed', async () => stage().fail(await stage().leaseOne())],
-      ['cancelled before it is leased', (runId) => stage().store.cancel(runId, 'no')],
+      ['cancelled before it is leased', (runId) => stage().store.do(cancelRun, runId, 'no')],
       ['cancelled by its holder', async () => stage().end(await stage().leaseOne(), { kind: 'cancelled' })],
       ['skipped', async () => stage().end(await stage().leaseOne(), { kind: 'skipped', reason: 'guard' })],
       [
@@ -144,7 +148,7 @@ onEachStore('fire', (stage) => {
         nextDecision: { source: 'none' },
       })
     }
-    expect(await stage().store.repair({ limit: 10 })).toEqual([])
+    expect(await stage().store.do(repair, { limit: 10 })).toEqual([])
   })
 
   it('a plan that the end of the schedule has overtaken is dropped instead of being looked at for ever', async () => {
@@ -233,6 +237,6 @@ onEachStore('fire', (stage) => {
     expect(await stage().put({})).toMatchObject({ answer: 'updated', schedule: { nextRunAt: startAt + 3 * hour } })
     await stage().sql(lost)
     stage().pass(3 * hour)
-    expect(await stage().store.deleteSchedule('report')).toBe('deleted')
+    expect(await stage().store.do(deleteSchedule, 'report')).toBe('deleted')
   })
 })

@@ -1,15 +1,19 @@
 import { expect, it } from 'vitest'
 import type { NewHint } from '../../src/store/port.ts'
+import { listHints } from '../../src/store/reads/schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, minute, onEachStore, type Stage, startAt } from './schedule-stage.ts'
 
 const words = { reason: 'traffic is high', author: 'planner' }
 
 function interval(stage: Stage, ms: number, forMs = hour) {
-  return stage.store.hint('report', { kind: 'interval', ms, expiresAt: stage.clock.now + forMs, ...words })
+  return stage.store.do(setHint, 'report', { kind: 'interval', ms, expiresAt: stage.clock.now + forMs, ...words })
 }
 
 function oneshot(stage: Stage, at: number, forMs = hour) {
-  return stage.store.hint('report', { kind: 'oneshot', at, expiresAt: at + forMs, ...words })
+  return stage.store.do(setHint, 'report', { kind: 'oneshot', at, expiresAt: at + forMs, ...words })
 }
 
 onEachStore('hints', (stage) => {
@@ -53,7 +57,9 @@ onEachStore('hints', (stage) => {
     expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 2 * hour, wakeAt: startAt + hour })
     expect((await stage().fireAt(startAt + hour)).runs).toEqual([])
     expect(await stage().view()).toMatchObject({ nextRunAt: startAt + 3 * hour, hints: {} })
-    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'expired', at: startAt + hour } }])
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([
+      { ended: { by: 'expired', at: startAt + hour } },
+    ])
   })
 
   it('a hint that expired while nobody looked did not plan what came after its expiry', async () => {
@@ -78,7 +84,7 @@ onEachStore('hints', (stage) => {
     expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
     const { hints, nextRunAt } = await stage().view()
     expect({ hints, nextRunAt }).toEqual({ hints: {}, nextRunAt: startAt + hour })
-    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'consumed' } }])
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([{ ended: { by: 'consumed' } }])
     expect((await stage().fire()).runs).toEqual([])
   })
 
@@ -88,7 +94,7 @@ onEachStore('hints', (stage) => {
     const { runs } = await stage().fireAt(startAt + hour)
     expect((await stage().run(runs[0]?.id)).source).toBe('baseline-cron')
     expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + 2 * hour })
-    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'consumed' } }])
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([{ ended: { by: 'consumed' } }])
     expect((await stage().fireAt(startAt + hour + 1)).runs).toEqual([])
   })
 
@@ -117,7 +123,7 @@ onEachStore('hints', (stage) => {
 
   it('a one-shot that overlap forbids waits for a run-now run as well', async () => {
     await stage().put({})
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await oneshot(stage(), startAt + minute)
     await stage().fireAt(startAt + minute)
     await stage().end(await stage().leaseOne())
@@ -127,7 +133,7 @@ onEachStore('hints', (stage) => {
   it('a one-shot that has to wait leaves no occurrence of the calendar without an end where the two tie', async () => {
     const beginsAt = startAt + 30 * minute
     await stage().put({ timing: { everyMs: hour, from: 'start' }, startAt: beginsAt })
-    await stage().store.runNow('report', {})
+    await stage().store.do(runNow, 'report', {})
     await oneshot(stage(), startAt + 5 * minute)
     expect((await stage().view()).nextRunAt).toBe(beginsAt)
     expect((await stage().fireAt(beginsAt)).runs).toEqual([])
@@ -149,7 +155,7 @@ onEachStore('hints', (stage) => {
     await stage().fireAt(startAt + hour + minute)
     expect((await stage().view()).wakeAt).toBe(startAt + hour + 11 * minute)
     await stage().fireAt(startAt + hour + 11 * minute)
-    expect(await stage().store.read.hints('report')).toMatchObject([{ ended: { by: 'expired' } }])
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([{ ended: { by: 'expired' } }])
     await stage().end(lease)
     expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
   })
@@ -161,7 +167,7 @@ onEachStore('hints', (stage) => {
     const { runs } = await stage().fireAt(startAt + 3 * hour)
     expect((await stage().run(runs[0]?.id)).source).toBe('ai-oneshot')
     expect(await stage().view()).toMatchObject({ hints: {}, waitsFor: runs[0]?.id, wakeAt: null })
-    const ended = (await stage().store.read.hints('report')).map((hint) => hint.ended?.by)
+    const ended = (await stage().store.look(listHints, 'report')).map((hint) => hint.ended?.by)
     expect(ended.sort()).toEqual(['consumed', 'expired'])
   })
 
@@ -170,9 +176,9 @@ onEachStore('hints', (stage) => {
     await oneshot(stage(), startAt + 10 * minute)
     await oneshot(stage(), startAt + 20 * minute)
     expect((await stage().view()).nextRunAt).toBe(startAt + 20 * minute)
-    expect(await stage().store.clearHints('report', ['oneshot', 'interval'])).toBe('cleared')
+    expect(await stage().store.do(clearHints, 'report', ['oneshot', 'interval'])).toBe('cleared')
     expect(await stage().view()).toMatchObject({ hints: {}, nextRunAt: startAt + hour })
-    const ended = (await stage().store.read.hints('report')).map((hint) => hint.ended?.by)
+    const ended = (await stage().store.look(listHints, 'report')).map((hint) => hint.ended?.by)
     expect(ended.sort()).toEqual(['cleared', 'replaced'])
   })
 
@@ -205,7 +211,10 @@ onEachStore('hints', (stage) => {
     await oneshot(stage(), startAt + 5 * hour)
     const { runs } = await stage().fireAt(startAt + 3 * hour)
     expect((await stage().run(runs[0]?.id)).source).toBe('clamped-max')
-    expect(await stage().store.read.hints('report')).toMatchObject([{ kind: 'oneshot', ended: { by: 'consumed' } }, {}])
+    expect(await stage().store.look(listHints, 'report')).toMatchObject([
+      { kind: 'oneshot', ended: { by: 'consumed' } },
+      {},
+    ])
   })
 
   it('an interval hint longer than it lives holds its schedule back until it expires, and no longer', async () => {
@@ -222,7 +231,7 @@ onEachStore('hints', (stage) => {
     await stage().put({})
     await oneshot(stage(), startAt + minute)
     stage().pass(2 * minute)
-    await stage().store.clearHints('report', ['oneshot'])
+    await stage().store.do(clearHints, 'report', ['oneshot'])
     expect((await stage().fire()).runs).toEqual([])
   })
 
@@ -240,7 +249,7 @@ onEachStore('hints', (stage) => {
     await stage().put({})
     await oneshot(stage(), startAt + 30 * minute)
     stage().to(startAt + 2 * hour + 10)
-    await stage().store.clearHints('report', ['oneshot'])
+    await stage().store.do(clearHints, 'report', ['oneshot'])
     expect((await stage().fire()).runs).toMatchObject([{ occurrenceAt: startAt + 2 * hour }])
     expect(await stage().ledger()).toMatchObject([
       { from: startAt + hour, to: startAt + hour, count: 1, outcome: 'missed' },
@@ -252,9 +261,9 @@ onEachStore('hints', (stage) => {
     await stage().put({})
     await oneshot(stage(), startAt + 30 * minute)
     stage().to(startAt + hour + minute)
-    await stage().store.pauseSchedule('report', { reason: 'for a test' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'for a test' })
     stage().to(startAt + 3 * hour + minute)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().ledger()).toEqual([
       { from: startAt + hour, to: startAt + 3 * hour, count: 3, outcome: 'paused' },
     ])
@@ -271,7 +280,7 @@ onEachStore('hints', (stage) => {
     await stage().put({})
     const refused = async (hint: Partial<NewHint>, sentence: RegExp) => {
       const whole = { kind: 'oneshot', at: startAt + minute, expiresAt: startAt + hour, ...words, ...hint } as NewHint
-      await expect(stage().store.hint('report', whole)).rejects.toThrow(sentence)
+      await expect(stage().store.do(setHint, 'report', whole)).rejects.toThrow(sentence)
     }
     await refused({ at: startAt + 2 * hour } as Partial<NewHint>, /before the hint expires/)
     await refused({ expiresAt: startAt, at: startAt - 1 } as Partial<NewHint>, /after now/)
@@ -280,6 +289,6 @@ onEachStore('hints', (stage) => {
     await refused({ reason: '' }, /reason is empty/)
     await stage().put({ timing: { at: startAt + hour } })
     await refused({ kind: 'interval', ms: minute } as Partial<NewHint>, /oneshot, because/)
-    expect(await stage().store.clearHints('nobody', ['oneshot'])).toBe('not-found')
+    expect(await stage().store.do(clearHints, 'nobody', ['oneshot'])).toBe('not-found')
   })
 })

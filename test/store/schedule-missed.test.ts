@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { listLedger } from '../../src/store/reads/schedule.ts'
 import { foresee } from '../../src/store/schedules/foresee.ts'
 import { dueOf } from '../../src/store/schedules/plan-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { scheduleRowOf } from '../../src/store/schedules/schedule-row.ts'
+import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, hourly, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 const day = 24 * hour
@@ -49,7 +52,7 @@ onEachStore('late and missed', (stage) => {
     await stage().put({})
     const { runs } = await stage().fireAt(startAt + hour)
     for (const hours of [2, 3, 4]) await stage().fireAt(startAt + hours * hour)
-    expect(await stage().store.read.ledger('report')).toMatchObject([
+    expect(await stage().store.look(listLedger, 'report')).toMatchObject([
       { from: startAt + 2 * hour, to: startAt + 4 * hour, count: 3, outcome: 'overlap', causedBy: runs[0]?.id },
       { outcome: 'fired' },
     ])
@@ -57,12 +60,12 @@ onEachStore('late and missed', (stage) => {
 
   it('ledger: skips with another cause have a row of their own', async () => {
     await stage().put({})
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().fireAt(startAt + hour)
     await stage().end(await stage().leaseOne())
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().fireAt(startAt + 2 * hour)
-    const rows = await stage().store.read.ledger('report')
+    const rows = await stage().store.look(listLedger, 'report')
     expect(rows).toMatchObject([{ outcome: 'overlap' }, { outcome: 'overlap' }])
     expect(rows[0]?.causedBy).not.toBe(rows[1]?.causedBy)
   })
@@ -158,7 +161,7 @@ onEachStore('spread', (stage) => {
       lastPlannedAt: startAt + 10 * minute,
       nextRunAt: startAt + 20 * minute,
     })
-    await stage().store.hint('report', {
+    await stage().store.do(setHint, 'report', {
       kind: 'oneshot',
       at: startAt + hour,
       expiresAt: startAt + 2 * hour,
@@ -189,7 +192,7 @@ onEachStore('spread', (stage) => {
     })
     // Nor does it when it is asked once more.
     const at = startAt + 9 * hour
-    await stage().store.hint('report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
+    await stage().store.do(setHint, 'report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
     expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour)
     // What comes under the new timing is passed by nobody.
     await stage().fireAt(startAt + 2 * hour + 30 * minute + 1)
@@ -200,13 +203,13 @@ onEachStore('spread', (stage) => {
   })
 
   const asksAgain: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['cleared', () => stage().store.clearHints('report', ['interval'])],
+    ['cleared', () => stage().store.do(clearHints, 'report', ['interval'])],
     ['over', () => stage().fire()],
   ]
   describe.each(asksAgain)('once an interval hint is %s', (_, askAgain) => {
     /** Has an interval hint stand before the calendar until just after an instant. */
     async function hideUntil(expiresAt: number): Promise<void> {
-      await stage().store.hint('report', { kind: 'interval', ms: 9 * hour, expiresAt, reason: 'r', author: 'a' })
+      await stage().store.do(setHint, 'report', { kind: 'interval', ms: 9 * hour, expiresAt, reason: 'r', author: 'a' })
       expect((await stage().view()).nextRunAt).toBeGreaterThan(expiresAt)
     }
 
@@ -253,7 +256,7 @@ onEachStore('spread', (stage) => {
   it('hints are not spread', async () => {
     await stage().put({ spread })
     const at = startAt + 5 * minute
-    await stage().store.hint('report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
+    await stage().store.do(setHint, 'report', { kind: 'oneshot', at, expiresAt: at + hour, reason: 'r', author: 'a' })
     expect(await stage().view()).toMatchObject({ nextRunAt: at, nextDueAt: at })
   })
 

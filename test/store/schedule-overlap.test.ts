@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('overlap', (stage) => {
@@ -6,7 +9,10 @@ onEachStore('overlap', (stage) => {
     await stage().put({})
     const { runs } = await stage().fireAt(startAt + hour)
     expect(await stage().fireAt(startAt + 2 * hour)).toMatchObject({ runs: [], skipped: [{ reason: 'overlap' }] })
-    expect((await stage().store.read.ledger('report'))[0]).toMatchObject({ outcome: 'overlap', causedBy: runs[0]?.id })
+    expect((await stage().store.look(listLedger, 'report'))[0]).toMatchObject({
+      outcome: 'overlap',
+      causedBy: runs[0]?.id,
+    })
     expect((await stage().view()).nextRunAt).toBe(startAt + 3 * hour)
   })
 
@@ -61,7 +67,7 @@ onEachStore('overlap', (stage) => {
     const lease = await stage().leaseOne()
     const second = await stage().fireAt(startAt + 2 * hour)
     const third = await stage().fireAt(startAt + 3 * hour)
-    await stage().store.cancel(second.runs[0]?.id ?? '', 'no')
+    await stage().store.do(cancelRun, second.runs[0]?.id ?? '', 'no')
     expect(await stage().lease()).toEqual([])
     await stage().end(lease)
     expect((await stage().leaseOne()).runId).toBe(third.runs[0]?.id)
@@ -74,7 +80,7 @@ onEachStore('overlap', (stage) => {
     const second = await stage().fireAt(startAt + 2 * hour)
     const third = await stage().fireAt(startAt + 3 * hour)
     await stage().end(lease, { kind: 'failed', reason: 'flaky', retryAfterMs: 10 * minute })
-    await stage().store.cancel(second.runs[0]?.id ?? '', 'no')
+    await stage().store.do(cancelRun, second.runs[0]?.id ?? '', 'no')
     expect((await stage().run(third.runs[0]?.id)).waiting?.for).toBe('overlap')
     expect(await stage().lease()).toEqual([])
   })
@@ -129,8 +135,8 @@ onEachStore('overlap', (stage) => {
   it('run-now beside a live run is refused under skip, naming it, unless it is forced', async () => {
     await stage().put({})
     const { runs } = await stage().fireAt(startAt + hour)
-    expect(await stage().store.runNow('report')).toEqual({ answer: 'overlap', liveRunId: runs[0]?.id })
-    expect(await stage().store.runNow('report', { force: true, payload: 5 })).toMatchObject({ answer: 'created' })
+    expect(await stage().store.do(runNow, 'report')).toEqual({ answer: 'overlap', liveRunId: runs[0]?.id })
+    expect(await stage().store.do(runNow, 'report', { force: true, payload: 5 })).toMatchObject({ answer: 'created' })
     const leases = await stage().lease()
     expect(leases.map(({ source, payload }) => [source, payload])).toEqual([
       ['baseline-cron', undefined],
@@ -142,20 +148,20 @@ onEachStore('overlap', (stage) => {
     await stage().put({ overlap: 'queue' })
     await stage().fireAt(startAt + hour)
     const lease = await stage().leaseOne()
-    const queued = await stage().store.runNow('report')
+    const queued = await stage().store.do(runNow, 'report')
     expect(queued).toMatchObject({ answer: 'created', kept: 'overlap' })
     await stage().end(lease)
     const next = await stage().leaseOne()
     await stage().put({ overlap: 'cancel' })
-    expect(await stage().store.runNow('report')).toMatchObject({ answer: 'created', kept: 'overlap' })
+    expect(await stage().store.do(runNow, 'report')).toMatchObject({ answer: 'created', kept: 'overlap' })
     expect((await stage().run(next.runId)).lease?.cancelRequestedAt).toBe(stage().clock.now)
   })
 
   it('an occurrence is skipped beside a run-now run, and the fixed delay goes on from there', async () => {
     await stage().put({ timing: { everyMs: hour } })
-    const answer = await stage().store.runNow('report')
+    const answer = await stage().store.do(runNow, 'report')
     await stage().fireAt(startAt + hour)
-    expect((await stage().store.read.ledger('report'))[0]).toMatchObject({
+    expect((await stage().store.look(listLedger, 'report'))[0]).toMatchObject({
       outcome: 'overlap',
       causedBy: answer.answer === 'created' ? answer.id : '',
     })
@@ -163,7 +169,7 @@ onEachStore('overlap', (stage) => {
   })
 
   it('run-now of a schedule that is not there is not found', async () => {
-    expect(await stage().store.runNow('nobody')).toEqual({ answer: 'not-found' })
-    expect(await stage().store.runNow('no\0body')).toEqual({ answer: 'not-found' })
+    expect(await stage().store.do(runNow, 'nobody')).toEqual({ answer: 'not-found' })
+    expect(await stage().store.do(runNow, 'no\0body')).toEqual({ answer: 'not-found' })
   })
 })

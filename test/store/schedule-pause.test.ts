@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 const until = startAt + 3 * hour + 30 * minute
@@ -9,7 +12,7 @@ onEachStore('pause', (stage) => {
     await stage().fireAt(startAt + hour)
     const lease = await stage().leaseOne()
     const { runs } = await stage().fireAt(startAt + 2 * hour)
-    expect(await stage().store.pauseSchedule('report', { reason: 'maintenance' })).toBe('paused')
+    expect(await stage().store.do(pauseSchedule, 'report', { reason: 'maintenance' })).toBe('paused')
     expect((await stage().run(runs[0]?.id)).status).toBe('held')
     expect(await stage().lease()).toEqual([])
     await stage().end(lease)
@@ -24,7 +27,7 @@ onEachStore('pause', (stage) => {
 
   it('a pause is an instant at which to ask again, and never becomes a run by itself', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     expect(await stage().view()).toMatchObject({
       paused: { until, reason: 'night' },
       nextRunAt: null,
@@ -38,14 +41,14 @@ onEachStore('pause', (stage) => {
 
   it('what passed while it was paused ends in the ledger and is not fired', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     await stage().fireAt(until)
     expect(await stage().ledger()).toEqual([
       { from: startAt + hour, to: startAt + 3 * hour, count: 3, outcome: 'paused' },
     ])
-    await stage().store.pauseSchedule('report', { reason: 'again' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'again' })
     stage().to(startAt + 5 * hour + minute)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().ledger()).toEqual([
       { from: startAt + hour, to: startAt + 5 * hour, count: 5, outcome: 'paused' },
     ])
@@ -54,14 +57,14 @@ onEachStore('pause', (stage) => {
 
   it('an occurrence at the very instant at which the pause ends is fired', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until: startAt + 2 * hour, reason: 'until two' })
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 2 * hour, reason: 'until two' })
     expect((await stage().fireAt(startAt + 2 * hour)).runs).toMatchObject([{ occurrenceAt: startAt + 2 * hour }])
     expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 1 }, { outcome: 'fired' }])
   })
 
   it('law 7: an overdue fixed delay runs when its pause ends, not a moment earlier', async () => {
     await stage().put({ timing: { everyMs: hour } })
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     expect((await stage().fireAt(until)).runs).toMatchObject([{ occurrenceAt: until }])
     expect((await stage().view()).paused).toBeNull()
   })
@@ -69,7 +72,7 @@ onEachStore('pause', (stage) => {
   it('held runs go again when the pause ends by itself', async () => {
     await stage().put({ maxLatenessMs: 9 * hour })
     const { runs } = await stage().fireAt(startAt + hour)
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     expect(await stage().lease()).toEqual([])
     await stage().fireAt(until)
     expect((await stage().leaseOne()).runId).toBe(runs[0]?.id)
@@ -77,7 +80,7 @@ onEachStore('pause', (stage) => {
 
   it('what came after a pause that nobody saw end was missed, not paused', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     const { runs } = await stage().fireAt(startAt + 6 * hour + 10 * minute)
     expect(runs).toMatchObject([{ occurrenceAt: startAt + 6 * hour }])
     expect(await stage().ledger()).toMatchObject([
@@ -89,7 +92,7 @@ onEachStore('pause', (stage) => {
 
   it('a change between the end of a pause and the next look loses nothing of what passed', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     stage().to(until + minute)
     await stage().put({ priority: 5 })
     await stage().fire()
@@ -99,27 +102,27 @@ onEachStore('pause', (stage) => {
 
   it('resuming after a pause that nobody saw end fires what came after it', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { until, reason: 'night' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
     stage().to(startAt + 4 * hour + 10 * minute)
-    expect(await stage().store.resumeSchedule('report')).toBe('resumed')
+    expect(await stage().store.do(resumeSchedule, 'report')).toBe('resumed')
     expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 3 }, { outcome: 'fired' }])
-    expect(await stage().store.resumeSchedule('report')).toBe('was-not-paused')
+    expect(await stage().store.do(resumeSchedule, 'report')).toBe('was-not-paused')
   })
 
   it('an at whose instant passes while it is paused is over', async () => {
     await stage().put({ timing: { at: startAt + hour } })
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     stage().pass(2 * hour)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().ledger()).toMatchObject([{ outcome: 'paused' }])
     expect(await stage().view()).toMatchObject({ nextRunAt: null, nextDecision: { source: 'none' } })
   })
 
   it('law 8: an overdue fixed delay runs at once when it is resumed', async () => {
     await stage().put({ timing: { everyMs: hour } })
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     stage().pass(5 * hour)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect((await stage().view()).nextRunAt).toBe(startAt + 5 * hour)
     expect((await stage().fire()).runs).toHaveLength(1)
     expect(await stage().ledger()).toMatchObject([{ outcome: 'fired' }])
@@ -131,9 +134,9 @@ onEachStore('pause', (stage) => {
     await stage().end(await stage().leaseOne(), { kind: 'failed', reason: 'flaky', retryAfterMs: 20 * minute })
     const { runs } = await stage().fireAt(startAt + 2 * hour - 50 * minute)
     expect(runs).toEqual([])
-    await stage().store.runNow('report')
-    await stage().store.pauseSchedule('report', { reason: 'no' })
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(runNow, 'report')
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    await stage().store.do(resumeSchedule, 'report')
     expect((await stage().leaseOne()).source).toBe('run-now')
     stage().pass(20 * minute)
     expect((await stage().leaseOne()).occurrenceAt).toBe(startAt + hour)
@@ -142,9 +145,9 @@ onEachStore('pause', (stage) => {
   it('maxLateness still applies to what was held', async () => {
     await stage().put({ maxLatenessMs: 10 * minute })
     const { runs } = await stage().fireAt(startAt + hour)
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     stage().pass(20 * minute)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().lease()).toEqual([])
     expect(await stage().run(runs[0]?.id)).toMatchObject({ status: 'skipped', end: { reason: 'lateness' } })
   })
@@ -152,13 +155,13 @@ onEachStore('pause', (stage) => {
   it('held runs that may not overlap go one at a time after the resume', async () => {
     await stage().put({ overlap: 'queue', queueMax: 3, maxLatenessMs: 9 * hour })
     for (const hours of [1, 2, 3]) await stage().fireAt(startAt + hours * hour)
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     expect(await stage().sql('select kind from belfry.aside')).toMatchObject([
       { kind: 'held' },
       { kind: 'held' },
       { kind: 'held' },
     ])
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     for (const hours of [1, 2, 3]) {
       const lease = await stage().leaseOne()
       expect(lease.occurrenceAt).toBe(startAt + hours * hour)
@@ -167,49 +170,49 @@ onEachStore('pause', (stage) => {
   })
 
   it('a held run frees its key for the next one', async () => {
-    await stage().store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+    await stage().store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 1 }, actor })
     await stage().put({ concurrencyKey: 'k' })
     await stage().fireAt(startAt + hour)
     const [other] = await stage().store.enqueue([{ concurrencyKey: 'k', target: { handler: 'report' }, priority: 500 }])
     expect((await stage().run(other?.id)).waiting?.for).toBe('key')
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     expect((await stage().leaseOne()).runId).toBe(other?.id)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().lease()).toEqual([])
   })
 
   it('run-now of a paused schedule makes a run that is held', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { reason: 'no' })
-    expect(await stage().store.runNow('report')).toMatchObject({ answer: 'created', kept: 'held' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    expect(await stage().store.do(runNow, 'report')).toMatchObject({ answer: 'created', kept: 'held' })
     expect(await stage().lease()).toEqual([])
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect((await stage().leaseOne()).source).toBe('run-now')
   })
 
   it('a pause with an end does not end a pause without one', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { reason: 'a person said so' })
-    await stage().store.pauseSchedule('report', { until, reason: 'a planner said so' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'a person said so' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'a planner said so' })
     expect((await stage().fireAt(until + hour)).schedules).toBe(0)
     expect((await stage().view()).disabled).not.toBeNull()
-    expect(await stage().store.resumeSchedule('report')).toBe('resumed')
+    expect(await stage().store.do(resumeSchedule, 'report')).toBe('resumed')
     expect(await stage().view()).toMatchObject({ disabled: null, paused: null })
   })
 
   it('a pause that would be over already is refused', async () => {
     await stage().put({})
-    await expect(stage().store.pauseSchedule('report', { until: startAt, reason: 'r' })).rejects.toThrow(/until is/)
-    expect(await stage().store.pauseSchedule('nobody', { reason: 'r' })).toBe('not-found')
-    expect(await stage().store.resumeSchedule('nobody')).toBe('not-found')
-    expect(await stage().store.resumeSchedule('report')).toBe('was-not-paused')
+    await expect(stage().store.do(pauseSchedule, 'report', { until: startAt, reason: 'r' })).rejects.toThrow(/until is/)
+    expect(await stage().store.do(pauseSchedule, 'nobody', { reason: 'r' })).toBe('not-found')
+    expect(await stage().store.do(resumeSchedule, 'nobody')).toBe('not-found')
+    expect(await stage().store.do(resumeSchedule, 'report')).toBe('was-not-paused')
   })
 
   it('a run that fails while its schedule is paused is held for its retry', async () => {
     await stage().put({})
     await stage().fireAt(startAt + hour)
     const lease = await stage().leaseOne()
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     await stage().end(lease, { kind: 'failed', reason: 'flaky' })
     expect((await stage().run(lease.runId)).status).toBe('held')
   })

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest'
 import type { PutOptions } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { findSchedule, listLedger, listSchedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { listAudit } from './list-audit.ts'
 import { actor, hour, hourly, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 /** An object that is one thing to whoever looks at it and another when it is written. */
@@ -16,8 +23,8 @@ onEachStore('put', (stage) => {
       changed: ['target', 'priority'],
       schedule: { version: 2 },
     })
-    expect((await stage().store.read.scheduleVersions('report')).map(({ version }) => version)).toEqual([2, 1])
-    expect((await stage().store.read.audit('schedule report')).map(({ verb }) => verb).sort()).toEqual([
+    expect((await stage().store.look(scheduleVersions, 'report')).map(({ version }) => version)).toEqual([2, 1])
+    expect((await stage().store.look(listAudit, 'schedule report')).map(({ verb }) => verb).sort()).toEqual([
       'schedule.create',
       'schedule.update',
     ])
@@ -41,7 +48,7 @@ onEachStore('put', (stage) => {
 
   it('does not write over a schedule that was made anew under the name of the one that the caller has seen', async () => {
     const { schedule } = await stage().put({})
-    await stage().store.deleteSchedule(schedule.spec.name)
+    await stage().store.do(deleteSchedule, schedule.spec.name)
     const anew = await stage().put({})
     const { id } = anew.schedule
     for (const spec of [{}, { priority: 1 }]) {
@@ -62,7 +69,7 @@ onEachStore('put', (stage) => {
     })
     await expect(stage().put({ timing: { cron: '0 0 30 2 *', zone: 'UTC' } })).rejects.toThrow(/never comes/)
     await expect(stage().put({ name: 'a\0b' })).rejects.toThrow(/NUL/)
-    expect(await stage().store.read.schedules()).toEqual([])
+    expect(await stage().store.look(listSchedules)).toEqual([])
   })
 
   it.each<[string, object, RegExp]>([
@@ -83,7 +90,7 @@ onEachStore('put', (stage) => {
     ],
   ])('%s is refused, because it would not be stored as it is judged', async (_, spec, message) => {
     await expect(stage().put(spec)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
-    expect(await stage().store.read.schedules()).toEqual([])
+    expect(await stage().store.look(listSchedules)).toEqual([])
   })
 
   it.each<[object, RegExp]>([
@@ -96,7 +103,7 @@ onEachStore('put', (stage) => {
   ])('options that would be misread are refused: %j', async (options, message) => {
     const put = stage().put({}, options as Partial<PutOptions>)
     await expect(put).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
-    expect(await stage().store.read.schedules()).toEqual([])
+    expect(await stage().store.look(listSchedules)).toEqual([])
   })
 
   it('an at that is over can still be described anew, but not planned anew', async () => {
@@ -151,12 +158,12 @@ onEachStore('put', (stage) => {
 
   it('an edit of the timing during a pause ends what the old one let pass', async () => {
     await stage().put({})
-    await stage().store.pauseSchedule('report', { reason: 'no' })
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
     stage().to(startAt + 2 * hour + minute)
     await stage().put({ timing: { cron: '30 * * * *', zone: 'UTC' } })
     expect(await stage().ledger()).toMatchObject([{ outcome: 'paused', count: 2, to: startAt + 2 * hour }])
     stage().to(startAt + 4 * hour)
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     expect(await stage().ledger()).toMatchObject([
       { outcome: 'paused', count: 4, to: startAt + 3 * hour + 30 * minute },
     ])
@@ -179,19 +186,19 @@ onEachStore('delete', (stage) => {
     await stage().put({ overlap: 'allow', timing: { everyMs: hour } })
     await stage().fireAt(startAt + hour)
     const lease = await stage().leaseOne()
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     const { id } = await stage().view()
-    expect(await stage().store.deleteSchedule('report', { actor })).toBe('deleted')
-    expect(await stage().store.read.schedule('report')).toBeNull()
+    expect(await stage().store.do(deleteSchedule, 'report', { actor })).toBe('deleted')
+    expect(await stage().store.look(findSchedule, 'report')).toBeNull()
     expect((await stage().put({})).schedule.id).not.toBe(id)
 
     expect(await stage().lease()).toEqual([])
-    const before = await stage().store.read.schedule(id)
+    const before = await stage().store.look(findSchedule, id)
     expect(before).toMatchObject({ deletedAt: startAt + hour, wakeAt: null, nextRunAt: null, waitsFor: null })
     await stage().fail(lease)
-    expect(await stage().store.read.schedule(id)).toEqual(before)
+    expect(await stage().store.look(findSchedule, id)).toEqual(before)
     expect((await stage().run(lease.runId)).status).toBe('failed')
-    expect(await stage().store.read.ledger(id)).toMatchObject([{ outcome: 'failed' }])
+    expect(await stage().store.look(listLedger, id)).toMatchObject([{ outcome: 'failed' }])
   })
 
   it('law 11: ready, waiting and held runs end cancelled: schedule-deleted; parked ones stay', async () => {
@@ -201,21 +208,21 @@ onEachStore('delete', (stage) => {
     await stage().fail(parked)
     const ready = await stage().fireAt(startAt + 2 * hour)
     const behind = await stage().fireAt(startAt + 3 * hour)
-    await stage().store.pauseSchedule('report', { reason: 'no' })
-    await stage().store.deleteSchedule('report')
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    await stage().store.do(deleteSchedule, 'report')
     for (const { runs } of [ready, behind]) {
       expect(await stage().run(runs[0]?.id)).toMatchObject({ status: 'cancelled', end: { reason: 'schedule-deleted' } })
     }
     expect((await stage().run(parked.runId)).status).toBe('parked')
     expect(await stage().sql('select * from belfry.schedule_run')).toEqual([])
-    expect(await stage().store.read.schedule('report')).toBeNull()
+    expect(await stage().store.look(findSchedule, 'report')).toBeNull()
   })
 
   it('law 11: on request leased runs are asked to end', async () => {
     await stage().put({})
     await stage().fireAt(startAt + hour)
     const { runId } = await stage().leaseOne()
-    await stage().store.deleteSchedule('report', { cancelLeased: true })
+    await stage().store.do(deleteSchedule, 'report', { cancelLeased: true })
     expect((await stage().run(runId)).lease).toMatchObject({ cancelReason: 'schedule-deleted' })
   })
 
@@ -223,19 +230,19 @@ onEachStore('delete', (stage) => {
     await stage().put({})
     const { id } = await stage().view()
     stage().to(startAt + 2 * hour)
-    await stage().store.deleteSchedule('report')
+    await stage().store.do(deleteSchedule, 'report')
     expect((await stage().fire()).schedules).toBe(0)
-    expect(await stage().store.repair({ limit: 10 })).toEqual([])
-    expect(await stage().store.read.ledger(id)).toMatchObject([{ outcome: 'schedule-deleted', count: 2 }])
-    expect(await stage().store.deleteSchedule('report')).toBe('not-found')
+    expect(await stage().store.do(repair, { limit: 10 })).toEqual([])
+    expect(await stage().store.look(listLedger, id)).toMatchObject([{ outcome: 'schedule-deleted', count: 2 }])
+    expect(await stage().store.do(deleteSchedule, 'report')).toBe('not-found')
   })
 
   it('deleting frees the key that a waiting run had room under', async () => {
-    await stage().store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+    await stage().store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 1 }, actor })
     await stage().put({ concurrencyKey: 'k' })
     await stage().fireAt(startAt + hour)
     const [other] = await stage().store.enqueue([{ concurrencyKey: 'k', target: { handler: 'report' }, priority: 500 }])
-    await stage().store.deleteSchedule('report')
+    await stage().store.do(deleteSchedule, 'report')
     expect((await stage().leaseOne()).runId).toBe(other?.id)
   })
 })

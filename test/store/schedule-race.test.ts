@@ -1,6 +1,16 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { Fired, Lease, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
+import { findSchedule, listSchedules } from '../../src/store/reads/schedule.ts'
+import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { actor, hour, hourly, minute, startAt } from './schedule-stage.ts'
 
 const storesMax = 4
@@ -31,7 +41,7 @@ class Fleet {
     const options = { clock, schema, connectionsMax: 2, allowNonDurable: true, defaultMaxConcurrent: 1_000 }
     while (this.stores.length < storesMax) this.stores.push(await openStore(inject('postgresUrl'), options))
     const worker = { name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: minute }
-    this.workerId = await this.first.registerWorker(worker)
+    this.workerId = await this.first.do(registerWorker, worker)
   }
 
   get first(): Store {
@@ -42,7 +52,7 @@ class Fleet {
     const timing = roll(2) === 0 ? hourly : { everyMs: (1 + roll(3)) * hour }
     const keyed = roll(2) === 0 ? { concurrencyKey: 'k' } : {}
     const spec = { name, timing, overlap: overlaps[roll(4)], target: { handler: 'h' }, maxLatenessMs: 90 * hour }
-    return store.putSchedule({ ...spec, ...keyed }, { mode: 'put', actor })
+    return store.do(putSchedule, { ...spec, ...keyed }, { mode: 'put', actor })
   }
 
   async lease(store: Store): Promise<void> {
@@ -70,10 +80,10 @@ async function act(fleet: Fleet, store: Store, roll: Roll): Promise<void> {
   const { now } = fleet.clock
   const steps: (() => Promise<unknown>)[] = [
     () => fleet.put(store, name, roll),
-    () => store.pauseSchedule(name, { reason: 'r', ...(roll(2) === 0 && { until: now + 2 * hour }) }),
-    () => store.resumeSchedule(name),
-    () => (roll(3) === 0 ? store.deleteSchedule(name, { cancelLeased: roll(2) === 0 }) : store.runNow(name)),
-    () => store.hint(name, { kind: 'oneshot', at: now, expiresAt: now + hour, reason: 'r', author: 'a' }),
+    () => store.do(pauseSchedule, name, { reason: 'r', ...(roll(2) === 0 && { until: now + 2 * hour }) }),
+    () => store.do(resumeSchedule, name),
+    () => (roll(3) === 0 ? store.do(deleteSchedule, name, { cancelLeased: roll(2) === 0 }) : store.do(runNow, name)),
+    () => store.do(setHint, name, { kind: 'oneshot', at: now, expiresAt: now + hour, reason: 'r', author: 'a' }),
     () => fleet.lease(store),
     () => fleet.lease(store),
     () => fleet.settle(store, roll),
@@ -84,16 +94,16 @@ async function act(fleet: Fleet, store: Store, roll: Roll): Promise<void> {
 }
 
 async function expectOrder({ first }: Fleet): Promise<void> {
-  expect(await first.repair({ limit: 100 })).toEqual([])
-  const { runs } = await first.read.runs({ limit: 1_000 })
+  expect(await first.do(repair, { limit: 100 })).toEqual([])
+  const { runs } = await first.look(listRuns, { limit: 1_000 })
   const occurrences = runs.filter(({ occurrenceAt }) => occurrenceAt !== null)
   const identities = occurrences.map(({ scheduleId, occurrenceAt }) => `${scheduleId} ${occurrenceAt}`)
   expect(new Set(identities).size).toBe(identities.length)
   for (const name of names) {
-    const view = await first.read.schedule(name)
+    const view = await first.look(findSchedule, name)
     if (view !== null && view.disabled === null) expect(view.wakeAt ?? view.waitsFor).not.toBeNull()
   }
-  for (const { id } of await first.read.schedules({ deleted: true })) {
+  for (const { id } of await first.look(listSchedules, { deleted: true })) {
     const left = runs.filter(({ scheduleId, status }) => scheduleId === id && (status === 'ready' || status === 'held'))
     // A leased run may come back for its retry after its schedule was deleted; nothing else is left of it.
     expect(left.filter(({ fence }) => fence === 0)).toEqual([])
@@ -109,7 +119,7 @@ describe('several processes on PostgreSQL', () => {
     await fleet.open('race_fire')
     const { first, stores } = fleet
     const due = Array.from({ length: 60 }, (_, index) => `s${index}`)
-    for (const name of due) await first.putSchedule({ name, timing: hourly }, { mode: 'put', actor })
+    for (const name of due) await first.do(putSchedule, { name, timing: hourly }, { mode: 'put', actor })
     fleet.clock.now = startAt + hour
     const asked = stores.flatMap((store) => [store.fireDue({ limit: 20 }), store.fireDue({ limit: 20 })])
     const looks: Fired[] = await Promise.all(asked)
@@ -122,7 +132,9 @@ describe('several processes on PostgreSQL', () => {
     fleet = new Fleet()
     await fleet.open('race_create')
     const spec = { name: 'report', timing: hourly }
-    const answers = await Promise.all(fleet.stores.map((store) => store.putSchedule(spec, { mode: 'create', actor })))
+    const answers = await Promise.all(
+      fleet.stores.map((store) => store.do(putSchedule, spec, { mode: 'create', actor })),
+    )
     expect(answers.map(({ answer }) => answer).toSorted()).toEqual(['created', 'unchanged', 'unchanged', 'unchanged'])
   })
 
@@ -130,7 +142,7 @@ describe('several processes on PostgreSQL', () => {
     fleet = new Fleet()
     await fleet.open(`race_storm_${seed}`)
     const roll = dice(seed)
-    await fleet.first.setQueue('default', { policy: { maxConcurrentPerKey: 2 }, actor })
+    await fleet.first.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 2 }, actor })
     for (const name of names) await fleet.put(fleet.first, name, roll)
     for (let round = 0; round < 60; round++) {
       fleet.clock.now += roll(60) * minute

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
+import { resetSchedule } from '../../src/store/schedules/reset-schedule.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
 import { broken, http, told } from './notice-stage.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('a run by hand', (stage) => {
   it('that fails raises no failure notification of its schedule and moves no failure count', async () => {
     await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') }, pauseAfterFailures: 1 })
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().end(await stage().leaseOne(), broken)
     expect(await told(stage())).toEqual([])
     expect(await stage().view()).toMatchObject({ failureCount: 0, disabled: null })
@@ -17,7 +19,7 @@ onEachStore('a run by hand', (stage) => {
     await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') } })
     await stage().runAt(startAt + hour, broken)
     await told(stage())
-    await stage().store.runNow('report')
+    await stage().store.do(runNow, 'report')
     await stage().end(await stage().leaseOne())
     expect(await told(stage())).toEqual([])
     expect((await stage().view()).failureCount).toBe(1)
@@ -30,7 +32,7 @@ onEachStore('the reset of a schedule', (stage) => {
     await stage().runAt(startAt + hour, broken)
     expect(await stage().view()).toMatchObject({ failureCount: 1, nextRunAt: startAt + 3 * hour })
     stage().pass(minute)
-    expect(await stage().store.resetSchedule('report', { actor })).toEqual({ answer: 'reset', failureCount: 1 })
+    expect(await stage().store.do(resetSchedule, 'report', { actor })).toEqual({ answer: 'reset', failureCount: 1 })
     expect(await stage().view()).toMatchObject({ failureCount: 0, nextRunAt: startAt + 2 * hour })
     expect(await stage().sql(`select verb, subject from belfry.audit where verb = 'schedule.reset'`)).toEqual([
       { verb: 'schedule.reset', subject: 'schedule report' },
@@ -41,7 +43,7 @@ onEachStore('the reset of a schedule', (stage) => {
     await stage().put({ timing: { everyMs: hour } })
     await stage().runAt(startAt + hour, broken)
     stage().to(startAt + 2 * hour + 30 * minute)
-    await stage().store.resetSchedule('report')
+    await stage().store.do(resetSchedule, 'report')
     expect((await stage().view()).nextRunAt).toBe(startAt + 2 * hour + 30 * minute)
     expect((await stage().fire()).runs).toHaveLength(1)
   })
@@ -49,9 +51,9 @@ onEachStore('the reset of a schedule', (stage) => {
   it('leaves a pause that the failures brought about, and changes nothing of one without failures', async () => {
     await stage().put({ pauseAfterFailures: 1 })
     await stage().runAt(startAt + hour, broken)
-    await stage().store.resetSchedule('report')
+    await stage().store.do(resetSchedule, 'report')
     expect(await stage().view()).toMatchObject({ failureCount: 0, disabled: { reason: 'failed once' } })
-    expect(await stage().store.resetSchedule('report')).toEqual({ answer: 'reset', failureCount: 0 })
-    expect(await stage().store.resetSchedule('nobody')).toEqual({ answer: 'not-found' })
+    expect(await stage().store.do(resetSchedule, 'report')).toEqual({ answer: 'reset', failureCount: 0 })
+    expect(await stage().store.do(resetSchedule, 'nobody')).toEqual({ answer: 'not-found' })
   })
 })

@@ -6,10 +6,14 @@ import type { Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import type { Actor, Lease, PutOptions, Store } from '../../src/store/port.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { findRun } from '../../src/store/reads/run.ts'
+import { findSchedule, listLedger } from '../../src/store/reads/schedule.ts'
+import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { SqlStore } from '../../src/store/sql-store.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
 import { all, both, one, type Param, type Row } from '../../src/store/statement.ts'
 import type { ScheduleView } from '../../src/store/view.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 
 /** A Monday, on the hour. */
@@ -47,7 +51,7 @@ export class Stage {
   /** Creates or changes the schedule `report`, or the one that is named. */
   async put(spec: Partial<ScheduleSpec>, options: Partial<PutOptions> = {}) {
     const whole = { name: 'report', timing: hourly, target: { handler: 'report' }, ...spec }
-    return this.store.putSchedule(whole, { mode: 'put', actor, ...options })
+    return this.store.do(putSchedule, whole, { mode: 'put', actor, ...options })
   }
 
   to(instant: number): void {
@@ -69,7 +73,7 @@ export class Stage {
   }
 
   async lease(limit = 100, queue = 'default'): Promise<Lease[]> {
-    this.#workerId ||= await this.store.registerWorker({
+    this.#workerId ||= await this.store.do(registerWorker, {
       name: 'w',
       host: 'h',
       can: { kinds: ['handler'] },
@@ -104,20 +108,20 @@ export class Stage {
   }
 
   async view(name = 'report'): Promise<ScheduleView> {
-    const view = await this.store.read.schedule(name)
+    const view = await this.store.look(findSchedule, name)
     if (view === null) throw new Error(`there is no schedule ${name}`)
     return view
   }
 
   async run(id: string | undefined) {
-    const run = await this.store.read.run(id ?? '')
+    const run = await this.store.look(findRun, id ?? '')
     if (run === null) throw new Error(`there is no run ${id}`)
     return run
   }
 
   /** The ledger of a schedule, oldest first, in the words that matter. */
   async ledger(name = 'report') {
-    const rows = await this.store.read.ledger(name)
+    const rows = await this.store.look(listLedger, name)
     return rows.reverse().map(({ from, to, count, outcome }) => ({ from, to, count, outcome }))
   }
 }

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
 import { cron } from '../../src/core/cron/cron.ts'
 import type { Lease } from '../../src/store/port.ts'
+import { listLedger } from '../../src/store/reads/schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
+import { repair } from '../../src/store/schedules/repair.ts'
+import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
 import { hour, hourly, minute, onEachStore, type Stage, startAt } from './schedule-stage.ts'
 
 /** Numbers that look random and are the same in every run. */
@@ -21,15 +26,15 @@ async function act(stage: Stage, roll: (sides: number) => number, held: Lease[],
   switch (roll(12)) {
     case 0: {
       const until = clock.now + roll(300) * minute + 1
-      await store.pauseSchedule('report', { reason: 'r', ...(roll(2) === 0 && { until }) })
+      await store.do(pauseSchedule, 'report', { reason: 'r', ...(roll(2) === 0 && { until }) })
       break
     }
     case 1:
     case 2:
-      await store.resumeSchedule('report')
+      await store.do(resumeSchedule, 'report')
       break
     case 3:
-      await store.runNow('report', { force: roll(3) === 0 })
+      await store.do(runNow, 'report', { force: roll(3) === 0 })
       break
     case 4:
     case 5:
@@ -57,8 +62,8 @@ async function act(stage: Stage, roll: (sides: number) => number, held: Lease[],
 async function suggest({ store, clock }: Stage, roll: (sides: number) => number): Promise<void> {
   const at = clock.now + roll(90) * minute
   const words = { expiresAt: at + (1 + roll(60)) * minute, reason: 'r', author: 'a' }
-  if (roll(2) === 0) await store.hint('report', { kind: 'oneshot', at, ...words })
-  else await store.hint('report', { kind: 'interval', ms: (1 + roll(90)) * minute, ...words })
+  if (roll(2) === 0) await store.do(setHint, 'report', { kind: 'oneshot', at, ...words })
+  else await store.do(setHint, 'report', { kind: 'interval', ms: (1 + roll(90)) * minute, ...words })
 }
 
 /** Every live run stands in exactly one place, and every schedule has something to wait for. */
@@ -68,7 +73,7 @@ async function expectOrder(stage: Stage) {
     + (select count(*) from belfry.aside a where a.run_id = s.run_id)
     + (select count(*) from belfry.lease l where l.run_id = s.run_id)`)
   expect(lost).toEqual([])
-  expect(await stage.store.repair({ limit: 10 })).toEqual([])
+  expect(await stage.store.do(repair, { limit: 10 })).toEqual([])
   const { wakeAt, waitsFor, disabled } = await stage.view()
   if (disabled === null) expect(wakeAt ?? waitsFor).not.toBeNull()
 }
@@ -85,14 +90,14 @@ onEachStore('a storm of steps', (stage, kind) => {
       await act(stage(), roll, held, false)
       await expectOrder(stage())
     }
-    await stage().store.resumeSchedule('report')
+    await stage().store.do(resumeSchedule, 'report')
     while ((await stage().fire(10)).more);
     const { lastPlannedAt } = await stage().view()
     const calendar = cron(hourly.cron, hourly.zone)
     const expected: number[] = []
     for (let at = calendar.next(startAt); at !== null && at <= (lastPlannedAt ?? 0); at = calendar.next(at))
       expected.push(at)
-    const covered = (await stage().store.read.ledger('report', { limit: 1_000 }))
+    const covered = (await stage().store.look(listLedger, 'report', { limit: 1_000 }))
       .reverse()
       .flatMap(({ from, to, count }) => {
         const listed = expected.filter((at) => at >= from && at <= to)

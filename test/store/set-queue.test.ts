@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { defaultPolicy } from '../../src/core/policy.ts'
 import type { QueueChange } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import { audit } from '../../src/store/reads/audit.ts'
-import { queue, queues } from '../../src/store/reads/queue.ts'
+import { findQueue, listQueues } from '../../src/store/reads/queue.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
+import { listAudit } from './list-audit.ts'
 import { actor, onEachWay, type Scene, startAt } from './scene.ts'
 
-const shown = (scene: Scene, name: string) => scene.read((context) => queue(context, name))
+const shown = (scene: Scene, name: string) => scene.read((context) => findQueue(context, name))
 const versions = (scene: Scene) =>
   scene.sql(
     `select v.version, v.actor from belfry.queue_version v where v.ns = $1 order by v.queue_id, v.version`,
@@ -35,7 +35,7 @@ onEachWay('setQueue', (scene) => {
     expect((await scene().setQueue('mail', { policy: { maxConcurrent: 4 } })).answer).toBe('unchanged')
     expect((await scene().setQueue('mail', { paused: false })).answer).toBe('unchanged')
     expect(await versions(scene())).toHaveLength(1)
-    expect(await scene().read((context) => audit(context, 'queue mail'))).toHaveLength(1)
+    expect(await scene().read((context) => listAudit(context, 'queue mail'))).toHaveLength(1)
   })
 
   test('every new policy is a version, and who made it is on record', async () => {
@@ -45,7 +45,7 @@ onEachWay('setQueue', (scene) => {
       queue: { policyVersion: 2, policy: { maxConcurrent: 4, maxAttempts: 3 } },
     })
     expect(await versions(scene())).toMatchObject([{ version: 1 }, { version: 2 }])
-    expect(await scene().read((context) => audit(context, 'queue mail'))).toMatchObject([
+    expect(await scene().read((context) => listAudit(context, 'queue mail'))).toMatchObject([
       { verb: 'queue.update', actor: 'tester', door: 'test', detail: { policy: { maxConcurrent: 4 } } },
       { verb: 'queue.create' },
     ])
@@ -167,7 +167,7 @@ onEachWay('setQueue', (scene) => {
     await scene().enqueue({ queue: 'b' })
     await scene().enqueue({ queue: 'a' })
     await scene().lease({ queue: 'a' })
-    expect(await scene().read(queues)).toMatchObject([
+    expect(await scene().read(listQueues)).toMatchObject([
       { name: 'a', inFlight: 1 },
       { name: 'b', inFlight: 0 },
     ])

@@ -4,6 +4,7 @@ import { BelfryError } from '../../src/core/error.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openStore } from '../../src/store/open.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
+import { registerWorker } from '../../src/store/workers/worker.ts'
 import { postgresUrl } from '../postgres.ts'
 
 const target = { handler: 'noop' }
@@ -21,7 +22,7 @@ function goesAwayAfter(database: Database, writes: number): void {
 
 test('a settle of which one part is written and another is not does not say that nothing was written', async () => {
   const store = await openStore(postgresUrl(), { schema: `s${randomUUID().replaceAll('-', '')}` })
-  const workerId = await store.registerWorker({ name: 'w', host: 'h', can, beatMs: 60_000 })
+  const workerId = await store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: 60_000 })
   await store.enqueue([{ target }, { target, dedupeKey: 'd' }])
   const { leases } = await store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 2, leaseMs: 60_000 })
   const ends = leases.map((lease) => ({ ...lease, outcome: { kind: 'success' } as const }))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
+import { listRuns } from '../../src/store/reads/runs.ts'
 import { openHandle } from '../../src/store/sqlite/driver.ts'
 import { postgresUrl } from '../postgres.ts'
 
@@ -21,7 +22,7 @@ test('a SQLite handle of another Belfry file is refused, and nothing lands in th
   await expect(mine.enqueue([{}], { transaction: handle })).rejects.toThrow(/other\.db.*mine\.db/)
   handle.exec('commit')
   handle.close()
-  expect((await other.read.runs({ limit: 10 })).runs).toEqual([])
+  expect((await other.look(listRuns, { limit: 10 })).runs).toEqual([])
   await mine.close()
   await other.close()
 })
@@ -68,8 +69,8 @@ test('a pg client of another database with tables of the same schema is refused,
   })
   await theirs.enqueue([{}], { transaction: client })
   await client.query('commit')
-  expect((await theirs.read.runs({ limit: 10 })).runs).toHaveLength(1)
-  expect((await mine.read.runs({ limit: 10 })).runs).toEqual([])
+  expect((await theirs.look(listRuns, { limit: 10 })).runs).toHaveLength(1)
+  expect((await mine.look(listRuns, { limit: 10 })).runs).toEqual([])
   await Promise.all([client.end(), mine.close(), theirs.close()])
   await admin.query(`drop schema ${schema} cascade`)
   await admin.query(`drop database ${name} with (force)`)
@@ -121,7 +122,7 @@ test.each(['SQLite', 'PostgreSQL'])(
     }
     expect(new Set(told).size).toBe(told.length)
     const store = await open()
-    expect((await store.read.runs({ limit: 100 })).runs.map(({ id }) => id).toSorted()).toEqual(kept.toSorted())
+    expect((await store.look(listRuns, { limit: 100 })).runs.map(({ id }) => id).toSorted()).toEqual(kept.toSorted())
     await store.close()
     if (database === 'SQLite') return
     const client = new pg.Client(postgresUrl())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Capabilities } from '../../src/core/plan.ts'
-import { workers } from '../../src/store/reads/worker.ts'
+import { listWorkers } from '../../src/store/reads/worker.ts'
 import { takeDuty } from '../../src/store/workers/take-duty.ts'
 import { beat, registerWorker } from '../../src/store/workers/worker.ts'
 import { onEachDatabase, type Scene, startAt } from './scene.ts'
@@ -15,7 +15,7 @@ onEachDatabase('worker', (scene) => {
     const worker = { name: 'night', host: 'box', can, slots: 3, beatMs: 60_000, process }
     const id = await scene().write((context) => registerWorker(context, worker))
     const { ...shown } = worker
-    expect(await scene().read(workers)).toEqual([
+    expect(await scene().read(listWorkers)).toEqual([
       { ...shown, id, startedAt: startAt, beatAt: startAt, stoppedAt: null, diedAt: null, lost: null },
     ])
   })
@@ -24,12 +24,12 @@ onEachDatabase('worker', (scene) => {
     const id = await scene().registerWorker()
     scene().clock.now += 60_000
     expect(await scene().write((context) => beat(context, [id]))).toEqual({ unknown: [] })
-    expect(await scene().read(workers)).toMatchObject([{ beatAt: startAt + 60_000, stoppedAt: null }])
+    expect(await scene().read(listWorkers)).toMatchObject([{ beatAt: startAt + 60_000, stoppedAt: null }])
     scene().clock.now += 1
     await scene().write((context) => beat(context, [id], { stopped: true }))
     scene().clock.now += 1
     expect(await scene().write((context) => beat(context, [id]))).toEqual({ unknown: [] })
-    expect(await scene().read(workers)).toMatchObject([{ beatAt: startAt + 60_001, stoppedAt: startAt + 60_001 }])
+    expect(await scene().read(listWorkers)).toMatchObject([{ beatAt: startAt + 60_001, stoppedAt: startAt + 60_001 }])
   })
 
   test('a beat says what workers can do by now, one that is silent leaves it, and bad words change nothing', async () => {
@@ -37,18 +37,18 @@ onEachDatabase('worker', (scene) => {
     const can = { kinds: ['http'], handlers: ['mail'] }
     await scene().write((context) => beat(context, [one], { can }))
     await scene().write((context) => beat(context, [one, two]))
-    expect(await scene().read(workers)).toMatchObject([{ can }, { can: { kinds: ['handler'] } }])
+    expect(await scene().read(listWorkers)).toMatchObject([{ can }, { can: { kinds: ['handler'] } }])
     scene().clock.now += 5
     const bad = { kinds: ['http'], handlers: [() => 1] } as unknown as Capabilities
     await expect(scene().write((context) => beat(context, [one], { can: bad }))).rejects.toThrow(/can\.?.*handlers/)
-    expect(await scene().read(workers)).toMatchObject([{ can, beatAt: startAt }, {}])
+    expect(await scene().read(listWorkers)).toMatchObject([{ can, beatAt: startAt }, {}])
   })
 
   test('a worker that the store does not know is told so, and the others beat all the same', async () => {
     const id = await scene().registerWorker()
     scene().clock.now += 5
     expect(await scene().write((context) => beat(context, [id, 'w-5zzzzz']))).toEqual({ unknown: ['w-5zzzzz'] })
-    expect(await scene().read(workers)).toMatchObject([{ beatAt: startAt + 5 }])
+    expect(await scene().read(listWorkers)).toMatchObject([{ beatAt: startAt + 5 }])
   })
 
   test('a duty belongs to one worker until it expires, and its holder may take it again', async () => {

@@ -1,4 +1,4 @@
-import type { Repository, Source } from './repository.ts'
+import { isNode, isReference, type Node, type Repository, type Source, walk } from './repository.ts'
 import type { Rule } from './rule.ts'
 
 const storePort = [
@@ -38,7 +38,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
   trust: ['core/'],
   config: ['core/', 'operations/', 'trust/'],
-  doors: ['core/', 'operations/', 'config/', 'trust/', 'engine/events.ts'],
+  doors: ['core/', 'store/view.ts', 'store/health.ts', 'operations/', 'config/', 'trust/', 'engine/events.ts'],
   client: ['core/', 'operations/'],
   testing: ['core/', 'store/'],
   'core.ts': ['core/'],
@@ -52,10 +52,41 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'guarding.ts': everything,
 }
 
+/** Layers that ask the store for its verbs and reads by their functions. */
+const askers = ['engine', 'operations', 'library', 'config', 'doors', 'parts']
+
+/** Whether a module of the store is imported for nothing but `store.do(verb, …)` and `store.look(read, …)`. */
+function isOnlyAskedFor({ program }: Source, specifier: string): boolean {
+  const names = new Set<string>()
+  let isValue = true
+  walk(program, (node) => {
+    if (node.type !== 'ImportDeclaration' || (node.source as { value?: unknown }).value !== specifier) return
+    if (node.importKind === 'type') isValue = false
+    for (const { local } of node.specifiers as { local: { name: string } }[]) names.add(local.name)
+  })
+  if (!isValue || names.size === 0) return false
+  let isKept = true
+  walk(program, (node, [parent]) => {
+    if (names.has(String(node.name)) && parent?.type !== 'ImportSpecifier' && isReference(node, parent)) {
+      isKept &&= isHandedOver(node, parent)
+    }
+  })
+  return isKept
+}
+
+function isHandedOver(node: Node, parent: Node | undefined): boolean {
+  if (parent?.type !== 'CallExpression' || (parent.arguments as unknown[])[0] !== node) return false
+  const { callee } = parent
+  const asked =
+    isNode(callee) && callee.type === 'MemberExpression' && isNode(callee.property) ? callee.property.name : ''
+  return asked === 'do' || asked === 'look'
+}
+
 /** Core is handed its time and its luck; of Node it may use only what computes. */
 const coreModules = ['node:assert', 'node:crypto']
 
-function breach({ path }: Source, specifier: string, packages: ReadonlySet<string>): string | undefined {
+function breach(source: Source, specifier: string, packages: ReadonlySet<string>): string | undefined {
+  const { path } = source
   const layer = path.split('/')[1] ?? ''
   const allowed = directions[layer]
   if (allowed === undefined) return `is in no layer: give ${layer} its directions`
@@ -63,7 +94,8 @@ function breach({ path }: Source, specifier: string, packages: ReadonlySet<strin
     const target = new URL(specifier, `file:///${path}`).pathname.slice(1)
     const inside = /^src\/(.+)$/.exec(target)?.[1]
     if (inside === undefined) return `imports ${target}, which is outside src`
-    const isAllowed = inside.startsWith(`${layer}/`) || allowed.some((start) => inside.startsWith(start))
+    const isAsked = inside.startsWith('store/') && askers.includes(layer) && isOnlyAskedFor(source, specifier)
+    const isAllowed = isAsked || inside.startsWith(`${layer}/`) || allowed.some((start) => inside.startsWith(start))
     return isAllowed ? undefined : `imports ${inside}, but ${layer} may import only ${allowed.join(', ') || 'itself'}`
   }
   if (layer === 'core') return coreModules.includes(specifier) ? undefined : `imports ${specifier}; core is pure`
@@ -105,6 +137,14 @@ export const importDirections: Rule = {
       says: [/store\/lease\.ts/],
     },
     { files: { 'src/doors/cli/a.ts': `import '../../store/port.ts'` }, says: [/store\/port\.ts/] },
+    {
+      files: { 'src/engine/a.ts': `import { take } from '../store/b.ts'\nstore.do(take, 1)\ntake(context)` },
+      says: [/store\/b\.ts/],
+    },
+    {
+      files: { 'src/engine/a.ts': `import type { Row } from '../store/b.ts'\nlet row: Row` },
+      says: [/store\/b\.ts/],
+    },
     { files: { 'src/store/a.ts': `import '../../test/b.ts'` }, says: [/test\/b\.ts, which is outside src/] },
     {
       files: { 'src/store/a.ts': `import '@a/b/c'`, 'package.json': '{ "devDependencies": { "@a/b": "1" } }' },
@@ -120,6 +160,7 @@ export const importDirections: Rule = {
       'package.json': '{ "dependencies": { "pg": "8", "@a/b": "1" } }',
       'src/core/cron/a.ts': `import { createHash } from 'node:crypto'\nimport '../../core/b.ts'\nimport './c.ts'`,
       'src/store/a.ts': `import 'node:fs'\nimport '../core/b.ts'\nimport 'pg'\nimport '@a/b/c'`,
+      'src/engine/a.ts': `import { find, take } from '../store/b.ts'\nawait store.do(take, 1)\nstore.look(find)`,
       'src/index.ts': `import './doors/cli/a.ts'\nimport './store/a.ts'`,
       'test/a.test.ts': `import '../src/store/a.ts'\nimport 'croner'`,
     },

@@ -6,6 +6,7 @@ import type { ConfigWritten } from '../../operations/config/apply.ts'
 import { configOperations } from '../../operations/config/config.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { exitOk } from '../../operations/error-codes.ts'
+import { noteConfigFault } from '../../store/config-fault.ts'
 import { configPath } from './config-path.ts'
 import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
@@ -49,7 +50,7 @@ export async function apply(given: Readonly<Record<string, unknown>>, world: Wor
     const { context } = session
     const own = isRehearsal ? { ...context, store: context.store.rehearsal() } : context
     const written = await applied(own)
-    if (!isRehearsal) await context.store.noteConfigFault(placeOfFile(path), null)
+    if (!isRehearsal) await context.store.do(noteConfigFault, placeOfFile(path), null)
     tell(
       { written, flags, path, store: place.exists ? context.store.place : place.store, now: context.clock.now() },
       world,

@@ -1,4 +1,5 @@
 import type { OperationContext } from '../../operations/context.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { StoreSession } from './world.ts'
 
 /** The verbs on a store that is open in this process. */
@@ -13,7 +14,7 @@ export function storeSession(context: OperationContext, close: () => Promise<voi
       const on = isRehearsal ? { ...context, store: store.rehearsal() } : context
       return operation.call(on, input) as never
     },
-    now: () => store.read.now(),
+    now: () => store.look(clockNow),
     close,
   }
 }

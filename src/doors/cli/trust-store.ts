@@ -1,6 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { targetInWords } from '../../operations/schedule/target-in-words.ts'
+import { listSchedules } from '../../store/reads/schedule.ts'
 import { TrustedStores } from '../../trust/own-store.ts'
 import { type Stranger, strangersAt } from '../../trust/strangers.ts'
 import { treeOf } from '../../trust/tree.ts'
@@ -67,7 +68,7 @@ async function opened({ store }: Place, namespace: string | undefined, world: Wo
   const named = namespace === undefined ? {} : { namespace }
   const { context, close } = await world.open({ store, ...named, mustExist: true, isTrusted: true })
   try {
-    const schedules = await context.store.read.schedules({ limit: schedulesShownMax })
+    const schedules = await context.store.look(listSchedules, { limit: schedulesShownMax })
     return schedules
       .filter(({ spec }) => spec.target?.command !== undefined || spec.target?.agent !== undefined)
       .map(({ spec }) => ({ name: spec.name, what: targetInWords(spec.target) }))

@@ -4,6 +4,7 @@ import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isoText } from '../../operations/instant.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
+import { clockNow } from '../../store/statement.ts'
 import { Confirmations } from '../mcp/confirm.ts'
 import { mcpServer } from '../mcp/server.ts'
 import { chosenTools } from '../mcp/tool-sets.ts'
@@ -61,7 +62,7 @@ export class Around {
     })
     app.get('/api/now', async ({ req }) => {
       refuseBelow(await gate.callerOf(req.raw), 'read')
-      const now = isoText(await this.#options.context.store.read.now())
+      const now = isoText(await this.#options.context.store.look(clockNow))
       return Response.json({ now }, { headers: { 'cache-control': 'no-store' } })
     })
     app.get('/api/events', async ({ req }) => {

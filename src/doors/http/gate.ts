@@ -4,6 +4,8 @@ import type { OperationContext } from '../../operations/context.ts'
 import { type AnyOperation, type Scope, scopeOf, scopes } from '../../operations/operation.ts'
 import { quoted } from '../../operations/problem.ts'
 import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
+import { findToken } from '../../store/reads/token.ts'
+import { noteTokenUse } from '../../store/token.ts'
 import { HttpProblem } from './problem-details.ts'
 import { type Rate, RateLimit } from './rate-limit.ts'
 
@@ -109,7 +111,7 @@ export class Gate {
     const [, shown = ''] = /^Bearer +(\S+)$/i.exec(header) ?? []
     const parts = tokenPartsOf(shown)
     const { store } = this.#options
-    const found = parts === null ? null : await store.read.token(parts.id)
+    const found = parts === null ? null : await store.look(findToken, parts.id)
     // Whether it is the id or the secret that is wrong is nobody's business.
     if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return 'The token is not known here.'
     if (found.revokedAt !== null) return 'The token was revoked.'
@@ -126,7 +128,7 @@ export class Gate {
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < useNotedMs) return
     if (this.#notedAt.size >= notedMax) this.#notedAt.clear()
     this.#notedAt.set(id, now)
-    void this.#options.store.noteTokenUse(id).catch(() => undefined)
+    void this.#options.store.do(noteTokenUse, id).catch(() => undefined)
   }
 
   #slow(waitMs: number): void {

@@ -44,7 +44,7 @@ export class HealthWatch {
   /** Whether the store answers, and is not known to be damaged. */
   async isReady(): Promise<boolean> {
     try {
-      const { file } = (await this.#context.store.read.health.condition()).database
+      const { file } = (await this.#context.store.condition()).database
       return file === null || file.bytes > readBytesMax || (await this.#isSound())
     } catch {
       return false
@@ -55,7 +55,7 @@ export class HealthWatch {
   #isSound(): Promise<boolean> {
     const now = this.#clock.monotonic()
     if (this.#readThrough === null || this.#readThrough.until <= now) {
-      const damage = this.#context.store.read.health.damage()
+      const damage = this.#context.store.damage()
       this.#readThrough = { until: now + soundKeptMs, isSound: damage.then((found) => found === null) }
     }
     return this.#readThrough.isSound

@@ -5,6 +5,8 @@ import type { OperationContext } from '../../operations/context.ts'
 import type { Problem } from '../../operations/problem.ts'
 import { takeEvent } from '../../operations/routine/fire.ts'
 import { type EventTaken, hookOf, type Routine, routineOf } from '../../operations/routine/view.ts'
+import { findRoutine } from '../../store/reads/routine.ts'
+import { clockNow } from '../../store/statement.ts'
 import { type Gate, tooOften } from './gate.ts'
 import { HttpProblem } from './problem-details.ts'
 import { type BodyLimit, bytesOf, decoded } from './read-request.ts'
@@ -53,7 +55,7 @@ export class Hooks {
     if (!isSigned(headers)) throw this.#forged()
     const waitMs = gate.countUnproven(hookOf(name))
     const body = await (waitMs === 0 ? bytesOf(request) : bytesOf(request, smallOnly(waitMs)))
-    const now = await context.store.read.now()
+    const now = await context.store.look(clockNow)
     const key = await this.#keyOf(signing)
     if (!isGenuine({ headers, body, now }, key)) throw this.#forged()
     if (waitMs === 0) gate.forgetUnproven(hookOf(name))
@@ -68,7 +70,7 @@ export class Hooks {
 
   async #routineOf(name: string): Promise<{ readonly id: string; readonly signing: Signing }> {
     const { context, gate } = this.#options
-    const found = await context.store.read.routine(name)
+    const found = await context.store.look(findRoutine, name)
     const { id, signing } = found === null ? { id: '', signing: undefined } : routineOf(found)
     if (signing !== undefined) return { id, signing }
     gate.slowStranger()

@@ -2,6 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import { listQueues } from '../../store/reads/queue.ts'
+import { queueStats } from '../../store/reads/queue-stats.ts'
+import type { QueueStats } from '../../store/view.ts'
 import { scheduleFigures } from './schedule-figures.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
@@ -110,14 +113,14 @@ export class Metrics {
   }
 
   async #look(): Promise<void> {
-    const { read } = this.#context.store
+    const { store } = this.#context
     this.#runs.reset()
     this.#age.reset()
     this.#atLeast.reset()
-    const queues = await read.queues()
+    const queues = await store.look(listQueues)
     this.#leftOut.set(Math.max(0, queues.length - queuesMax))
     for (const { name: queue } of queues.slice(0, queuesMax)) {
-      const stats = await read.queueStats(queue)
+      const stats = await store.look(queueStats, queue)
       if (stats === null) continue
       const states = {
         ready: stats.inLine.count,
@@ -137,10 +140,16 @@ export class Metrics {
   }
 }
 
-type Stats = NonNullable<Awaited<ReturnType<OperationContext['store']['read']['queueStats']>>>
-
 /** Whether there is more in a queue than was looked at. */
-function isAtLeast({ inLine, waiting, behindKey, behindRun, held, parked, oldestInLineIsAtLeast }: Stats): boolean {
+function isAtLeast({
+  inLine,
+  waiting,
+  behindKey,
+  behindRun,
+  held,
+  parked,
+  oldestInLineIsAtLeast,
+}: QueueStats): boolean {
   const counted = [inLine, waiting, behindKey, behindRun, held, parked]
   return oldestInLineIsAtLeast || counted.some(({ countIsAtLeast }) => countIsAtLeast)
 }

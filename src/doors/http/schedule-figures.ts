@@ -1,7 +1,9 @@
 import type { OperationContext } from '../../operations/context.ts'
+import type { ScheduleHealth } from '../../store/health.ts'
+import { scheduleHealth } from '../../store/reads/health/schedules.ts'
 
 type Store = OperationContext['store']
-type Page = Awaited<ReturnType<Store['read']['health']['schedules']>>
+type Page = readonly ScheduleHealth[]
 
 interface Figure {
   readonly name: string
@@ -41,13 +43,13 @@ const cut = 'belfry_schedules_are_cut'
  * The figures of each schedule, as Prometheus reads them. They are written here a page at a time: a registry would keep
  * forty thousand series, and would write all of them in one go while the worker beside it stands still.
  */
-export async function scheduleFigures({ read }: Store): Promise<string> {
+export async function scheduleFigures(store: Store): Promise<string> {
   const lines = figures.map(({ name, help }) => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`])
   let told = 0
   let page: Page = []
   do {
     const after = page.at(-1)?.name
-    page = await read.health.schedules({ limit: pageLimit, ...(after !== undefined && { after }) })
+    page = await store.look(scheduleHealth, { limit: pageLimit, ...(after !== undefined && { after }) })
     for (const schedule of page) {
       const labels = `{schedule="${escaped(schedule.name)}"}`
       for (const [index, { name, of }] of figures.entries()) {
@@ -57,13 +59,13 @@ export async function scheduleFigures({ read }: Store): Promise<string> {
     }
     told += page.length
   } while (page.length === pageLimit && told < schedulesMax)
-  const isCut = page.length === pageLimit && (await hasMore(read, page))
+  const isCut = page.length === pageLimit && (await hasMore(store, page))
   const help = `1 where there are over ${schedulesMax} schedules, and the figures are of the first of them by name; else 0.`
   return [...lines.flat(), `# HELP ${cut} ${help}`, `# TYPE ${cut} gauge`, `${cut} ${isCut ? 1 : 0}`, ''].join('\n')
 }
 
-async function hasMore(read: Store['read'], page: Page): Promise<boolean> {
-  return (await read.health.schedules({ limit: 1, after: page.at(-1)?.name ?? '' })).length > 0
+async function hasMore(store: Store, page: Page): Promise<boolean> {
+  return (await store.look(scheduleHealth, { limit: 1, after: page.at(-1)?.name ?? '' })).length > 0
 }
 
 function seconds(at: number | null): number | null {

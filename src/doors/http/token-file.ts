@@ -6,6 +6,7 @@ import { openToRead } from '../../config/file-handle.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
 import { tokenOperations } from '../../operations/token/token.ts'
+import { findToken } from '../../store/reads/token.ts'
 
 const fileName = 'token'
 const defaultNamespace = 'default'
@@ -89,7 +90,7 @@ function write(file: string, token: string, { randomHex }: OperationContext): vo
 
 async function isGood({ store }: OperationContext, text: string | null): Promise<boolean> {
   const parts = text === null ? null : tokenPartsOf(text)
-  const found = parts === null ? null : await store.read.token(parts.id)
+  const found = parts === null ? null : await store.look(findToken, parts.id)
   if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return false
   return found.revokedAt === null && (found.expiresAt === null || found.expiresAt > found.now)
 }

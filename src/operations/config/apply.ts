@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { applyConfig } from '../../store/apply-config.ts'
 import type { ConfigApplied, ConfigQueue, ConfigSchedule, ConfigToken, NewConfig } from '../../store/change.ts'
+import { configApplied, listConfigs } from '../../store/reads/config.ts'
 import type { OperationContext } from '../context.ts'
 import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts'
 import { isoText } from '../instant.ts'
@@ -130,7 +132,7 @@ export const apply = operation({
     const applied = await inWordsOf(
       subject,
       (problem) => problem,
-      () => context.store.applyConfig(config, { actor: context.actor, ...onlyGiven({ yes, adopt }) }),
+      () => context.store.do(applyConfig, config, { actor: context.actor, ...onlyGiven({ yes, adopt }) }),
     )
     return { ...writtenOf(source, applied), notes: notesOf(read, applied) }
   },
@@ -164,11 +166,11 @@ export function sorted(value: unknown): unknown {
  * beside the one before would else go on with the programs of a folder that is deleted next.
  */
 async function knownContent({ store }: OperationContext, source: string, { hash, placedHash }: Hashes) {
-  const appliedAt = await store.read.configApplied(source, hash)
+  const appliedAt = await store.look(configApplied, source, hash)
   if (appliedAt === null) return null
-  const newest = (await store.read.configs()).find((each) => each.source === source)
+  const newest = (await store.look(listConfigs)).find((each) => each.source === source)
   if (newest?.hash !== hash) return { answer: 'older' as const, appliedAt }
-  return (await store.read.configApplied(source, placedHash)) === null
+  return (await store.look(configApplied, source, placedHash)) === null
     ? null
     : { answer: 'current' as const, appliedAt }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ConfigFault, ConfigView } from '../../store/change.ts'
+import { configFaults, listConfigs } from '../../store/reads/config.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { instantSaid, outputOf, text } from '../output.ts'
 import { apply } from './apply.ts'
@@ -47,7 +48,7 @@ const list = operation({
   errors: ['invalid'],
   doors: everyDoor,
   examples: [{}],
-  run: async ({ store }) => ({ sources: await store.read.configs(), faults: await store.read.configFaults() }),
+  run: async ({ store }) => ({ sources: await store.look(listConfigs), faults: await store.look(configFaults) }),
 })
 
 /** The verbs of a configuration. An editor shows these comments at `belfry.config`; a test holds them to what the verb says. */

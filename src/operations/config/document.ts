@@ -3,6 +3,8 @@ import type { Notify } from '../../core/notice.ts'
 import { defaultPolicy, defaultQueue } from '../../core/policy.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { NewConfig, NewConfigQueue } from '../../store/change.ts'
+import { findSchedule } from '../../store/reads/schedule.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { OperationContext } from '../context.ts'
 import { name as nameForm, queueName, scheduleName } from '../fields.ts'
 import { type Reading, read } from '../input.ts'
@@ -57,7 +59,7 @@ export async function readDocument(context: OperationContext, parts: Sections): 
   // They would keep everybody else waiting while they are read, let alone written.
   if (problems.length > 0) return { queues: [], schedules: [], tokens: [], problems }
   const queues = entriesOf(parts.queues).map(([name, given]) => queueOf(context, name, given, problems))
-  const now = await context.store.read.now()
+  const now = await context.store.look(clockNow)
   const schedules: ScheduleSpec[] = []
   for (const [name, given] of entriesOf(parts.schedules)) {
     schedules.push(await scheduleOf(context, { name, given, now, problems }))
@@ -118,7 +120,7 @@ interface Entry {
 
 async function scheduleOf(context: OperationContext, { name, given, now, problems }: Entry): Promise<ScheduleSpec> {
   const form = readEntry(scheduleForm, given, 'a schedule')
-  const found = await context.store.read.schedule(name)
+  const found = await context.store.look(findSchedule, name)
   const before = found !== null && found.deletedAt === null && found.spec.name === name ? found.spec : undefined
   // The zone of a schedule is resolved once and kept: another machine that applies the file does not move it.
   const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone

@@ -1,5 +1,7 @@
 import { type Capabilities, canExecute, type TargetNeed } from '../../core/plan.ts'
 import { needOf, type Target } from '../../core/target.ts'
+import { listWorkers } from '../../store/reads/worker.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { WorkerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { quoted } from '../problem.ts'
@@ -16,7 +18,7 @@ export interface Fleet {
 }
 
 export async function fleetOf({ store }: OperationContext): Promise<Fleet> {
-  const [workers, now] = await Promise.all([store.read.workers(), store.read.now()])
+  const [workers, now] = await Promise.all([store.look(listWorkers), store.look(clockNow)])
   return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)) }
 }
 

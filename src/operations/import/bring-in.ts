@@ -1,4 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
+import { applyChanges } from '../../store/apply.ts'
 import type { Change, Changed } from '../../store/change.ts'
 import type { OperationContext } from '../context.ts'
 import { scheduleInWords } from '../schedule/in-words.ts'
@@ -66,7 +67,7 @@ async function applied(
   { hint }: BringIn,
 ): Promise<Changed[]> {
   try {
-    return await store.apply(changes, { actor })
+    return await store.do(applyChanges, changes, { actor })
   } catch (error) {
     if (!(error instanceof BelfryError) || error.code !== 'conflict') throw error
     const { message, details, cause } = error

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { QueueUse } from '../../store/port.ts'
+import { deleteQueue } from '../../store/queues/delete-queue.ts'
 import type { Counted } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
@@ -27,7 +28,7 @@ export const remove = operation({
   examples: [{ name: 'mail' }],
   async run(context, { name }) {
     const { store, actor } = context
-    const answer = await store.deleteQueue(name, { actor })
+    const answer = await store.do(deleteQueue, name, { actor })
     switch (answer.answer) {
       case 'deleted':
         return { name, deleted: true as const }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { drainQueue } from '../../store/lease-to-host.ts'
 import { queueName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
@@ -33,7 +34,7 @@ export const drain = operation({
   async run(context, { name, ...given }) {
     const request = requestOf(context, { ...given, queue: name })
     const reclaimed = await reclaimFirst(context, request.queue)
-    const answer = await context.store.drain(request)
+    const answer = await context.store.do(drainQueue, request)
     for (const { runId } of answer.leases) void context.waits.look(runId)
     return {
       runs: answer.leases.map(leasedRunOf),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { Policy } from '../../core/policy.ts'
+import { queueVersions } from '../../store/reads/queue.ts'
 import type { VersionView } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -102,7 +103,7 @@ export const diff = operation({
 })
 
 async function versionsOf(context: OperationContext, name: string): Promise<VersionView<Policy | null>[]> {
-  const known = await context.store.read.queueVersions(name)
+  const known = await context.store.look(queueVersions, name)
   return known.length === 0 ? throwAbsentQueue(context, name) : known
 }
 

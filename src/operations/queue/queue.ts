@@ -3,6 +3,8 @@ import { BelfryError } from '../../core/error.ts'
 import { firstPolicy } from '../../core/first-policy.ts'
 import { defaultQueue, type Policy } from '../../core/policy.ts'
 import type { QueueChange } from '../../store/port.ts'
+import { setQueue } from '../../store/queues/set-queue.ts'
+import { findQueue, listQueues } from '../../store/reads/queue.ts'
 import type { QueueView } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -86,7 +88,7 @@ const get = operation({
   examples: [{ name: 'default' }],
   async run(context, { name }) {
     const { store, defaultMaxConcurrent } = context
-    if (name !== defaultQueue || (await store.read.queue(name)) !== null) return present(context, name)
+    if (name !== defaultQueue || (await store.look(findQueue, name)) !== null) return present(context, name)
     // Work that names no queue creates it, so that its defaults hold already.
     const policy = firstPolicy({ defaultMaxConcurrent }, name)
     return { name, policy, policyVersion: 0, paused: null, inFlight: 0, createdAt: null }
@@ -110,7 +112,7 @@ const list = operation({
   doors: everyDoor,
   examples: [{}, { after: 'default', limit: 20 }],
   nextPage: behindLast<Queue>(({ name }) => ({ after: name })),
-  run: ({ store }, page) => store.read.queues({ limit: limitDefault, ...onlyGiven(page) }),
+  run: ({ store }, page) => store.look(listQueues, { limit: limitDefault, ...onlyGiven(page) }),
 })
 
 const pause = operation({
@@ -156,11 +158,11 @@ const resume = operation({
 
 /** The policy that a queue has, or would have if it were made now. */
 async function policyOf(context: OperationContext, name = defaultQueue): Promise<Policy> {
-  return (await context.store.read.queue(name))?.policy ?? firstPolicy(context, name)
+  return (await context.store.look(findQueue, name))?.policy ?? firstPolicy(context, name)
 }
 
 async function present(context: OperationContext, name: string): Promise<QueueView> {
-  return (await context.store.read.queue(name)) ?? throwAbsentQueue(context, name)
+  return (await context.store.look(findQueue, name)) ?? throwAbsentQueue(context, name)
 }
 
 async function change(
@@ -168,7 +170,7 @@ async function change(
   name: string,
   what: Omit<QueueChange, 'actor'>,
 ): Promise<QueueWritten> {
-  const answer = await store.setQueue(name, { ...what, actor })
+  const answer = await store.do(setQueue, name, { ...what, actor })
   if (answer.answer !== 'version-differs') return answer
   const version = answer.queue?.policyVersion ?? 0
   throw new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${what.ifVersion}.`, {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queueStats } from '../../store/reads/queue-stats.ts'
 import type { Counted, QueueStats } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
@@ -61,5 +62,5 @@ export const stats = operation({
   doors: everyDoor,
   examples: [{ name: 'default' }],
   run: async (context, { name }) =>
-    (await context.store.read.queueStats(name)) ?? (await throwAbsentQueue(context, name)),
+    (await context.store.look(queueStats, name)) ?? (await throwAbsentQueue(context, name)),
 })

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { fireRoutine } from '../../store/fire-routine.ts'
+import { findRoutine } from '../../store/reads/routine.ts'
+import { findSchedule } from '../../store/reads/schedule.ts'
 import type { NewEvent } from '../../store/routine-steps.ts'
 import { throwAbsentRoutine } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -48,10 +51,10 @@ export const fire = operation({
 async function refuseUnsigned(context: OperationContext, name: string): Promise<void> {
   const { scope, actor, store } = context
   if (scope === undefined || scope === 'admin') return
-  const spec = (await store.read.routine(name))?.spec
+  const spec = (await store.look(findRoutine, name))?.spec
   if (spec?.signing !== undefined) throw unsigned(name, scope)
   if (actor.door !== 'mcp' || spec === undefined) return
-  const schedule = spec.schedule === undefined ? null : await store.read.schedule(spec.schedule)
+  const schedule = spec.schedule === undefined ? null : await store.look(findSchedule, spec.schedule)
   refuseOtherPayload(context, spec.run?.target ?? schedule?.spec.target)
 }
 
@@ -73,7 +76,7 @@ export async function takeEvent(context: OperationContext, { name, ...event }: S
   const answer = await inWordsOf(
     'The event',
     (problem) => problem,
-    () => store.fireRoutine(name, { ...event, actor }),
+    () => store.do(fireRoutine, name, { ...event, actor }),
   )
   return answer.answer === 'not-found' ? throwAbsentRoutine(context, name) : takenOf(answer)
 }

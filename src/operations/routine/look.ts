@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseId } from '../../core/id.ts'
+import { listRoutineEvents, listRoutines } from '../../store/reads/routine.ts'
 import { presentRoutine, throwAbsentRoutine } from '../absent.ts'
 import { limit } from '../fields.ts'
 import { noted } from '../note.ts'
@@ -44,7 +45,7 @@ export const list = operation({
   output: z.array(routineSaid),
   errors: ['invalid'],
   examples: [{}, { after: 'a', limit: 20 }],
-  run: async ({ store }, page) => (await store.read.routines(onlyGiven(page))).map(routineOf),
+  run: async ({ store }, page) => (await store.look(listRoutines, onlyGiven(page))).map(routineOf),
 })
 
 const eventsMax = 100
@@ -67,7 +68,7 @@ export const events = operation({
   output: z.array(eventSaid),
   examples: [{ name: 'deploy' }, { name: 'deploy', limit: 5 }],
   async run(context, { name, ...page }) {
-    const found = await context.store.read.routineEvents(name, onlyGiven(page))
+    const found = await context.store.look(listRoutineEvents, name, onlyGiven(page))
     return found === null ? throwAbsentRoutine(context, name) : found.map(eventOf)
   },
 })

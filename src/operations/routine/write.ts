@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { findSchedule } from '../../store/reads/schedule.ts'
+import { createRoutine, deleteRoutine, switchRoutine } from '../../store/routine.ts'
 import type { RoutineSwitch } from '../../store/routine-steps.ts'
 import { presentRoutine, throwAbsentRoutine, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -51,7 +53,7 @@ export const create = operation({
     const written = await inWordsOf(
       'The routine',
       (problem) => problem,
-      () => store.createRoutine({ name, spec, ...onlyGiven({ disabledReason }) }, { actor }),
+      () => store.do(createRoutine, { name, spec, ...onlyGiven({ disabledReason }) }, { actor }),
     )
     if (written.answer === 'exists') throw taken(name)
     return { created: written.answer === 'created', ...routineOf(written.routine) }
@@ -60,7 +62,7 @@ export const create = operation({
 
 /** A name that nobody has is most often misspelt. What is deleted later shows in the events. */
 async function refuseAbsentSchedule(context: OperationContext, name: string): Promise<void> {
-  const found = await context.store.read.schedule(name)
+  const found = await context.store.look(findSchedule, name)
   if (found === null || found.deletedAt !== null) await throwAbsentSchedule(context, name)
 }
 
@@ -87,7 +89,7 @@ export const remove = operation({
   examples: [{ name: 'deploy' }],
   async run(context, { name }) {
     const { store, actor } = context
-    const answer = await store.deleteRoutine(name, { actor })
+    const answer = await store.do(deleteRoutine, name, { actor })
     return answer === 'deleted' ? { name, deleted: true as const } : throwAbsentRoutine(context, name)
   },
 })
@@ -124,6 +126,6 @@ async function switched(
   disabledReason: RoutineSwitch['disabledReason'],
 ): Promise<Routine> {
   const { store, actor } = context
-  const answer = await store.switchRoutine(name, { disabledReason, actor })
+  const answer = await store.do(switchRoutine, name, { disabledReason, actor })
   return answer === 'not-found' ? throwAbsentRoutine(context, name) : routineOf(await presentRoutine(context, name))
 }

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { isEnded } from '../../core/run-state.ts'
+import { listAttempts } from '../../store/reads/attempts.ts'
+import { findQueue } from '../../store/reads/queue.ts'
+import { findRun } from '../../store/reads/run.ts'
+import { findSchedule, listLedger } from '../../store/reads/schedule.ts'
 import type { LedgerView, RunView, ScheduleView } from '../../store/view.ts'
 import { presentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -42,7 +46,7 @@ export const explain = operation({
   doors: everyDoor,
   examples: [{ id: 'r-11' }],
   async run(context, { id, schedule }) {
-    const run = await context.store.read.run(id)
+    const run = await context.store.look(findRun, id)
     if (run !== null) return explained(context, run)
     if (schedule === undefined) throw absentRun(id)
     return pruned(context, id, await presentSchedule(context, schedule))
@@ -54,9 +58,9 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
   const fleet = await fleetOf(context)
   const [standing, views, queue, schedule] = await Promise.all([
     standingOf(context, run, fleet),
-    store.read.attempts(run.id),
-    store.read.queue(run.queue),
-    run.scheduleId === null ? null : store.read.schedule(run.scheduleId),
+    store.look(listAttempts, run.id),
+    store.look(findQueue, run.queue),
+    run.scheduleId === null ? null : store.look(findSchedule, run.scheduleId),
   ])
   const policy = queue?.policy ?? null
   const attempts = attemptsTold({ run, attempts: views, policy, fleet })
@@ -85,7 +89,7 @@ const ledgerLookedAt = 1_000
 
 /** What the ledger of its schedule keeps of a run that is gone. */
 async function pruned(context: OperationContext, id: string, schedule: ScheduleView): Promise<RunExplained> {
-  const rows = await context.store.read.ledger(schedule.id, { limit: ledgerLookedAt })
+  const rows = await context.store.look(listLedger, schedule.id, { limit: ledgerLookedAt })
   const row = rows.find((one) => one.runId === id)
   if (row === undefined) throw absentRun(id, schedule.spec.name)
   const fleet = await fleetOf(context)
@@ -144,7 +148,7 @@ async function scheduleAround(
   { now }: Fleet,
 ): Promise<ScheduleAround | null> {
   if (schedule === null) return null
-  const rows = occurrenceAt === null ? [] : await context.store.read.ledger(schedule.id, { limit: rowsAround })
+  const rows = occurrenceAt === null ? [] : await context.store.look(listLedger, schedule.id, { limit: rowsAround })
   // A page that does not reach back to this occurrence does not have the row that follows it either.
   const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
   const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []

@@ -1,5 +1,9 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { listAttempts } from '../../store/reads/attempts.ts'
+import { readOutput } from '../../store/reads/output.ts'
+import { findQueue } from '../../store/reads/queue.ts'
+import { listRuns } from '../../store/reads/runs.ts'
 import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, name, runId } from '../fields.ts'
@@ -45,7 +49,7 @@ export const get = operation({
     const id = value.id as string
     if (waitMs !== undefined) await untilEnded(context, id, { timeoutMs: waitMs, signal })
     const run = runOf(await presentRun(context, id))
-    return value.output === true ? { ...run, output: await context.store.read.output(id) } : run
+    return value.output === true ? { ...run, output: await context.store.look(readOutput, id) } : run
   },
 })
 
@@ -83,12 +87,12 @@ export const list = operation({
   nextPage: ({ next }) => (next === null ? null : { before: next }),
   async run(context, filter) {
     const { queue, schedule } = filter
-    const { read } = context.store
+    const { store } = context
     try {
-      return listOf(await read.runs({ limit: limitDefault, ...onlyGiven(filter) }))
+      return listOf(await store.look(listRuns, { limit: limitDefault, ...onlyGiven(filter) }))
     } catch (error) {
       if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
-      if (queue !== undefined && (await read.queue(queue)) === null) return throwAbsentQueue(context, queue)
+      if (queue !== undefined && (await store.look(findQueue, queue)) === null) return throwAbsentQueue(context, queue)
       return throwAbsentSchedule(context, schedule ?? '')
     }
   },
@@ -105,7 +109,7 @@ export const attempts = operation({
   output: z.array(attemptSaid),
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
-    const found = await context.store.read.attempts(id)
+    const found = await context.store.look(listAttempts, id)
     if (found.length === 0) await presentRun(context, id)
     return found
   },
@@ -128,7 +132,7 @@ export const output = operation({
   output: outputSaid.nullable().describe('Null where nothing was put out.'),
   examples: [{ id: 'r-11' }, { id: 'r-11', attempt: 2 }],
   async run(context, { id, attempt }) {
-    const found = await context.store.read.output(id, attempt)
+    const found = await context.store.look(readOutput, id, attempt)
     if (found === null) await presentRun(context, id)
     return found
   },

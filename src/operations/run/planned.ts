@@ -1,5 +1,6 @@
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { RunSource } from '../../store/port.ts'
+import { listHints, scheduleVersions } from '../../store/reads/schedule.ts'
 import type { DecisionView, HintView, LedgerView, RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
@@ -91,7 +92,7 @@ async function toldPlan(context: OperationContext, schedule: ScheduleView | null
 }
 
 function hintsOf({ store }: OperationContext, { id }: ScheduleView): Promise<HintView[]> {
-  return store.read.hints(id)
+  return store.look(listHints, id)
 }
 
 async function specOf(
@@ -100,6 +101,6 @@ async function specOf(
   wanted: number,
 ): Promise<ScheduleSpec | null> {
   if (version === wanted) return spec
-  const versions = await store.read.scheduleVersions(id)
+  const versions = await store.look(scheduleVersions, id)
   return versions.find((one) => one.version === wanted)?.content ?? null
 }

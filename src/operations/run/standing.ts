@@ -1,5 +1,9 @@
 import type { PlannedRun } from '../../core/plan.ts'
 import { isEnded } from '../../core/run-state.ts'
+import { leasesOfWorkers } from '../../store/reads/lease.ts'
+import { findRun } from '../../store/reads/run.ts'
+import { listRuns } from '../../store/reads/runs.ts'
+import { findSchedule } from '../../store/reads/schedule.ts'
 import type { RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { deathOf, type Fleet, type Takers, takersAmong, takersOf, workerName } from '../explain/fleet.ts'
@@ -58,7 +62,7 @@ const holdersShownMax = 5
 export async function standingOf(context: OperationContext, run: RunView, fleet: Fleet): Promise<RunStanding> {
   const place = await placeOf(context.store, run, fleet)
   const code = await codeOf(context, run, place, fleet)
-  const schedule = run.scheduleId === null ? null : await context.store.read.schedule(run.scheduleId)
+  const schedule = run.scheduleId === null ? null : await context.store.look(findSchedule, run.scheduleId)
   const holders = await holdersOf(context, run, code, place)
   const waiting: Waiting = {
     until: untilOf(code, run, place, schedule),
@@ -93,7 +97,7 @@ async function areBusy({ store }: OperationContext, queue: string, own: PlannedR
   const able = takersAmong(own.target, queue, live)
   if (able.length === 0 || able.some(({ slots }) => slots === null)) return false
   const ids = able.map(({ id }) => id)
-  const held = await store.read.leasesOfWorkers(ids, leasesLookedAt)
+  const held = await store.look(leasesOfWorkers, ids, leasesLookedAt)
   const taken = (id: string) => held.filter(({ workerId }) => workerId === id).length
   return able.every(({ id, slots }) => taken(id) >= (slots ?? Number.POSITIVE_INFINITY))
 }
@@ -137,15 +141,15 @@ async function holdersOf(context: OperationContext, run: RunView, code: RunCode,
 
 /** The runs of its schedule that it may not overlap. */
 async function blockersOf({ store }: OperationContext, { id, scheduleId, waitsFor }: RunView): Promise<string[]> {
-  const named = waitsFor === null ? null : await store.read.run(waitsFor)
+  const named = waitsFor === null ? null : await store.look(findRun, waitsFor)
   if (named !== null && !isEnded(named.status) && named.status !== 'parked') return [named.id]
   if (scheduleId === null) return []
-  const { runs } = await store.read.runs({ schedule: scheduleId, status: 'leased', limit: holdersShownMax })
+  const { runs } = await store.look(listRuns, { schedule: scheduleId, status: 'leased', limit: holdersShownMax })
   return runs.map((other) => other.id).filter((other) => other !== id)
 }
 
 async function shown({ store }: OperationContext, ids: readonly string[], fleet: Fleet): Promise<Holder[]> {
-  const runs = await Promise.all(ids.map((id) => store.read.run(id)))
+  const runs = await Promise.all(ids.map((id) => store.look(findRun, id)))
   return runs.flatMap((run) => {
     if (run === null) return []
     const { id, lease } = run

@@ -1,5 +1,9 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { cancelRun } from '../../store/runs/cancel-run.ts'
+import { reprioritiseRun } from '../../store/runs/reprioritise-run.ts'
+import { resetRun } from '../../store/runs/reset-run.ts'
+import { retryRun } from '../../store/runs/retry-run.ts'
 import { absentRun, presentRun } from '../absent.ts'
 import { priority, reason, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -31,7 +35,7 @@ export const cancel = operation({
   }),
   examples: [{ id: 'r-11' }, { id: 'r-11', reason: 'The order was withdrawn.' }],
   async run(context, { id, reason: why = `asked for by ${context.actor.name}` }) {
-    const answer = await context.store.cancel(id, why)
+    const answer = await context.store.do(cancelRun, id, why)
     if (answer === 'not-found') throw absentRun(id)
     void context.waits.look(id)
     return { answer }
@@ -56,7 +60,7 @@ export const retry = operation({
   }),
   examples: [{ id: 'r-11' }, { id: 'r-11', latest: true }],
   async run(context, { id, ...how }) {
-    const answer = await context.store.retry(id, onlyGiven(how))
+    const answer = await context.store.do(retryRun, id, onlyGiven(how))
     switch (answer.answer) {
       case 'created':
       case 'reset':
@@ -94,7 +98,7 @@ export const reprioritise = operation({
   }),
   examples: [{ id: 'r-11', priority: 5 }],
   async run({ store, actor }, { id, priority: wanted }) {
-    const answer = await store.reprioritise(id, wanted, { actor })
+    const answer = await store.do(reprioritiseRun, id, wanted, { actor })
     switch (answer.answer) {
       case 'moved':
       case 'unchanged':
@@ -120,7 +124,7 @@ export const reset = operation({
   output: z.strictObject({ id: text('The id of the run.'), status: z.literal('ready').describe('Always ready.') }),
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
-    const answer = await context.store.reset(id)
+    const answer = await context.store.do(resetRun, id)
     if (answer === 'not-found') throw absentRun(id)
     if (answer === 'ready') return { id, status: 'ready' as const }
     const { status } = await presentRun(context, id)

@@ -4,6 +4,7 @@ import { BelfryError, isPassing } from '../../core/error.ts'
 import { isEnded } from '../../core/run-state.ts'
 import type { Events } from '../../engine/events.ts'
 import type { Store } from '../../store/port.ts'
+import { findRun } from '../../store/reads/run.ts'
 import type { RunView } from '../../store/view.ts'
 import { absentRun } from '../absent.ts'
 import { LeaseWaits } from '../sched/lease-waits.ts'
@@ -94,7 +95,7 @@ export class Waits {
   async look(id: string): Promise<void> {
     if (!this.#waiters.has(id)) return
     try {
-      const run = await this.#store.read.run(id)
+      const run = await this.#store.look(findRun, id)
       if (run === null) this.#tell(id, ({ fail }) => fail(absentRun(id)))
       else if (isEnded(run.status) || run.status === 'parked') this.#tell(id, ({ answer }) => answer(run))
     } catch (error) {

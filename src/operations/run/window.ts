@@ -3,6 +3,8 @@ import { defaultPolicy } from '../../core/policy.ts'
 import { isEnded } from '../../core/run-state.ts'
 import { needOf } from '../../core/target.ts'
 import type { Store } from '../../store/port.ts'
+import { planInput } from '../../store/reads/plan-input.ts'
+import { findQueue } from '../../store/reads/queue.ts'
 import type { PlanWindow, QueueView, RunView } from '../../store/view.ts'
 import { type Fleet, workersFor } from '../explain/fleet.ts'
 
@@ -29,9 +31,9 @@ const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'r
  * were not looked at, but where nothing does, nobody knows whether it goes.
  */
 export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise<Place> {
-  const queue = await store.read.queue(run.queue)
+  const queue = await store.look(findQueue, run.queue)
   const isPlanned = !isEnded(run.status) && queue !== null && queue.policy !== null
-  const window = isPlanned ? await store.read.planInput(run.queue, windowMax) : emptyAt(fleet.now)
+  const window = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
   const found = window.runs.find(({ id }) => id === run.id)
   const own = found ?? plannedRunOf(run)
   const runs = found === undefined ? [...window.runs, own] : window.runs

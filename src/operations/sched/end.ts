@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Outcome } from '../../core/verdict.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { OperationContext } from '../context.ts'
 import { reason } from '../fields.ts'
 import { instant, over } from '../instant.ts'
@@ -78,7 +79,7 @@ export const release = operation({
     { lease: exampleLease, failed: true, reason: 'no such customer', fatal: true },
   ],
   async judge(context, { value, problems: found }) {
-    const problems = [...found, ...contradictions(value, await context.store.read.now())]
+    const problems = [...found, ...contradictions(value, await context.store.look(clockNow))]
     refuse(subjectOf('a release'), problems)
     const { lease, failed, reason: why, retryAt, fatal, retryable } = value
     if (failed !== true) return end(context, lease as string, { kind: 'released' })

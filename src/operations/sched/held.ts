@@ -1,6 +1,9 @@
 import { BelfryError } from '../../core/error.ts'
 import type { HeldRun } from '../../store/host-steps.ts'
 import type { Settled } from '../../store/port.ts'
+import { listAttempts } from '../../store/reads/attempts.ts'
+import { heldRuns } from '../../store/reads/lease.ts'
+import { findRun } from '../../store/reads/run.ts'
 import type { AttemptView, RunView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { isoText } from '../instant.ts'
@@ -17,7 +20,10 @@ export type Holding =
  */
 export async function holdingsOf(context: OperationContext, ids: readonly string[]): Promise<Holding[]> {
   const named = ids.map((id) => leasePartsOf(id) as LeaseParts)
-  const held = await context.store.read.heldRuns(named.map(({ runId }) => runId))
+  const held = await context.store.look(
+    heldRuns,
+    named.map(({ runId }) => runId),
+  )
   const byRun = new Map(held.map((run) => [run.runId, run]))
   return Promise.all(
     named.map(async (parts): Promise<Holding> => {
@@ -36,7 +42,7 @@ export async function holdingsOf(context: OperationContext, ids: readonly string
  */
 async function isForWorkers({ actor, scope, store }: OperationContext, { runId }: LeaseParts): Promise<boolean> {
   if (actor.door !== 'mcp' || scope === undefined || scope === 'admin') return false
-  const target = (await store.read.run(runId))?.target ?? null
+  const target = (await store.look(findRun, runId))?.target ?? null
   return target !== null
 }
 
@@ -64,14 +70,14 @@ export async function refusedEnd(context: OperationContext, parts: LeaseParts, s
 /** That a lease is over, with what became of its attempt and how its run stands now. */
 export async function overError({ store }: OperationContext, parts: LeaseParts): Promise<BelfryError> {
   const { runId, fence } = parts
-  const run = await store.read.run(runId)
+  const run = await store.look(findRun, runId)
   if (run === null) {
     return new BelfryError('not-found', `There is no run ${runId}, or not any more.`, {
       hint: 'Its lease is over, and retention may have removed it since.',
       details: { runId, fence },
     })
   }
-  const attempt = (await store.read.attempts(runId)).find((each) => each.fence === fence)
+  const attempt = (await store.look(listAttempts, runId)).find((each) => each.fence === fence)
   if (attempt === undefined) return strange(parts)
   const { outcome, endedAt, reason } = attempt
   return new BelfryError('conflict', `Lease ${fence} of run ${runId} is over: ${endSaid(attempt)}; ${nowSaid(run)}.`, {

@@ -2,6 +2,8 @@ import type { Clock } from '../../core/clock.ts'
 import { isPassing } from '../../core/error.ts'
 import type { Capabilities } from '../../core/plan.ts'
 import type { Store } from '../../store/port.ts'
+import { nextInstants } from '../../store/reads/next-instants.ts'
+import { workAhead } from '../../store/reads/queue.ts'
 
 /** What a host waits for. */
 interface Wanted {
@@ -133,13 +135,12 @@ export class LeaseWaits {
 
   /** Serves every line that has something; answers how long there will be nothing new to see. */
   async #serveLines(): Promise<number> {
-    const { read } = this.#store
-    const { now, leaseExpiresAt } = await read.nextInstants()
+    const { now, leaseExpiresAt } = await this.#store.look(nextInstants)
     // An expired lease is taken back by the next host that asks.
     const isExpired = leaseExpiresAt !== null && leaseExpiresAt <= now
     let nextMs = pollMs
     for (const lines of this.#linesByCan()) {
-      const ahead = await read.workAhead(lines[0]?.can)
+      const ahead = await this.#store.look(workAhead, lines[0]?.can)
       if (ahead.nextAt !== null) nextMs = Math.min(nextMs, ahead.nextAt - ahead.now)
       for (const line of lines) {
         if (isExpired || ahead.queues.includes(line.queue)) await this.#serve(line)

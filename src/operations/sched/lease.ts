@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { leaseToHost } from '../../store/lease-to-host.ts'
 import type { LeaseName, Reclaimed } from '../../store/port.ts'
+import { findQueue } from '../../store/reads/queue.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { key } from '../fields.ts'
@@ -70,7 +72,7 @@ async function leasedNow(context: OperationContext, given: LeaseRequest): Promis
   const { requestKey } = given
   const request = requestOf(context, given)
   const reclaimed = await reclaimFirst(context, request.queue)
-  const answer = await context.store.leaseToHost({ ...request, ...onlyGiven({ key: requestKey }) })
+  const answer = await context.store.do(leaseToHost, { ...request, ...onlyGiven({ key: requestKey }) })
   if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
   const { leases, repeated } = answer
   const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
@@ -144,7 +146,7 @@ export const reclaim = operation({
   examples: [{}, { queue: 'mail' }],
   async run(context, { queue: given, limit = reclaimMax }) {
     const name = queueOf(given)
-    if ((await context.store.read.queue(name)) === null) return throwAbsentQueue(context, name)
+    if ((await context.store.look(findQueue, name)) === null) return throwAbsentQueue(context, name)
     const reclaimed = await context.store.reclaim({ queue: name, limit })
     for (const { runId } of reclaimed) void context.waits.look(runId)
     return { queue: name, reclaimed, more: reclaimed.length === limit }

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { firstPolicy } from '../../core/first-policy.ts'
 import { type LeasePlan, type PlanInput, type PlannedRun, planLeases, type SkipReason } from '../../core/plan.ts'
+import { planInput } from '../../store/reads/plan-input.ts'
+import { findQueue } from '../../store/reads/queue.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { OperationContext } from '../context.ts'
 import { instant } from '../instant.ts'
 import { noted } from '../note.ts'
@@ -136,8 +139,14 @@ export const plan = operation({
 
 /** A queue that does not exist yet is planned with its defaults: a host may start before the first work. */
 async function windowOf({ store, defaultMaxConcurrent }: OperationContext, name: string): Promise<Window> {
-  if ((await store.read.queue(name)) !== null) return { ...(await store.read.planInput(name, windowMax)), exists: true }
-  return { now: await store.read.now(), runs: [], policy: firstPolicy({ defaultMaxConcurrent }, name), exists: false }
+  if ((await store.look(findQueue, name)) !== null)
+    return { ...(await store.look(planInput, name, windowMax)), exists: true }
+  return {
+    now: await store.look(clockNow),
+    runs: [],
+    policy: firstPolicy({ defaultMaxConcurrent }, name),
+    exists: false,
+  }
 }
 
 interface Window extends PlanInput {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { BelfryError } from '../../core/error.ts'
 import type { HeldRun } from '../../store/host-steps.ts'
 import type { Renewal } from '../../store/port.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { OperationContext } from '../context.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { flag, instantSaid, outputOf, text } from '../output.ts'
@@ -103,8 +104,8 @@ async function renewHeld({ store }: OperationContext, held: readonly HeldRun[]):
 }
 
 /** Where the policy cannot be read, a lease must not grow by it; what is left of it is all there is. */
-async function lengthLeft({ read }: OperationContext['store'], { expiresAt }: HeldRun): Promise<number> {
-  return Math.max(1, expiresAt - (await read.now()))
+async function lengthLeft(store: OperationContext['store'], { expiresAt }: HeldRun): Promise<number> {
+  return Math.max(1, expiresAt - (await store.look(clockNow)))
 }
 
 function renewedOf(lease: string, { expiresAt, cancelRequestedAt }: Renewal & { readonly renewed: true }): Renewed {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { resetRun } from '../../store/runs/reset-run.ts'
 import type { OperationContext } from '../context.ts'
 import { name, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -118,7 +119,7 @@ async function resetAll({ store }: OperationContext, ids: readonly string[]): Pr
   const reset: string[] = []
   const left: { id: string; why: string }[] = []
   for (const id of new Set(ids)) {
-    const answer = await store.reset(id)
+    const answer = await store.do(resetRun, id)
     if (answer === 'ready') reset.push(id)
     else left.push({ id, why: answer === 'not-found' ? noSuchRun : 'it is not parked' })
   }

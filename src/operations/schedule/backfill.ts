@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { backfillSchedule } from '../../store/backfill.ts'
 import type { BackfillAnswer, LeftInstant } from '../../store/backfill-steps.ts'
+import { clockNow } from '../../store/statement.ts'
 import { throwAbsentSchedule } from '../absent.ts'
 import { scheduleName } from '../fields.ts'
 import { instant, isoText } from '../instant.ts'
@@ -93,7 +95,7 @@ export const backfill = operation({
         expected: `after \`from\`, which is ${isoText(from)}`,
       })
     }
-    const now = await store.read.now()
+    const now = await store.look(clockNow)
     if (to !== undefined && to > now) {
       problems.push({
         field: 'to',
@@ -103,7 +105,7 @@ export const backfill = operation({
     }
     refuse('The backfill', problems)
     const asked = { from: from as number, to: to as number }
-    const answer = await store.backfill(name as string, { ...asked, ...onlyGiven({ again }) })
+    const answer = await store.do(backfillSchedule, name as string, { ...asked, ...onlyGiven({ again }) })
     if (answer.answer === 'not-found') return throwAbsentSchedule(context, name as string)
     if (answer.answer !== 'made') throw refusal('The backfill', [problemOf(answer)])
     const { made, left, kept } = answer

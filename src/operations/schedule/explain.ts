@@ -2,6 +2,11 @@ import { z } from 'zod'
 import { overlapOf } from '../../core/overlap.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import { backedOffEveryMs } from '../../core/timing.ts'
+import { planInput } from '../../store/reads/plan-input.ts'
+import { findQueue } from '../../store/reads/queue.ts'
+import { findRun } from '../../store/reads/run.ts'
+import { listRuns } from '../../store/reads/runs.ts'
+import { listHints, listLedger, scheduleVersions } from '../../store/reads/schedule.ts'
 import type { ScheduleView } from '../../store/view.ts'
 import { presentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -48,8 +53,8 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const { now } = fleet
   const [awaited, hints, rows, live, lane, spec, failure] = await Promise.all([
     awaitedOf(context, schedule, fleet),
-    store.read.hints(name),
-    store.read.ledger(name, { limit: endsShownMax }),
+    store.look(listHints, name),
+    store.look(listLedger, name, { limit: endsShownMax }),
     liveRunsOf(context, schedule),
     laneOf(context, schedule),
     specOf(context, name, schedule),
@@ -90,14 +95,14 @@ async function explained(context: OperationContext, name: string, schedule: Sche
 
 /** The run whose end a fixed delay waits for, and how that run stands. */
 async function awaitedOf(context: OperationContext, schedule: ScheduleView, fleet: Fleet): Promise<AwaitedRun | null> {
-  const run = schedule.waitsFor === null ? null : await context.store.read.run(schedule.waitsFor)
+  const run = schedule.waitsFor === null ? null : await context.store.look(findRun, schedule.waitsFor)
   return run === null ? null : awaitedRun(run, await runStandingOf(context, run, fleet))
 }
 
 async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Promise<string[]> {
   const statuses = ['leased', 'ready', 'held'] as const
   const pages = await Promise.all(
-    statuses.map((status) => store.read.runs({ schedule: id, status, limit: liveShownMax })),
+    statuses.map((status) => store.look(listRuns, { schedule: id, status, limit: liveShownMax })),
   )
   return pages.flatMap(({ runs }) => runs.map((run) => run.id)).slice(0, liveShownMax)
 }
@@ -105,13 +110,13 @@ async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Pr
 /** What the queue of a schedule has to say about its runs. */
 async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   const name = spec.queue ?? 'default'
-  const queue = await store.read.queue(name)
+  const queue = await store.look(findQueue, name)
   if (queue === null) return { isStopped: false, policy: null, notes: [] }
   if (queue.policy === null) {
     const note = `The policy of its queue ${name} cannot be read: its runs would wait there.`
     return { isStopped: false, policy: null, notes: [note] }
   }
-  const { paused: isStopped } = await store.read.planInput(name, 1)
+  const { paused: isStopped } = await store.look(planInput, name, 1)
   const { paused } = queue
   const notes =
     paused === null ? [] : [`Its queue ${name} is paused (${clause(paused.reason)}): its runs would wait there.`]
@@ -122,7 +127,7 @@ async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
 async function specOf({ store }: OperationContext, name: string, schedule: ScheduleView): Promise<ScheduleSpec | null> {
   const { nextDecision, version, spec } = schedule
   if (nextDecision === null || nextDecision.version === version) return spec
-  const versions = await store.read.scheduleVersions(name)
+  const versions = await store.look(scheduleVersions, name)
   return versions.find((one) => one.version === nextDecision.version)?.content ?? null
 }
 

@@ -1,4 +1,7 @@
 import type { Store } from '../../store/port.ts'
+import { listAttempts } from '../../store/reads/attempts.ts'
+import { findRun } from '../../store/reads/run.ts'
+import { listLedger } from '../../store/reads/schedule.ts'
 import { clause } from '../explain/words.ts'
 import { shortText } from './plain-text.ts'
 
@@ -14,19 +17,19 @@ const rowsLookedAt = 20
 const reasonLengthMax = 200
 
 /** Null where its run is not kept any more, or lies further back than is looked. */
-export async function lastFailureOf({ read }: Store, nameOrId: string): Promise<LastFailure | null> {
-  const rows = await read.ledger(nameOrId, { limit: rowsLookedAt })
+export async function lastFailureOf(store: Store, nameOrId: string): Promise<LastFailure | null> {
+  const rows = await store.look(listLedger, nameOrId, { limit: rowsLookedAt })
   const row = rows.find(({ outcome }) => outcome === 'failed' || outcome === 'parked')
-  const run = row?.runId == null ? null : await read.run(row.runId)
+  const run = row?.runId == null ? null : await store.look(findRun, row.runId)
   if (run === null) return null
-  const reason = await reasonOf({ read }, run.id, run.end?.reason ?? run.parked?.reason ?? null)
+  const reason = await reasonOf(store, run.id, run.end?.reason ?? run.parked?.reason ?? null)
   return { runId: run.id, reason: reason === null ? null : clause(shortText(reason, reasonLengthMax)) }
 }
 
 /** A parked run that was reset is on its way again; its attempts still say why it was parked. */
-async function reasonOf({ read }: Pick<Store, 'read'>, runId: string, reason: string | null): Promise<string | null> {
+async function reasonOf(store: Store, runId: string, reason: string | null): Promise<string | null> {
   if (reason !== null) return reason
-  const attempts = await read.attempts(runId)
+  const attempts = await store.look(listAttempts, runId)
   return attempts.findLast((attempt) => attempt.reason !== null)?.reason ?? null
 }
 

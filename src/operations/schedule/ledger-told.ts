@@ -1,3 +1,4 @@
+import { findRun } from '../../store/reads/run.ts'
 import type { LedgerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 
@@ -12,7 +13,7 @@ export interface LedgerTold extends Omit<LedgerView, 'decision'> {
 export function ledgerTold({ store }: OperationContext, rows: readonly LedgerView[]): Promise<LedgerTold[]> {
   return Promise.all(
     rows.map(async ({ decision: _, ...row }) => {
-      const isRunKept = row.runId === null ? null : (await store.read.run(row.runId)) !== null
+      const isRunKept = row.runId === null ? null : (await store.look(findRun, row.runId)) !== null
       return { ...row, why: whyOf(row), isRunKept }
     }),
   )

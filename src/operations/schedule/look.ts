@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/schedule.ts'
+import { clockNow } from '../../store/statement.ts'
 import { presentSchedule } from '../absent.ts'
 import { limit, scheduleName } from '../fields.ts'
 import { instant } from '../instant.ts'
@@ -53,7 +55,7 @@ export const list = operation({
   nextPage: behindLast<Schedule>(({ id, name, deletedAt }) =>
     deletedAt === null ? { after: name } : { after: id, deleted: true },
   ),
-  run: async ({ store }, page) => (await store.read.schedules(onlyGiven(page))).map(scheduleOf),
+  run: async ({ store }, page) => (await store.look(listSchedules, onlyGiven(page))).map(scheduleOf),
 })
 
 const nextCountDefault = 10
@@ -71,7 +73,7 @@ export const next = operation({
   examples: [{ name: 'nightly', count: 5 }],
   async run(context, { name, count = nextCountDefault }) {
     const schedule = await presentSchedule(context, name)
-    return readUpcoming(context.store, { now: await context.store.read.now(), schedule, count })
+    return readUpcoming(context.store, { now: await context.store.look(clockNow), schedule, count })
   },
 })
 
@@ -94,7 +96,7 @@ export const history = operation({
   ],
   async run(context, { name, ...page }) {
     await presentSchedule(context, name)
-    return context.store.read.ledger(name, onlyGiven(page))
+    return context.store.look(listLedger, name, onlyGiven(page))
   },
 })
 
@@ -108,7 +110,7 @@ export const hints = operation({
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
-    return context.store.read.hints(name)
+    return context.store.look(listHints, name)
   },
 })
 
@@ -122,7 +124,7 @@ export const versions = operation({
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
-    const found = await context.store.read.scheduleVersions(name)
+    const found = await context.store.look(scheduleVersions, name)
     return found.map((version, index) => {
       const content = definitionOf(version.content)
       // Newest first: the one before it comes behind it.

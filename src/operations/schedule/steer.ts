@@ -1,5 +1,12 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { findSchedule } from '../../store/reads/schedule.ts'
+import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
+import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
+import { runNow } from '../../store/schedules/run-now.ts'
+import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
+import { clockNow } from '../../store/statement.ts'
 import { presentSchedule, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
@@ -44,7 +51,7 @@ export const remove = operation({
   examples: [{ name: 'nightly' }, { name: 'nightly', cancelLeased: true }],
   async run(context, { name, cancelLeased }) {
     const { store, actor } = context
-    const answer = await store.deleteSchedule(name, { ...onlyGiven({ cancelLeased }), actor })
+    const answer = await store.do(deleteSchedule, name, { ...onlyGiven({ cancelLeased }), actor })
     if (answer === 'not-found') return throwAbsentSchedule(context, name)
     context.waits.lookAtAll()
     return { name, deleted: true as const }
@@ -71,13 +78,13 @@ export const pause = operation({
     if (value.until !== undefined && forMs !== undefined) {
       problems.push({ field: 'until', problem: 'is given beside `for`', expected: 'only one of the two' })
     }
-    const now = await store.read.now()
+    const now = await store.look(clockNow)
     const until = forMs === undefined ? value.until : now + forMs
     if (until !== undefined && until <= now) problems.push(over('until', until, now))
     refuse('The pause', problems)
     const name = value.name as string
     const why = value.reason ?? `asked for by ${actor.name}`
-    const answer = await store.pauseSchedule(name, { ...onlyGiven({ until }), reason: why, actor })
+    const answer = await store.do(pauseSchedule, name, { ...onlyGiven({ until }), reason: why, actor })
     return answer === 'not-found' ? throwAbsentSchedule(context, name) : shown(context, name)
   },
 })
@@ -91,7 +98,7 @@ export const resume = operation({
   output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSaid }),
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
-    const answer = await context.store.resumeSchedule(name, { actor: context.actor })
+    const answer = await context.store.do(resumeSchedule, name, { actor: context.actor })
     if (answer === 'not-found') return throwAbsentSchedule(context, name)
     return { resumed: answer === 'resumed', schedule: await shown(context, name) }
   },
@@ -109,7 +116,7 @@ export const reset = operation({
   }),
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
-    const answer = await context.store.resetSchedule(name, { actor: context.actor })
+    const answer = await context.store.do(resetSchedule, name, { actor: context.actor })
     if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
     return { failureCount: answer.failureCount, schedule: await shown(context, name) }
   },
@@ -144,8 +151,9 @@ export const run = operation({
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
     // What a program reads decides what it does, and so does the body of a request that carries a secret.
-    if (how.payload !== undefined) refuseOtherPayload(context, (await context.store.read.schedule(name))?.spec.target)
-    const answer = await context.store.runNow(name, onlyGiven(how))
+    if (how.payload !== undefined)
+      refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
+    const answer = await context.store.do(runNow, name, onlyGiven(how))
     switch (answer.answer) {
       case 'created':
         return { id: answer.id, ...onlyGiven({ kept: answer.kept }) }
@@ -176,10 +184,10 @@ export const hint = operation({
   ],
   async judge(context, reading) {
     const { store, actor } = context
-    const given = readHint(reading, { now: await store.read.now(), author: actor.name })
+    const given = readHint(reading, { now: await store.look(clockNow), author: actor.name })
     const name = reading.value.name as string
     const translate = (problem: Problem) => inHintWords(problem, reading.given)
-    const answer = await inWordsOf('The hint', translate, () => store.hint(name, given))
+    const answer = await inWordsOf('The hint', translate, () => store.do(setHint, name, given))
     if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
     return { nextRunAt: answer.nextRunAt, waitsFor: answer.waitsFor }
   },
@@ -210,7 +218,7 @@ export const clearHints = operation({
   output: z.strictObject({ cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds that are gone.') }),
   examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
   async run(context, { name, kinds = hintKinds }) {
-    const answer = await context.store.clearHints(name, kinds)
+    const answer = await context.store.do(clearHintsOf, name, kinds)
     return answer === 'not-found' ? throwAbsentSchedule(context, name) : { cleared: kinds }
   },
 })

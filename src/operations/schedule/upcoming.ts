@@ -6,6 +6,7 @@ import type { ScheduleSpec } from '../../core/schedule.ts'
 import { dueAt } from '../../core/spread.ts'
 import { gridFor } from '../../core/wishes.ts'
 import type { Store } from '../../store/port.ts'
+import { listRuns } from '../../store/reads/runs.ts'
 import { type Foreseen, foresee, type PausedRun } from '../../store/schedules/foresee.ts'
 import type { ScheduleView } from '../../store/view.ts'
 
@@ -49,13 +50,13 @@ const pausedRunsMax = 100
 
 /** The next occurrences, with regard to runs that a pause holds back: what counts from their ends comes after them. */
 export async function readUpcoming(
-  { read }: Pick<Store, 'read'>,
+  store: Pick<Store, 'look'>,
   input: Omit<UpcomingInput, 'live'>,
 ): Promise<UpcomingRun[]> {
   const { id, paused } = input.schedule
   if (paused === null) return upcoming(input)
   const pages = await Promise.all(
-    (['held', 'leased'] as const).map((status) => read.runs({ schedule: id, status, limit: pausedRunsMax })),
+    (['held', 'leased'] as const).map((status) => store.look(listRuns, { schedule: id, status, limit: pausedRunsMax })),
   )
   const live = pages.flatMap(({ runs }) => runs)
   return upcoming({ ...input, live })

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { ScheduleSpec } from '../../core/schedule.ts'
 import type { PutAnswer } from '../../store/port.ts'
+import { findSchedule, scheduleVersions } from '../../store/reads/schedule.ts'
+import { putSchedule } from '../../store/schedules/put-schedule.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { ScheduleView } from '../../store/view.ts'
 import { throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
@@ -134,7 +137,7 @@ export const revert = operation({
   async run(context, { name, to, ifVersion, ifId, reason: why }) {
     const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
     const wanted = to ?? before.version - 1
-    const known = await context.store.read.scheduleVersions(name)
+    const known = await context.store.look(scheduleVersions, name)
     const found = known.find(({ version }) => version === wanted)
     if (found === undefined) throw noVersion(name, wanted, before.version)
     const spec = found.content
@@ -170,7 +173,7 @@ async function write(
 
 /** The schedule that has this name now. The store would also know a deleted one by its id. */
 async function namedSchedule({ store }: OperationContext, name: string): Promise<ScheduleView | null> {
-  const found = await store.read.schedule(name)
+  const found = await store.look(findSchedule, name)
   return found !== null && found.deletedAt === null && found.spec.name === name ? found : null
 }
 
@@ -187,12 +190,12 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
-  const now = await store.read.now()
+  const now = await store.look(clockNow)
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
   const answer = await inWordsOf(
     subject,
     (problem) => inWords(problem, given),
-    () => store.putSchedule(spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) }),
+    () => store.do(putSchedule, spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) }),
   )
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)
@@ -247,7 +250,7 @@ async function changesOf(
   if (answer !== 'updated') return changesBetween(schedule.spec, spec)
   const { version } = schedule
   if (before?.version === version - 1) return changesBetween(before.spec, schedule.spec)
-  const versions = await store.read.scheduleVersions(spec.name)
+  const versions = await store.look(scheduleVersions, spec.name)
   const last = versions.find((one) => one.version === version - 1)
   return last === undefined ? { changed: [], was: {} } : changesBetween(last.content, schedule.spec)
 }

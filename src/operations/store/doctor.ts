@@ -80,7 +80,7 @@ function isDamaged({ checks }: Diagnosis): boolean {
 
 /** What no check foresaw may come of damage: rows are missing, or hold what they cannot. Else it is a defect, and is thrown. */
 async function damageBehind({ store }: OperationContext, error: unknown): Promise<BelfryError> {
-  const damage = await store.read.health.damage().catch(() => null)
+  const damage = await store.damage().catch(() => null)
   if (damage === null) throw error
   const says = `${store.place} is damaged: ${damage}.`
   return new BelfryError('unavailable', says, { hint: integrity.next, details: { damaged: true }, cause: error })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Policy } from '../../core/policy.ts'
+import { findQueue } from '../../store/reads/queue.ts'
+import { clockNow } from '../../store/statement.ts'
 import { name, zone } from '../fields.ts'
 import { bringIn } from '../import/bring-in.ts'
 import { draftOfCrontab } from '../import/crontab.ts'
@@ -63,9 +65,9 @@ export const importCrontab = operation({
   ],
   async run(context, { text, queue = queueDefault, system = false, prefix = '', partial: isPartial, ...given }) {
     const { store } = context
-    const how = { system, zone: given.zone ?? context.zone, queue, prefix, now: await store.read.now() }
+    const how = { system, zone: given.zone ?? context.zone, queue, prefix, now: await store.look(clockNow) }
     const draft = draftOfCrontab(text, how)
-    const found = await store.read.queue(queue)
+    const found = await store.look(findQueue, queue)
     const isMade = draft.schedules.length > 0
     const left = [...draft.left, ...(isMade ? ofQueue(found?.policy ?? policy, queue) : [])]
     return bringIn(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { clockNow } from '../../store/statement.ts'
 import { name, zone } from '../fields.ts'
 import { bringIn } from '../import/bring-in.ts'
 import { together } from '../import/draft.ts'
@@ -59,7 +60,7 @@ export const importWorkflow = operation({
     if (queue === undefined && policy === undefined && tasks === undefined && problems.length === 0) {
       problems.push({ field: 'queue', problem: 'is missing', expected: 'it, or `policy`, or `tasks`' })
     }
-    const now = await context.store.read.now()
+    const now = await context.store.look(clockNow)
     const draft = together([
       ...(policy === undefined ? [] : [draftOfPolicy(policy, problems)]),
       ...(queue === undefined ? [] : [draftOfQueue(queue, { queue: into, problems })]),

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { type NoticeEvent, type Notify, noticeEvents } from '../../core/notice.ts'
 import type { NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
+import { findNotify, listNotices } from '../../store/reads/notice.ts'
+import { setNotify } from '../../store/set-notify.ts'
+import { testNotices } from '../../store/test-notice.ts'
 import { throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
 import { limit, limitDefault, name, scheduleName } from '../fields.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from '../notify-input.ts'
@@ -46,7 +49,7 @@ export const notify = operation({
     return inWordsOf(
       'The wish to be told',
       (problem) => problem,
-      () => store.setNotify(patch, { actor }),
+      () => store.do(setNotify, patch, { actor }),
     )
   },
 })
@@ -92,7 +95,7 @@ export const notifyTest = operation({
       problems.push({ field: 'queue', problem: 'is given beside `schedule`', expected: 'only one of the two' })
     }
     refuse('The test of notifications', problems)
-    const answer = await context.store.testNotices(onlyGiven(value))
+    const answer = await context.store.do(testNotices, onlyGiven(value))
     if (answer.answer === 'sent' && answer.sent.length > 0) return { sent: answer.sent }
     if (answer.answer === 'sent') throw noReceiver(value)
     return schedule === undefined ? throwAbsentQueue(context, queue ?? '') : throwAbsentSchedule(context, schedule)
@@ -166,7 +169,7 @@ export const notices = operation({
   examples: [{}, { before: '1767603600000.schedule.17.failure', limit: 10 }],
   nextPage: ({ next }) => (next === null ? null : { before: next }),
   async run({ store }, page) {
-    const notify = await store.read.notify()
-    return { notify, ...(await store.read.notices({ limit: limitDefault, ...onlyGiven(page) })) }
+    const notify = await store.look(findNotify)
+    return { notify, ...(await store.look(listNotices, { limit: limitDefault, ...onlyGiven(page) })) }
   },
 })

@@ -1,6 +1,9 @@
 import type { Capabilities } from '../../core/plan.ts'
 import type { ScheduleHealth, StoreCondition } from '../../store/health.ts'
 import type { Store } from '../../store/port.ts'
+import { scheduleHealth } from '../../store/reads/health/schedules.ts'
+import { listWorkers } from '../../store/reads/worker.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { WorkerView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
 import { workersFor } from '../explain/fleet.ts'
@@ -49,8 +52,12 @@ export class Patient {
   }
 
   static async receive(context: OperationContext, isDeep: boolean): Promise<Patient> {
-    const { read } = context.store
-    const [condition, workers, now] = [await read.health.condition(), await read.workers(), await read.now()]
+    const { store } = context
+    const [condition, workers, now] = [
+      await store.condition(),
+      await store.look(listWorkers),
+      await store.look(clockNow),
+    ]
     return new Patient(context, isDeep, { now, condition, workers })
   }
 
@@ -70,7 +77,7 @@ export class Patient {
     const schedules: ScheduleHealth[] = []
     while (schedules.length < schedulesMax) {
       const after = schedules.at(-1)?.name
-      const page = await this.store.read.health.schedules({
+      const page = await this.store.look(scheduleHealth, {
         limit: pageLimit,
         ...(after === undefined ? {} : { after }),
       })

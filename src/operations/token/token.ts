@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
+import { listTokens, scopeSaid } from '../../store/reads/token.ts'
+import { clockNow } from '../../store/statement.ts'
+import { createToken, revokeToken } from '../../store/token.ts'
 import type { TokenView } from '../../store/token-steps.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
 import { limit, limitDefault, name, newName } from '../fields.ts'
@@ -72,10 +75,11 @@ const create = operation({
     refuse('The token', problems)
     const { store, actor, randomHex } = context
     const { name: wanted, scope: given } = value as { name: string; scope?: Scope }
-    const scope = given ?? (await store.read.scopeSaid(wanted))?.scope ?? 'read'
+    const scope = given ?? (await store.look(scopeSaid, wanted))?.scope ?? 'read'
     const secret = randomHex(secretBytes)
-    const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.read.now()) + expiresMs }
-    const written = await store.createToken(
+    const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.look(clockNow)) + expiresMs }
+    const written = await store.do(
+      createToken,
       { name: wanted, hash: hashOfSecret(secret), scope, ...expiresAt },
       { actor },
     )
@@ -107,7 +111,8 @@ const list = operation({
   nextPage: behindLast<Token>(({ id, name: last, revokedAt }) =>
     revokedAt === null ? { after: last } : { after: id, revoked: true },
   ),
-  run: async ({ store }, page) => (await store.read.tokens({ limit: limitDefault, ...onlyGiven(page) })).map(tokenOf),
+  run: async ({ store }, page) =>
+    (await store.look(listTokens, { limit: limitDefault, ...onlyGiven(page) })).map(tokenOf),
 })
 
 const revoke = operation({
@@ -127,7 +132,8 @@ const revoke = operation({
   doors,
   examples: [{ name: 'builder' }],
   async run({ store, actor }, { name: given }) {
-    if ((await store.revokeToken(given, { actor })) === 'revoked') return { name: given, answer: 'revoked' as const }
+    if ((await store.do(revokeToken, given, { actor })) === 'revoked')
+      return { name: given, answer: 'revoked' as const }
     throw new BelfryError('not-found', `There is no token ${quoted(given)} that lets anybody in.`, {
       hint: 'The list of tokens tells those that do.',
       details: { token: given },

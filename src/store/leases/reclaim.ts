@@ -8,6 +8,7 @@ import { conclude } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
 import { lockSchedules } from '../schedules/schedule-row.ts'
 import { all, both, clockNow, dialects, inList, type Row, type Step } from '../statement.ts'
+import { leasesNamed } from '../verb.ts'
 import { noteLost } from './lost-runs.ts'
 import { endingOf, judge } from './settle.ts'
 
@@ -86,6 +87,7 @@ export function* reclaim(
   yield* noteLost(reclaimed.map((one, index) => ({ ...one, workerId: taken[index]?.worker_id as number })))
   return reclaimed
 }
+reclaim.audits = (taken: readonly Reclaimed[]) => leasesNamed('reclaimed', taken)
 
 interface Late {
   readonly now: number

@@ -25,6 +25,7 @@ import {
   type Step,
   storeClock,
 } from '../statement.ts'
+import { leasesNamed } from '../verb.ts'
 import { checkEnd } from './check-end.ts'
 
 /** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
@@ -160,6 +161,11 @@ export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Ste
     return { runId: end.runId, fence: end.fence, answer: notWritten(numberedEnd, records) }
   })
 }
+settle.audits = (answers: readonly Settled[]) =>
+  leasesNamed(
+    'ended',
+    answers.filter(({ answer }) => answer === 'written'),
+  )
 
 function numbered(end: AttemptEnd): NumberedEnd {
   checkEnd(end)

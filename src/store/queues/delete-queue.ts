@@ -67,6 +67,7 @@ export function* deleteQueue(
   yield* writeAudit(context, { actor, verb: 'queue.delete', subject: `queue ${name}` }, now)
   return { answer: 'deleted' }
 }
+deleteQueue.rehearses = true as const
 
 function* useOf(context: StoreContext, id: number, name: string): Step<QueueUse> {
   const stats = yield* queueStats(context, name)

@@ -9,10 +9,11 @@ import type { StoreContext } from '../context.ts'
 import { refuseManaged } from '../managed.ts'
 import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from '../notify-setting.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from '../port.ts'
-import { queue as readQueue } from '../reads/queue.ts'
+import { findQueue as readQueue } from '../reads/queue.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { both, clockNow, dialects, freshIds, one, type Row, type Step } from '../statement.ts'
+import type { About } from '../verb.ts'
 import type { QueueView } from '../view.ts'
 import { madeAnew, readPolicy } from './queue-row.ts'
 
@@ -67,6 +68,8 @@ export function* setQueue(context: StoreContext, name: string, change: QueueChan
   // Somebody made the queue between the two statements, so this is a change of it after all.
   return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
 }
+setQueue.rehearses = true as const
+setQueue.wakes = (_: QueueAnswer, [name]: About) => ({ queues: [name] })
 
 function checkChange(change: QueueChange): void {
   checkFields(change, 'change', changeFields)

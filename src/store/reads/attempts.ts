@@ -15,7 +15,7 @@ const findAttempts = both(
 const attemptsMax = 1_000
 
 /** How the attempts of a run ended, oldest first; of very many the newest. An end without a lease has fence 0 and comes last. */
-export function* attempts(context: StoreContext, runId: string): Step<AttemptView[]> {
+export function* listAttempts(context: StoreContext, runId: string): Step<AttemptView[]> {
   const rows = yield* all(findAttempts, runIdOf({ runId }), context.ns, attemptsMax)
   return rows.map((row) => ({
     fence: row.fence as number,

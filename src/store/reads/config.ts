@@ -21,7 +21,7 @@ const sourcesMax = 1_000
 /** Whoever watches a file looks twice a minute. */
 const faultSeenMs = 600_000
 
-export function* configs({ ns }: StoreContext): Step<ConfigView[]> {
+export function* listConfigs({ ns }: StoreContext): Step<ConfigView[]> {
   return (yield* all(findConfigs, ns, sourcesMax)).map((row) => ({
     source: row.source as string,
     hash: row.hash as string,

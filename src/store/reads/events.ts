@@ -65,7 +65,7 @@ const ranks = { fired: 0, attempt: 1, change: 2, end: 3 } as const
 const limitMax = 1_000
 
 /** What has happened since a place, oldest first. Without a place: nothing, but where now is. */
-export function* events(context: StoreContext, after: EventPlace | null, limit: number): Step<EventPage> {
+export function* listEvents(context: StoreContext, after: EventPlace | null, limit: number): Step<EventPage> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { now, open_at: openAt } = (yield* one(findHorizon, storeClock)) as Row
   const until = Math.min(now as number, (openAt as number | null) ?? Number.POSITIVE_INFINITY)
@@ -82,6 +82,8 @@ export function* events(context: StoreContext, after: EventPlace | null, limit: 
   const more = sorted.length > limit
   return { events: told, place: more ? (told.at(-1) as EventView).place : horizon, more }
 }
+/** Where there is one writer no other is about to commit; elsewhere the snapshot of a read is older than what it learns of others. */
+listEvents.seesCommits = true as const
 
 function checkPlace({ at, rank, number, fence }: EventPlace): void {
   checkInstant(at, 'after.at')

@@ -7,7 +7,7 @@ import type { NoticePage, NoticeView, NotifySetting } from '../notice-steps.ts'
 import { readNotify } from '../notify-setting.ts'
 import { all, both, one, type Row, type Step } from '../statement.ts'
 
-const findNotify = both('read notify', 'select notify from belfry.namespace where id = $1')
+const selectNotify = both('read notify', 'select notify from belfry.namespace where id = $1')
 const findSettings = both(
   'read notify settings',
   `select queue, notify from (select null as queue, 0 as place, notify from belfry.namespace where id = $1
@@ -25,8 +25,8 @@ const findNotices = both(
 
 const pageMax = 1_000
 
-export function* notify({ ns }: StoreContext): Step<Notify> {
-  return readNotify((yield* one(findNotify, ns))?.notify) ?? {}
+export function* findNotify({ ns }: StoreContext): Step<Notify> {
+  return readNotify((yield* one(selectNotify, ns))?.notify) ?? {}
 }
 
 export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
@@ -36,7 +36,7 @@ export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
   }))
 }
 
-export function* notices(
+export function* listNotices(
   { ns }: StoreContext,
   { limit, before }: { limit: number; before?: string },
 ): Step<NoticePage> {

@@ -23,7 +23,7 @@ interface OutputRow {
 }
 
 /** What an attempt wrote, of the newest that wrote anything unless one is named; `null` when nothing was written. */
-export function* output(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
+export function* readOutput(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
   const id = runIdOf({ runId })
   if (fence !== undefined) checkInteger(fence, 'fence', 0, fenceMax)
   const named = fence ?? (yield* one<{ fence: number | null }>(findNewest, id, context.ns))?.fence ?? null

@@ -12,7 +12,7 @@ import type { QueueView, VersionView } from '../view.ts'
 
 const columns = `q.id, q.name, q.policy, q.policy_version, q.paused_at, q.paused_reason, q.notify, q.created_at, q.managed_by,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
-const findQueue = both(
+const selectQueue = both(
   'read queue',
   `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2 and q.deleted_at is null`,
 )
@@ -58,14 +58,14 @@ const findQueues = both(
 const versionsMax = 1_000
 const pageMax = 1_000
 
-export function* queue(context: StoreContext, name: string): Step<QueueView | null> {
+export function* findQueue(context: StoreContext, name: string): Step<QueueView | null> {
   if (!canBeName(name)) return null
-  const row = yield* one(findQueue, context.ns, name)
+  const row = yield* one(selectQueue, context.ns, name)
   return row === undefined ? null : viewOf(row)
 }
 
 /** The queues behind a name, by name; all of them for whoever asks for no page. */
-export function* queues(context: StoreContext, page?: { after?: string; limit: number }): Step<QueueView[]> {
+export function* listQueues(context: StoreContext, page?: { after?: string; limit: number }): Step<QueueView[]> {
   const { after, limit } = page ?? { limit: 2 ** 31 - 1 }
   checkInteger(limit, 'limit', 1, page === undefined ? limit : pageMax)
   if (after !== undefined && !canBeName(after)) {

@@ -6,7 +6,7 @@ import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from '.
 import { all, both, one, type Row, type Step } from '../statement.ts'
 import { parsed, runTextOf } from './run.ts'
 
-const findRoutine = both(
+const selectRoutine = both(
   'read routine',
   `select ${columnsOf('routine')} from belfry.routine where ns = $1 and name = $2 and deleted_at is null`,
 )
@@ -25,12 +25,12 @@ const pageMax = 1_000
 const eventsDefault = 20
 const eventsMax = 100
 
-export function* routine({ ns }: StoreContext, name: string): Step<RoutineView | null> {
-  const row = canBeName(name) ? yield* one(findRoutine, ns, name) : undefined
+export function* findRoutine({ ns }: StoreContext, name: string): Step<RoutineView | null> {
+  const row = canBeName(name) ? yield* one(selectRoutine, ns, name) : undefined
   return row === undefined ? null : routineViewOf(row)
 }
 
-export function* routines(
+export function* listRoutines(
   { ns }: StoreContext,
   { after = '', limit = pageDefault }: { after?: string; limit?: number } = {},
 ): Step<RoutineView[]> {
@@ -39,7 +39,7 @@ export function* routines(
   return (yield* all(findRoutines, ns, after, limit)).map(routineViewOf)
 }
 
-export function* routineEvents(
+export function* listRoutineEvents(
   context: StoreContext,
   name: string,
   { before, limit = eventsDefault }: { before?: string; limit?: number } = {},
@@ -47,7 +47,7 @@ export function* routineEvents(
   checkInteger(limit, 'limit', 1, eventsMax)
   const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('event', before)
   if (beforeId === null) throw invalid('before', `is ${JSON.stringify(before)}`, 'the id of an event')
-  const found = yield* routine(context, name)
+  const found = yield* findRoutine(context, name)
   const routineId = found === null ? null : parseId('routine', found.id)
   return routineId === null ? null : (yield* all(findEvents, routineId, beforeId, limit)).map(eventViewOf)
 }

@@ -57,7 +57,7 @@ const findLarge = both(
 const shownLengthMax = 200
 
 /** A run with all that was kept of it; `null` when there is none, or none any more. */
-export function* run(context: StoreContext, runId: string): Step<RunView | null> {
+export function* findRun(context: StoreContext, runId: string): Step<RunView | null> {
   const id = runIdOf({ runId })
   const [summary] = yield* summariesOf(context, [id])
   if (summary === undefined) return null

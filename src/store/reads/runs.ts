@@ -17,7 +17,7 @@ import {
 import { unknownQueue } from './queue.ts'
 import { summariesOf } from './run.ts'
 import { type Candidates, endedSource, type Look, lineSource, misplaced, parkedSource } from './run-sources.ts'
-import { findSchedule } from './schedule.ts'
+import { findScheduleRow } from './schedule.ts'
 
 const findQueues = both('list queues', 'select id, name from belfry.queue where ns = $1')
 
@@ -26,7 +26,7 @@ const limitMax = 1_000
 const looksMax = 500
 
 /** A page of runs. Each kind of list is read from the index that has it in order; whatever else is asked for is sifted. */
-export function* runs(context: StoreContext, filter: RunFilter): Step<RunPage> {
+export function* listRuns(context: StoreContext, filter: RunFilter): Step<RunPage> {
   const { limit, before, queue } = filter
   checkInteger(limit, 'limit', 1, limitMax)
   if (before !== undefined && typeof before !== 'string') misplaced({ before })
@@ -95,7 +95,7 @@ function* queuesOf(context: StoreContext, name: string | undefined): Step<number
 
 function* scheduleOf(context: StoreContext, name: string | undefined): Step<number | null> {
   if (name === undefined) return null
-  const found = yield* findSchedule(context, name)
+  const found = yield* findScheduleRow(context, name)
   if (found === null) throw new BelfryError('not-found', `There is no schedule ${JSON.stringify(name)}.`)
   return found.id
 }

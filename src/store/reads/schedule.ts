@@ -53,12 +53,12 @@ const pageDefault = 100
 const pageMax = 1_000
 
 /** A schedule by its name; a deleted one, whose name may be another's by now, by its id. */
-export function* schedule(context: StoreContext, name: string): Step<ScheduleView | null> {
-  const row = yield* findSchedule(context, name)
+export function* findSchedule(context: StoreContext, name: string): Step<ScheduleView | null> {
+  const row = yield* findScheduleRow(context, name)
   return row === null ? null : scheduleViewOf(row)
 }
 
-export function* findSchedule(context: StoreContext, nameOrId: string): Step<ScheduleRow | null> {
+export function* findScheduleRow(context: StoreContext, nameOrId: string): Step<ScheduleRow | null> {
   if (!canBeName(nameOrId)) return null
   const named = yield* one(findByName, context.ns, nameOrId)
   if (named !== undefined) return scheduleRowOf(named)
@@ -68,7 +68,7 @@ export function* findSchedule(context: StoreContext, nameOrId: string): Step<Sch
 }
 
 /** The schedules after a name, by name; with `deleted`, the deleted ones after an id, by id. */
-export function* schedules(
+export function* listSchedules(
   context: StoreContext,
   { after, limit = pageDefault, deleted = false }: { after?: string; limit?: number; deleted?: boolean } = {},
 ): Step<ScheduleView[]> {
@@ -103,7 +103,7 @@ export function* overdueSchedules(
 
 /** What a schedule said and who said so, newest first. */
 export function* scheduleVersions(context: StoreContext, name: string): Step<VersionView<ScheduleSpec>[]> {
-  const found = yield* findSchedule(context, name)
+  const found = yield* findScheduleRow(context, name)
   if (found === null) return []
   return (yield* all(findVersions, found.id, pageMax)).map((row) => ({
     version: row.version as number,
@@ -116,8 +116,8 @@ export function* scheduleVersions(context: StoreContext, name: string): Step<Ver
 }
 
 /** The hints a schedule was given, newest first. */
-export function* hints(context: StoreContext, name: string): Step<HintView[]> {
-  const found = yield* findSchedule(context, name)
+export function* listHints(context: StoreContext, name: string): Step<HintView[]> {
+  const found = yield* findScheduleRow(context, name)
   if (found === null) return []
   return (yield* all(findHints, found.id, pageMax)).map((row) => ({
     kind: row.kind as HintKind,
@@ -134,14 +134,14 @@ export function* hints(context: StoreContext, name: string): Step<HintView[]> {
 }
 
 /** How the occurrences of a schedule ended, newest first. */
-export function* ledger(
+export function* listLedger(
   context: StoreContext,
   name: string,
   { before = Number.MAX_SAFE_INTEGER, limit = pageDefault }: { before?: number; limit?: number } = {},
 ): Step<LedgerView[]> {
   checkInteger(limit, 'limit', 1, pageMax)
   checkInteger(before, 'before', 0, Number.MAX_SAFE_INTEGER)
-  const found = yield* findSchedule(context, name)
+  const found = yield* findScheduleRow(context, name)
   return found === null ? [] : (yield* all(findLedger, found.id, before, limit)).map(ledgerViewOf)
 }
 

@@ -5,7 +5,7 @@ import type { StoreContext } from '../context.ts'
 import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
 import type { KnownToken, ScopeSaid, TokenView } from '../token-steps.ts'
 
-const findToken = both('read token', `select ${columnsOf('token')} from belfry.token where id = $1 and ns = $2`)
+const selectToken = both('read token', `select ${columnsOf('token')} from belfry.token where id = $1 and ns = $2`)
 const findGood = both(
   'read tokens',
   `select ${columnsOf('token')} from belfry.token where ns = $1 and name > $2 and revoked_at is null order by name limit $3`,
@@ -29,15 +29,15 @@ interface TokenPage {
   readonly revoked?: boolean
 }
 
-export function* token({ ns }: StoreContext, id: string): Step<KnownToken | null> {
+export function* findToken({ ns }: StoreContext, id: string): Step<KnownToken | null> {
   const number = parseId('token', id)
-  const row = number === null ? undefined : yield* one(findToken, number, ns)
+  const row = number === null ? undefined : yield* one(selectToken, number, ns)
   if (row === undefined) return null
   return { ...tokenViewOf(row), hash: row.hash as string, now: yield* clockNow() }
 }
 
 /** A page behind a token has only its like: whether a token is revoked between two pages, no other is passed by. */
-export function* tokens({ ns }: StoreContext, page: TokenPage = {}): Step<TokenView[]> {
+export function* listTokens({ ns }: StoreContext, page: TokenPage = {}): Step<TokenView[]> {
   const { after, limit = pageMax, revoked = false } = page
   checkInteger(limit, 'limit', 1, pageMax)
   if (revoked) {

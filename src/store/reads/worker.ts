@@ -31,7 +31,7 @@ interface WorkerPage {
  * Those that have not stopped, oldest first, then those that stopped last. Who missed its beats has not stopped. A page behind a
  * worker has only its like: whether a worker stops between two pages, nobody else is passed by.
  */
-export function* workers(context: StoreContext, page?: WorkerPage): Step<WorkerView[]> {
+export function* listWorkers(context: StoreContext, page?: WorkerPage): Step<WorkerView[]> {
   if (page !== undefined) return yield* workerPage(context, page)
   const live = yield* all(findLive, context.ns, 0, liveMax)
   const stopped = yield* all(findStopped, context.ns, idMax, stoppedMax)

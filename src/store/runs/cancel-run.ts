@@ -4,6 +4,7 @@ import { runIdOf } from '../leases/settle.ts'
 import type { CancelAnswer } from '../port.ts'
 import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
 import { both, clockNow, one, type Step, StepAgain } from '../statement.ts'
+import type { About } from '../verb.ts'
 import { conclude, type Ending } from './conclude.ts'
 import { type Gate, lockGates } from './key-gate.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
@@ -34,7 +35,7 @@ export const reasonLengthMax = 2_000
  * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. A run that
  * moved from place to place under others' hands while we looked is looked for again.
  */
-export function* cancel(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
+export function* cancelRun(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
   const id = runIdOf({ runId })
   checkText(reason, 'reason', reasonLengthMax)
   const place = (yield* placesOf(context, [id])).get(id)
@@ -51,6 +52,8 @@ export function* cancel(context: StoreContext, runId: string, reason: string): S
   if (withdrawn === null) throw new StepAgain(`Run ${runId} moved while it was to be cancelled.`)
   return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
 }
+cancelRun.audits = (answer: CancelAnswer, [id]: About) =>
+  answer === 'cancelled' || answer === 'cancel-requested' ? { detail: { answer }, subject: `run ${id}` } : null
 
 /** The gate that is to be locked before a run of a key is moved. */
 export function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {

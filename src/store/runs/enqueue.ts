@@ -34,6 +34,7 @@ import {
   rowsOf,
   type Step,
 } from '../statement.ts'
+import { type AuditDetail, runsNamed } from '../verb.ts'
 import { admit } from './admit.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
 import { firstsOf } from './idempotency.ts'
@@ -71,6 +72,17 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
   const ids = yield* freshRunIds(checked.length)
   const areTaken = yield* enqueueAtOnce(context, checked, ids, laneOf(checked))
   return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, { drawn: ids })
+}
+
+/** What the audit says of work that was taken in: which runs, and by the first of their queues. */
+export function runsMade(answers: readonly Enqueued[], queues: readonly string[] = []): AuditDetail {
+  const created = answers.filter((answer) => answer.created)
+  if (created.length === 0) return null
+  const detail = runsNamed(created.map(({ id }) => id))
+  return {
+    ...(queues[0] !== undefined && { subject: `queue ${queues[0]}` }),
+    detail: { ...detail, ...(queues.length > 1 && { queues }) },
+  }
 }
 
 /** The same for a run that an event asks for, inside the transaction of a larger step. */

@@ -6,7 +6,7 @@ import type { StoreContext } from '../context.ts'
 import type { Reprioritised } from '../host-steps.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { Actor } from '../port.ts'
-import { run as readRun } from '../reads/run.ts'
+import { findRun as readRun } from '../reads/run.ts'
 import { both, clockNow, one, run, type Step, StepAgain } from '../statement.ts'
 import { gatesOf } from './cancel-run.ts'
 import { lockGates, regateLocked } from './key-gate.ts'
@@ -32,7 +32,7 @@ const moveAside = both(
 )
 const redefine = both('reprioritise definition', 'update belfry.run set priority = $2 where id = $1')
 
-export function* reprioritise(
+export function* reprioritiseRun(
   context: StoreContext,
   runId: string,
   priority: number,

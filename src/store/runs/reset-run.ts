@@ -5,6 +5,7 @@ import { runIdOf } from '../leases/settle.ts'
 import { listLiveRuns, schedulesAtWork } from '../schedules/live-run.ts'
 import { isPaused, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../statement.ts'
+import type { About } from '../verb.ts'
 import { type Arrival, admit } from './admit.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
 import { asideOf } from './standing.ts'
@@ -31,13 +32,14 @@ const findOtherLive = both(
  * again for overlap, pause and delete, but its second end moves nothing. A dedupe key that another live run has taken
  * meanwhile stays with that run.
  */
-export function* reset(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
+export function* resetRun(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
   const id = runIdOf({ runId })
   const place = (yield* placesOf(context, [id])).get(id)
   if (place === undefined) return 'not-found'
   const schedule = yield* lockScheduleOf(place)
   return (yield* resetParked(place, schedule)) ? 'ready' : 'not-parked'
 }
+resetRun.audits = (answer: string, [id]: About) => (answer === 'ready' ? { detail: {}, subject: `run ${id}` } : null)
 
 export function* lockScheduleOf({ scheduleId }: Pick<RunPlace, 'scheduleId'>): Step<ScheduleRow | null> {
   if (scheduleId === null) return null

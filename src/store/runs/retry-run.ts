@@ -9,6 +9,7 @@ import type { RetryAnswer } from '../port.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import type { ScheduleRow } from '../schedules/schedule-row.ts'
 import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from '../statement.ts'
+import type { About } from '../verb.ts'
 import { admit } from './admit.ts'
 import { arrivalOf } from './enqueue.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
@@ -38,7 +39,7 @@ type Work = Pick<
  * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its
  * schedule; it carries no idempotency key, because that key answers for the run that first came with it.
  */
-export function* retry(
+export function* retryRun(
   context: StoreContext,
   runId: string,
   { latest = false }: { latest?: boolean } = {},
@@ -55,6 +56,8 @@ export function* retry(
   if (schedule === null || schedule.deletedAt !== null) return { answer: 'schedule-gone' }
   return yield* makeRun(context, definition, yield* latestWork(context, schedule), schedule)
 }
+retryRun.audits = (answer: RetryAnswer, [id]: About) =>
+  'id' in answer && answer.answer !== 'dedupe-key' ? { detail: { answer }, subject: `run ${id}` } : null
 
 function* makeRun(context: StoreContext, first: Row, work: Work, schedule: ScheduleRow | null): Step<RetryAnswer> {
   const now = yield* clockNow()

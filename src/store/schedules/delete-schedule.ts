@@ -34,3 +34,4 @@ export function* deleteSchedule(
   }
   return 'deleted'
 }
+deleteSchedule.rehearses = true as const

@@ -69,6 +69,7 @@ export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options:
   }
   throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
 }
+putSchedule.rehearses = true as const
 
 const optionFields: ReadonlySet<string> = new Set<keyof PutOptions>([
   'mode',

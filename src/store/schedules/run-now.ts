@@ -27,6 +27,7 @@ export function* runNow(
   if (schedule === null) return { answer: 'not-found' }
   return yield* makeNow(context, schedule, { force, payload, source: 'run-now' })
 }
+runNow.audits = (answer: RunNowAnswer) => (answer.answer === 'created' ? { detail: { run: answer.id } } : null)
 
 interface Wish {
   readonly force: boolean

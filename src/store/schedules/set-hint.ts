@@ -21,7 +21,7 @@ const insertHint = both(
 )
 
 /** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
-export function* hint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
+export function* setHint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
   const value = checkedValue(given)
   const locked = yield* lockNamedSchedule(context, name)
   if (locked === null) return { answer: 'not-found' }
@@ -37,6 +37,7 @@ export function* hint(context: StoreContext, name: string, given: NewHint): Step
   const { nextRunAt, waitsFor } = yield* askAgain(found, { ...found.hints, ...own }, now)
   return { answer: 'set', nextRunAt, waitsFor: waitsFor === null ? null : formatId('run', waitsFor) }
 }
+setHint.audits = (answer: HintAnswer) => (answer.answer === 'set' ? { detail: {} } : null)
 
 /** Takes hints away; the schedule goes on as if they had never been given. */
 export function* clearHints(
@@ -53,6 +54,7 @@ export function* clearHints(
   yield* askAgain(found, without(found.hints, kinds), now)
   return 'cleared'
 }
+clearHints.audits = (answer: string) => (answer === 'cleared' ? { detail: {} } : null)
 
 /**
  * A pause or an interval hint that ended before any worker looked has its turn first: what the calendar named since then

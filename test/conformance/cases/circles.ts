@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AttemptEnd, Lease, Store } from '../../../src/store/port.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { type Case, noop, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce } from '../record.ts'
 
@@ -23,7 +25,7 @@ export const circles: Case[] = [
           holder.renew(leases, 30_000),
           other.settle(shuffled.map((one) => endOf(one, random))),
           holder.renew(shuffled, 30_000),
-          ...leases.slice(0, 3).map(({ runId }) => third.cancel(runId, 'not wanted')),
+          ...leases.slice(0, 3).map(({ runId }) => third.do(cancelRun, runId, 'not wanted')),
           third.enqueue([noop({ concurrencyKey: 'k1' }), noop({ concurrencyKey: 'k0' })]),
         ])
         await drain(holder, lease)
@@ -69,7 +71,8 @@ export const circles: Case[] = [
       await own.commit()
       const kept = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
       assert.equal(kept.length, 3)
-      for (const { id } of kept) assert.equal((await store.read.run(id))?.status, 'ready', 'an accepted run is gone')
+      for (const { id } of kept)
+        assert.equal((await store.look(findRun, id))?.status, 'ready', 'an accepted run is gone')
     },
   },
 ]

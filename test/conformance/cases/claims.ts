@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseId } from '../../../src/core/id.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { claimAll } from '../claim-all.ts'
 import { actor, type Case, enqueueMany, noop, type Stage, seeded } from '../place.ts'
 
@@ -48,7 +49,7 @@ export const claims: Case[] = [
       for (let turn = 0; !claiming.done; turn++) {
         if (turn % 40 === 39) {
           const maxConcurrent = ceilings[Math.floor(turn / 40) % ceilings.length] as number
-          await store.setQueue('default', { policy: { maxConcurrent }, actor })
+          await store.do(setQueue, 'default', { policy: { maxConcurrent }, actor })
         }
         samples.push(await sample(stage))
         await pause(0)

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { BelfryError, isPassing } from '../../../src/core/error.ts'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { workAhead } from '../../../src/store/reads/queue.ts'
+import { clockNow } from '../../../src/store/statement.ts'
 import { type Case, cannotShare, noop } from '../place.ts'
 
 /** What can still be asked of a store that was closed: nothing, and whoever asks is told that for good. */
@@ -15,12 +18,12 @@ export const closing: Case[] = [
       await store.close()
       await store.close()
       const steps: ((closed: Store) => Promise<unknown>)[] = [
-        (closed) => closed.read.now(),
-        (closed) => closed.read.workAhead(),
+        (closed) => closed.look(clockNow),
+        (closed) => closed.look(workAhead),
         (closed) => closed.enqueue([noop()]),
         (closed) => closed.settle(ends),
         (closed) => closed.settle(ends.map((end) => ({ ...end, result: 1 }))),
-        (closed) => closed.leasesOf('claim'),
+        (closed) => closed.look(leasesOf, 'claim'),
       ]
       for (const step of steps) await assert.rejects(step(store), isClosed)
     },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BelfryError } from '../../../src/core/error.ts'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import type { Announcement } from '../child.ts'
 import {
   actor,
@@ -31,7 +33,7 @@ export const commits: Case[] = [
         const claimId = stage.claimId()
         const request = { queue: 'default', workerId, claimId, can: anyHandler, limit: 3, leaseMs: minute }
         await breaksOff(stage, when, () => store.lease(request))
-        const granted = (await store.leasesOf(claimId)).map(({ runId }) => runId)
+        const granted = (await store.look(leasesOf, claimId)).map(({ runId }) => runId)
         assert.deepEqual(granted, when === 'before' ? [] : ids.slice(0, 3))
         const rest = (await lease(5)).map(({ runId }) => runId)
         assert.deepEqual([...granted, ...rest], ids)
@@ -89,7 +91,8 @@ export const commits: Case[] = [
         const store = await stage.openFragile()
         for (const name of ['a', 'b', 'c']) {
           const timing = { cron: '* * * * *', zone: 'UTC' }
-          await store.putSchedule(
+          await store.do(
+            putSchedule,
             { name, timing, overlap: 'allow', target: { handler: 'noop' } },
             { mode: 'put', actor },
           )

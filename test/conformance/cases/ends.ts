@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { parseId } from '../../../src/core/id.ts'
 import { defaultPolicy } from '../../../src/core/policy.ts'
 import type { AttemptEnd, Lease, NewRun, Settled, Store } from '../../../src/store/port.ts'
+import { listAttempts } from '../../../src/store/reads/attempts.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
 import { type Case, enqueueMany, noop, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce, shuffled, snapshot } from '../record.ts'
 
@@ -20,10 +24,10 @@ export const ends: Case[] = [
       const [runId] = (await enqueueMany(store, 1, () => noop())) as [string]
       const { lease } = await stage.lessor(store, { leaseMs: 1_000 })
       const held = await lease(1)
-      assert.equal(await store.cancel(runId, 'no longer wanted'), 'cancel-requested')
+      assert.equal(await store.do(cancelRun, runId, 'no longer wanted'), 'cancel-requested')
       const requestedAt = stage.clock.now()
       stage.clock.advance(1_000)
-      assert.equal(await store.cancel(runId, 'again'), 'already-requested')
+      assert.equal(await store.do(cancelRun, runId, 'again'), 'already-requested')
       const [renewal] = await store.renew(held, 1_000)
       assert.equal(renewal?.renewed && renewal.cancelRequestedAt, requestedAt, 'renew does not carry the request')
       stage.clock.advance(1_000)
@@ -33,7 +37,7 @@ export const ends: Case[] = [
       )
       stage.clock.advance(86_400_000)
       assert.deepEqual(await lease(1), [])
-      assert.equal(await store.cancel(runId, 'once more'), 'already-ended')
+      assert.equal(await store.do(cancelRun, runId, 'once more'), 'already-ended')
     },
   },
   {
@@ -93,8 +97,8 @@ export const ends: Case[] = [
       assert.deepEqual([again.runId, again.fence], [failing.runId, 2])
       const beside = [again, failing].map((one) => ({ ...one, outcome: success, result: one.fence }))
       assert.deepEqual(await answersOf(store, beside), ['written', 'already-written'])
-      assert.equal((await store.read.run(again.runId))?.result?.value, 2)
-      assert.equal((await store.read.attempts(again.runId)).length, 2)
+      assert.equal((await store.look(findRun, again.runId))?.result?.value, 2)
+      assert.equal((await store.look(listAttempts, again.runId)).length, 2)
     },
   },
   {
@@ -108,18 +112,18 @@ export const ends: Case[] = [
       await stage.setPolicy(store, { maxAttempts: 2, backoffBaseMs: 1_000 })
       const { lease } = await stage.lessor(store)
       const { id } = await failOften(stage, store, lease, 2)
-      const parked = await store.read.run(id)
+      const parked = await store.look(findRun, id)
       assert.deepEqual([parked?.status, parked?.attempts], ['parked', 2])
       assert.equal(parked?.parked?.reason, 'broken (attempt 2/2)')
       stage.clock.advance(86_400_000)
       assert.deepEqual(await lease(10), [])
-      assert.equal(await store.reset(id), 'ready')
+      assert.equal(await store.do(resetRun, id), 'ready')
       assert.deepEqual(
         (await lease(10)).map(({ runId, fence, attempts }) => [runId, fence, attempts]),
         [[id, 3, 0]],
       )
       const { id: failing } = await failOften(stage, store, lease, 2, { onExhausted: 'fail' })
-      assert.equal((await store.read.run(failing))?.end?.status, 'failed')
+      assert.equal((await store.look(findRun, failing))?.end?.status, 'failed')
     },
   },
   {
@@ -130,7 +134,7 @@ export const ends: Case[] = [
       const { lease } = await stage.lessor(store)
       const { id } = await failOften(stage, store, lease, 2)
       await stage.setPolicy(store, { maxAttempts: 1 })
-      assert.equal((await store.read.run(id))?.status, 'ready')
+      assert.equal((await store.look(findRun, id))?.status, 'ready')
       const [held] = (await lease(1)) as [Lease]
       assert.equal(held.runId, id, 'a waiting run lost the attempt it waited for')
       const [settled] = await store.settle([{ ...held, outcome: { kind: 'failed', reason: 'broken' } }])
@@ -149,12 +153,12 @@ export const ends: Case[] = [
         return settled?.answer === 'written' ? settled.reason : settled?.answer
       }
       for (let release = 1; release < 10; release++) assert.equal(await end({ kind: 'released' }), 'released')
-      assert.equal((await store.read.run(id))?.attempts, 0)
+      assert.equal((await store.look(findRun, id))?.attempts, 0)
       assert.equal(await end({ kind: 'released' }), 'bounced')
       for (let release = 1; release < 10; release++) assert.equal(await end({ kind: 'released' }), 'released')
       assert.equal(await end({ kind: 'failed', reason: 'broken' }), 'broken')
       assert.equal(await end({ kind: 'released' }), 'released', 'the failure did not end the row')
-      assert.equal((await store.read.run(id))?.attempts, 2)
+      assert.equal((await store.look(findRun, id))?.attempts, 2)
     },
   },
   {
@@ -169,12 +173,12 @@ export const ends: Case[] = [
         if (outcome !== 'lost') await store.settle([{ ...held, outcome }])
         stage.clock.advance(1_000)
         await store.reclaim({ limit: 10 })
-        assert.equal((await store.read.run(id))?.parked?.reason, 'effect-unknown', JSON.stringify(outcome))
+        assert.equal((await store.look(findRun, id))?.parked?.reason, 'effect-unknown', JSON.stringify(outcome))
       }
       const [id] = (await enqueueMany(store, 1, () => noop({ repeatable: false }))) as [string]
       const [held] = (await lease(1)) as [Lease]
       await store.settle([{ ...held, outcome: { kind: 'failed', reason: 'refused', retryable: true } }])
-      assert.equal((await store.read.run(id))?.status, 'ready', 'a harmless failure may be tried again')
+      assert.equal((await store.look(findRun, id))?.status, 'ready', 'a harmless failure may be tried again')
     },
   },
 ]
@@ -228,7 +232,7 @@ async function raceCancel(stage: Stage): Promise<void> {
   const settled = new Map<string, Settled>()
   const cancelAll = async (store: Store, from: number) => {
     for (const id of shuffled(ids, random).filter((one) => (parseId('run', one) as number) % 3 > from)) {
-      const answer = await store.cancel(id, 'raced')
+      const answer = await store.do(cancelRun, id, 'raced')
       if (!cancelled.has(id) || answer === 'cancelled' || answer === 'cancel-requested') cancelled.set(id, answer)
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -249,7 +253,7 @@ async function raceCancel(stage: Stage): Promise<void> {
       expectedStatus(isFailing(id), cancelled.get(id)),
       told,
     )
-    const attempts = await holder.read.attempts(id)
+    const attempts = await holder.look(listAttempts, id)
     const isLate = cancelled.get(id) === 'cancel-requested' && !isFailing(id)
     assert.equal(attempts.filter(({ reason }) => reason === 'late-cancel').length, isLate ? 1 : 0, told)
     assert.equal(attempts.filter((one) => one.ends !== null).length, cancelled.has(id) || !isFailing(id) ? 1 : 0, told)

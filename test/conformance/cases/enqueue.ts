@@ -3,6 +3,8 @@ import { BelfryError } from '../../../src/core/error.ts'
 import { parseId } from '../../../src/core/id.ts'
 import type { Outcome } from '../../../src/core/verdict.ts'
 import type { Enqueued, Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { type Case, cannotShare, enqueueMany, noop, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce, count, inBatches, shuffled, statusOf } from '../record.ts'
 
@@ -171,8 +173,8 @@ async function holdDedupeKeys(stage: Stage): Promise<void> {
     ['parked', {}, endBy({ kind: 'failed', reason: 'x', retryable: false })],
     ['parked', {}, loseTwice],
     ['cancelled', {}, endBy({ kind: 'cancelled' })],
-    ['cancelled', {}, (id) => store.cancel(id, 'no')],
-    ['cancelled', { notBefore: stage.clock.now() + 3_600_000 }, (id) => store.cancel(id, 'no')],
+    ['cancelled', {}, (id) => store.do(cancelRun, id, 'no')],
+    ['cancelled', { notBefore: stage.clock.now() + 3_600_000 }, (id) => store.do(cancelRun, id, 'no')],
     ['skipped', {}, endBy({ kind: 'skipped', reason: 'guard' })],
     ['skipped', { deadline: stage.clock.now() + 3_600_000 }, comeTooLate],
   ]
@@ -238,7 +240,8 @@ async function endHolderInBetween(stage: Stage): Promise<void> {
     const [row] = await stage.sql('select run_id from belfry.dedupe')
     if (answer.created) assert.equal(row?.run_id, parseId('run', answer.id), `ended before statement ${nth}`)
     else assert.equal(answer.id, holder.id)
-    for (const { id } of (await other.read.runs({ limit: 9, status: 'ready' })).runs) await other.cancel(id, 'next')
+    for (const { id } of (await other.look(listRuns, { limit: 9, status: 'ready' })).runs)
+      await other.do(cancelRun, id, 'next')
     if (statements < nth) await other.settle(held.map((one) => ({ ...one, outcome: { kind: 'success' } })))
   }
 }

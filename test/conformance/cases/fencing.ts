@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Outcome } from '../../../src/core/verdict.ts'
 import type { Lease, LeaseName, Settled, Store } from '../../../src/store/port.ts'
+import { listAttempts } from '../../../src/store/reads/attempts.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../../src/store/runs/retry-run.ts'
 import { type Case, cannotShare, enqueueMany, noop, type Stage } from '../place.ts'
 import { assertEachRunStandsOnce, inBatches, snapshot, statusOf, succeed } from '../record.ts'
 
@@ -29,7 +33,7 @@ export const fencing: Case[] = [
       for (const { runId, fence } of second) {
         assert.equal(fence, 2)
         for (const other of [1, 3]) await assertShutOut(stage, store, { runId, fence: other })
-        assert.equal((await store.read.attempts(runId)).length, 1)
+        assert.equal((await store.look(listAttempts, runId)).length, 1)
       }
       await succeed(store, second)
       for (const held of first) await assertShutOut(stage, store, held)
@@ -93,14 +97,14 @@ export const fencing: Case[] = [
       ]
       for (const [index, end] of ends.entries()) await endNext(stage, store, await lease(1), index + 1, end)
       assert.equal(await statusOf(store, runId), 'parked')
-      assert.equal(await store.reset(runId), 'ready')
+      assert.equal(await store.do(resetRun, runId), 'ready')
       await endNext(stage, store, await lease(1), ends.length + 1, { kind: 'success' })
-      const attempts = await store.read.attempts(runId)
+      const attempts = await store.look(listAttempts, runId)
       assert.deepEqual(
         attempts.map(({ fence }) => fence),
         [1, 2, 3, 4, 5, 6, 7],
       )
-      const again = await store.retry(runId)
+      const again = await store.do(retryRun, runId)
       assert.ok(again.answer === 'created' && again.id !== runId)
       assert.deepEqual(
         (await lease(1)).map(({ runId: id, fence }) => ({ id, fence })),
@@ -127,8 +131,8 @@ export const fencing: Case[] = [
         )
         assert.equal(await statusOf(store, safe as string), 'leased')
       }
-      assert.equal((await store.read.run(runId))?.parked?.reason, 'poison')
-      assert.equal((await store.read.run(runId))?.attempts, 3)
+      assert.equal((await store.look(findRun, runId))?.parked?.reason, 'poison')
+      assert.equal((await store.look(findRun, runId))?.attempts, 3)
     },
   },
   {
@@ -165,7 +169,7 @@ export const fencing: Case[] = [
         again.map(({ runId, fence, attempts }) => [runId, fence, attempts]),
         ids.slice(1).map((id) => [id, 2, 1]),
       )
-      assert.equal((await store.read.run(ids[0] as string))?.parked?.reason, 'effect-unknown')
+      assert.equal((await store.look(findRun, ids[0] as string))?.parked?.reason, 'effect-unknown')
       await assertEachRunStandsOnce(stage)
     },
   },
@@ -252,7 +256,7 @@ async function raceReclaim(stage: Stage): Promise<void> {
 
   assert.ok(lost.size > 0 && lost.size < racersMax, `${lost.size} of ${racersMax} were taken back: there was no race`)
   for (const { runId } of leases) {
-    const attempts = await holder.read.attempts(runId)
+    const attempts = await holder.look(listAttempts, runId)
     const ends = attempts.map(({ fence, outcome }) => `${fence} ${outcome}`)
     const answer = settled.get(runId) ?? (renewed.get(runId) ? 'renewed' : 'lease-lost')
     const expected = { written: ['1 success'], renewed: [], 'lease-lost': ['1 lost'] }[answer]

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { EventPlace } from '../../../src/store/event-view.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { listEvents } from '../../../src/store/reads/events.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { actor, type Case, enqueueMany, noop, type Stage } from '../place.ts'
 
 export const happenings: Case[] = [
@@ -8,9 +10,10 @@ export const happenings: Case[] = [
     name: 'what has happened is told in the order of time, once, whatever page it is read by',
     async run(stage) {
       const store = await stage.open()
-      const { place } = await store.read.events(null, 10)
+      const { place } = await store.look(listEvents, null, 10)
       await stage.setPolicy(store, { maxConcurrent: 50, maxAttempts: 2, backoffBaseMs: 0, backoffCapMs: 0 })
-      await store.putSchedule(
+      await store.do(
+        putSchedule,
         { name: 'often', timing: { everyMs: 1_000 }, target: { handler: 'noop' } },
         { mode: 'put', actor },
       )
@@ -56,7 +59,7 @@ async function readAll(store: Store, after: EventPlace, limit: number) {
   const heard = []
   let place = after
   for (;;) {
-    const page = await store.read.events(place, limit)
+    const page = await store.look(listEvents, place, limit)
     heard.push(...page.events)
     place = page.place
     if (!page.more) return heard
@@ -93,9 +96,9 @@ async function follow(stage: Stage): Promise<void> {
 }
 
 async function listen(store: Store, heard: string[], goesOn: () => boolean): Promise<void> {
-  let { place } = await store.read.events(null, 1)
+  let { place } = await store.look(listEvents, null, 1)
   for (let looks = 0; goesOn() && looks < looksMax; looks++) {
-    const page = await store.read.events(place, 7)
+    const page = await store.look(listEvents, place, 7)
     for (const { id, happened } of page.events) if (happened.kind === 'run.completed') heard.push(id)
     place = page.place
   }

@@ -1,4 +1,17 @@
 import assert from 'node:assert/strict'
+import type { Capabilities } from '../../../src/core/plan.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { brokenParts } from '../../../src/store/reads/health/broken.ts'
+import { lanesBeyond } from '../../../src/store/reads/health/lanes.ts'
+import { troubledLeases } from '../../../src/store/reads/health/leases.ts'
+import { parkedRuns } from '../../../src/store/reads/health/parked.ts'
+import { scheduleHealth } from '../../../src/store/reads/health/schedules.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { repair } from '../../../src/store/schedules/repair.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
 import { actor, type Case, cannotShare, noop } from '../place.ts'
 import { snapshot } from '../record.ts'
 import { put } from './schedules.ts'
@@ -12,8 +25,8 @@ export const health: Case[] = [
   {
     name: 'the store tells which schema it found, whether it is stopped, and what its database promises',
     async run(stage) {
-      const { read } = await stage.open()
-      const { database, schema, stopped } = await read.health.condition()
+      const store = await stage.open()
+      const { database, schema, stopped } = await store.condition()
       assert.equal(database.kind, stage.subject.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL')
       assert.match(database.version, /^\d+\.\d+/)
       assert.deepEqual(database.risks, [])
@@ -21,10 +34,10 @@ export const health: Case[] = [
       assert.equal(database.file !== null, stage.subject.isShared && stage.subject.dialect === 'sqlite')
       assert.deepEqual(schema.found, schema.known)
       assert.equal(stopped, null)
-      assert.equal(await read.health.damage(), null)
+      assert.equal(await store.damage(), null)
       await stage.sql(`insert into belfry.migration (version, name, applied_at) values (99, 'later', 0)`)
       await stage.sql(`update belfry.namespace set stopped_at = 7, stopped_reason = 'enough'`)
-      const after = await read.health.condition()
+      const after = await store.condition()
       assert.deepEqual(after.schema, { found: 99, known: schema.known })
       assert.deepEqual(after.stopped, { at: 7, reason: 'enough' })
     },
@@ -38,13 +51,13 @@ export const health: Case[] = [
       const names: (string | undefined)[] = []
       for (const leaseMs of [2 * hour, minute, 3 * hour, 4 * hour]) names.push((await lease(1, { leaseMs }))[0]?.runId)
       const [long, expired, cancelled] = names
-      await store.cancel(cancelled ?? '', 'enough')
-      const found = async () => (await store.read.health.leases(look)).map(({ runId }) => runId)
+      await store.do(cancelRun, cancelled ?? '', 'enough')
+      const found = async () => (await store.look(troubledLeases, look)).map(({ runId }) => runId)
       assert.deepEqual(await found(), [])
       stage.clock.advance(minute)
       assert.deepEqual(await found(), [expired, cancelled])
       const leasedAt = stage.clock.now() - minute
-      const [first] = await store.read.health.leases({ ...look, limit: 1 })
+      const [first] = await store.look(troubledLeases, { ...look, limit: 1 })
       assert.deepEqual(first, {
         runId: expired,
         fence: 1,
@@ -73,7 +86,7 @@ export const health: Case[] = [
         }
       }
       const told = async (limit: number) => {
-        const groups = await store.read.health.parked(limit)
+        const groups = await store.look(parkedRuns, limit)
         return groups.map(({ queue, reason, count, countIsAtLeast }) => [queue, reason, count, countIsAtLeast])
       }
       const all = await told(3)
@@ -89,8 +102,8 @@ export const health: Case[] = [
         ['default', all[0]?.[1], 1, true],
         ['other', all[2]?.[1], 1, false],
       ])
-      const [oldest] = await store.read.health.parked(3)
-      const run = await store.read.run(oldest?.oldest.runId ?? '')
+      const [oldest] = await store.look(parkedRuns, 3)
+      const run = await store.look(findRun, oldest?.oldest.runId ?? '')
       assert.deepEqual(run?.parked, { at: oldest?.oldest.at, reason: oldest?.reason })
     },
   },
@@ -103,20 +116,20 @@ export const health: Case[] = [
       for (const name of ['sound', 'asleep', 'disabled', 'paused', 'behind']) {
         await put(store, { name, timing: { everyMs: hour }, overlap: 'queue' })
       }
-      await store.runNow('behind')
-      await store.pauseSchedule('disabled', { reason: 'r' })
-      await store.pauseSchedule('paused', { reason: 'r', until: stage.clock.now() + hour })
+      await store.do(runNow, 'behind')
+      await store.do(pauseSchedule, 'disabled', { reason: 'r' })
+      await store.do(pauseSchedule, 'paused', { reason: 'r', until: stage.clock.now() + hour })
       await store.enqueue([noop({ concurrencyKey: 'k' }), noop({ concurrencyKey: 'k' })])
       await lease(9)
-      assert.deepEqual((await store.runNow('behind')).answer, 'created')
-      assert.deepEqual(await store.read.health.broken(10), [])
+      assert.deepEqual((await store.do(runNow, 'behind')).answer, 'created')
+      assert.deepEqual(await store.look(brokenParts, 10), [])
 
       await stage.sql(`update belfry.schedule set wake_at = null where name in ('asleep', 'disabled', 'paused')`)
       await stage.sql(`delete from belfry.lease`)
       await stage.sql(`delete from belfry.schedule_run
         where run_id not in (select run_id from belfry.aside where kind = 'overlap')`)
       const before = await snapshot(stage)
-      const found = await store.read.health.broken(10)
+      const found = await store.look(brokenParts, 10)
       assert.deepEqual(
         found.map(({ what, subject }) => [what, subject]),
         [
@@ -125,14 +138,14 @@ export const health: Case[] = [
           ['key-gate', 'default'],
         ],
       )
-      assert.equal((await store.read.health.broken(1)).length, 1)
+      assert.equal((await store.look(brokenParts, 1)).length, 1)
       assert.deepEqual(await snapshot(stage), before)
-      const mended = (await store.repair({ limit: 10 })).map(({ what, subject }) => [what, subject])
+      const mended = (await store.do(repair, { limit: 10 })).map(({ what, subject }) => [what, subject])
       assert.deepEqual(
         mended,
         found.map(({ what, subject }) => [what, subject]),
       )
-      assert.deepEqual(await store.read.health.broken(10), [])
+      assert.deepEqual(await store.look(brokenParts, 10), [])
     },
   },
   {
@@ -146,8 +159,8 @@ export const health: Case[] = [
         { target: { http: { url: 'https://example.org' } } },
         { payload: 1 },
       ])
-      const beyond = (can: Parameters<typeof store.read.health.lanesBeyond>[0], limit = 10) => {
-        return store.read.health.lanesBeyond(can, limit)
+      const beyond = (can: Capabilities, limit = 10) => {
+        return store.look(lanesBeyond, can, limit)
       }
       const one = { count: 1, countIsAtLeast: false }
       assert.deepEqual(await beyond({ kinds: [], handlers: ['noop'] }), [
@@ -172,12 +185,12 @@ export const health: Case[] = [
     async run(stage) {
       const store = await stage.open()
       for (const name of ['a', 'b', 'c', 'd', 'gone']) await put(store, { name, timing: { everyMs: hour } })
-      await store.deleteSchedule('gone')
-      await store.pauseSchedule('d', { reason: 'r' })
+      await store.do(deleteSchedule, 'gone')
+      await store.do(pauseSchedule, 'd', { reason: 'r' })
       await stage.sql(`update belfry.schedule set spec = '{' where name = 'b'`)
       await stage.sql(`update belfry.schedule set spec = 'null' where name = 'c'`)
       await stage.sql(`update belfry.schedule set failure_count = 4, is_done = 1 where name = 'a'`)
-      const all = await store.read.health.schedules({ limit: 10 })
+      const all = await store.look(scheduleHealth, { limit: 10 })
       assert.deepEqual(
         all.map(({ name, spec, problem }) => [name, spec?.name ?? null, problem !== null]),
         [
@@ -196,7 +209,7 @@ export const health: Case[] = [
           [0, 'r', false],
         ],
       )
-      assert.deepEqual(await store.read.health.schedules({ after: 'a', limit: 2 }), all.slice(1, 3))
+      assert.deepEqual(await store.look(scheduleHealth, { after: 'a', limit: 2 }), all.slice(1, 3))
     },
   },
   {
@@ -205,7 +218,7 @@ export const health: Case[] = [
     async run(stage) {
       const [ours, theirs] = [await stage.open(), await stage.open({ namespace: 'theirs' })]
       const { lease } = await stage.lessor(theirs)
-      await theirs.setQueue('default', { policy: { maxAttempts: 1, maxConcurrentPerKey: 1 }, actor })
+      await theirs.do(setQueue, 'default', { policy: { maxAttempts: 1, maxConcurrentPerKey: 1 }, actor })
       await put(theirs, { name: 's', timing: { everyMs: hour } })
       await theirs.enqueue([noop(), ...['k', 'k', 'gate', 'gate'].map((concurrencyKey) => noop({ concurrencyKey }))])
       const [parked] = await lease(1)
@@ -214,12 +227,12 @@ export const health: Case[] = [
       await stage.sql(`delete from belfry.lease where concurrency_key = 'gate'`)
       await stage.sql('update belfry.schedule set wake_at = null')
       stage.clock.advance(hour)
-      const seen = async ({ read: { health } }: typeof ours) => [
-        await health.leases(look),
-        await health.parked(10),
-        await health.broken(10),
-        await health.lanesBeyond({ kinds: [] }, 10),
-        await health.schedules({ limit: 10 }),
+      const seen = async (store: typeof ours) => [
+        await store.look(troubledLeases, look),
+        await store.look(parkedRuns, 10),
+        await store.look(brokenParts, 10),
+        await store.look(lanesBeyond, { kinds: [] }, 10),
+        await store.look(scheduleHealth, { limit: 10 }),
       ]
       assert.deepEqual(await seen(ours), [[], [], [], [], []])
       await theirs.enqueue([noop()])

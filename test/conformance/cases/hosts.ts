@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import type { HostLeased } from '../../../src/store/host-steps.ts'
+import { drainQueue, leaseToHost } from '../../../src/store/lease-to-host.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { heldRuns } from '../../../src/store/reads/lease.ts'
+import { queueStats } from '../../../src/store/reads/queue-stats.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { findSchedule } from '../../../src/store/reads/schedule.ts'
+import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { reprioritiseRun } from '../../../src/store/runs/reprioritise-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { actor, type Case, enqueueMany, noop } from '../place.ts'
 
 const can = { kinds: ['handler'], host: true }
@@ -11,7 +22,7 @@ function asked(host: string, limit: number, more: { readonly key?: string } = {}
 }
 
 async function granted(store: Store, host: string, limit: number, more: { readonly key?: string } = {}) {
-  const answer = await store.leaseToHost(asked(host, limit, more))
+  const answer = await store.do(leaseToHost, asked(host, limit, more))
   assert.equal(answer.answer, 'leased')
   return answer as HostLeased & { answer: 'leased' }
 }
@@ -27,9 +38,12 @@ export const hosts: Case[] = [
       const second = await granted(store, 'builder', 1)
       assert.equal(first.leases[0]?.payload, 1)
       assert.equal(second.leases.length, 1)
-      const known = (await store.read.workers()).filter(({ name }) => name === 'builder')
+      const known = (await store.look(listWorkers)).filter(({ name }) => name === 'builder')
       assert.equal(known.length, 1)
-      const held = await store.read.heldRuns([...first.leases, ...second.leases].map(({ runId }) => runId))
+      const held = await store.look(
+        heldRuns,
+        [...first.leases, ...second.leases].map(({ runId }) => runId),
+      )
       assert.deepEqual([...new Set(held.map(({ workerId }) => workerId))], [known[0]?.id])
       assert.equal(held[0]?.leaseTtlMs, 300_000)
     },
@@ -52,8 +66,8 @@ export const hosts: Case[] = [
       assert.equal(answers.filter(({ repeated }) => repeated === undefined).length, 1)
       const [row] = await stage.sql('select count(*) as leases from belfry.lease')
       assert.equal(Number(row?.leases), 2)
-      assert.deepEqual(await store.leaseToHost(asked('builder', 3, { key: 'once' })), { answer: 'other-request' })
-      assert.deepEqual(await store.leaseToHost(asked('digger', 2, { key: 'once' })), { answer: 'other-request' })
+      assert.deepEqual(await store.do(leaseToHost, asked('builder', 3, { key: 'once' })), { answer: 'other-request' })
+      assert.deepEqual(await store.do(leaseToHost, asked('digger', 2, { key: 'once' })), { answer: 'other-request' })
     },
   },
   {
@@ -98,16 +112,16 @@ export const hosts: Case[] = [
       const [failing, held] = (await granted(store, 'builder', 2)).leases
       assert.ok(failing !== undefined && held !== undefined)
       await store.settle([{ ...failing, outcome: { kind: 'failed', reason: 'once' } }])
-      const { leases } = await store.drain(asked('script', 5))
+      const { leases } = await store.do(drainQueue, asked('script', 5))
       assert.deepEqual(
         leases.map(({ runId }) => runId),
         ids.slice(2, 4),
         'two slots are free, and the one in backoff waits',
       )
-      for (const { runId } of leases) assert.equal((await store.read.run(runId))?.status, 'completed')
+      for (const { runId } of leases) assert.equal((await store.look(findRun, runId))?.status, 'completed')
       const [row] = await stage.sql('select count(*) as leases from belfry.lease')
       assert.equal(Number(row?.leases), 1)
-      assert.equal((await store.drain(asked('script', 5))).leases.length, 2)
+      assert.equal((await store.do(drainQueue, asked('script', 5))).leases.length, 2)
     },
   },
   {
@@ -115,12 +129,12 @@ export const hosts: Case[] = [
     async run(stage) {
       const store = await stage.open()
       const spec = { name: 'often', timing: { everyMs: 60_000 }, target: null }
-      await store.putSchedule(spec, { mode: 'put', actor })
+      await store.do(putSchedule, spec, { mode: 'put', actor })
       stage.clock.advance(60_000)
       await store.fireDue({ limit: 10 })
-      const { leases } = await store.drain(asked('script', 5))
+      const { leases } = await store.do(drainQueue, asked('script', 5))
       assert.equal(leases.length, 1)
-      const view = await store.read.schedule('often')
+      const view = await store.look(findSchedule, 'often')
       assert.equal(view?.nextRunAt, stage.clock.now() + 60_000)
     },
   },
@@ -133,21 +147,27 @@ export const hosts: Case[] = [
       const [plain, later, keyed] = (await store.enqueue(runs)).map(({ id }) => id) as [string, string, string]
       const [other] = (await store.enqueue([noop({ concurrencyKey: 'k' })])).map(({ id }) => id) as [string]
       const options = { actor }
-      assert.deepEqual(await store.reprioritise(later, 1, options), { answer: 'moved', before: 100 })
-      assert.deepEqual(await store.reprioritise(other, 2, options), { answer: 'moved', before: 100 })
-      assert.deepEqual(await store.reprioritise(other, 2, options), { answer: 'unchanged', before: 2 })
+      assert.deepEqual(await store.do(reprioritiseRun, later, 1, options), { answer: 'moved', before: 100 })
+      assert.deepEqual(await store.do(reprioritiseRun, other, 2, options), { answer: 'moved', before: 100 })
+      assert.deepEqual(await store.do(reprioritiseRun, other, 2, options), { answer: 'unchanged', before: 2 })
       stage.clock.advance(5_000)
       const order: string[] = []
       for (let turn = 0; turn < 4; turn++) {
         const [lease] = (await granted(store, 'builder', 1)).leases
         assert.ok(lease !== undefined)
         order.push(lease.runId)
-        assert.deepEqual(await store.reprioritise(lease.runId, 3, options), { answer: 'not-waiting', status: 'leased' })
+        assert.deepEqual(await store.do(reprioritiseRun, lease.runId, 3, options), {
+          answer: 'not-waiting',
+          status: 'leased',
+        })
         await store.settle([{ ...lease, outcome: { kind: 'success' } }])
       }
       assert.deepEqual(order, [later, other, plain, keyed])
-      assert.deepEqual(await store.reprioritise(plain, 3, options), { answer: 'not-waiting', status: 'completed' })
-      assert.deepEqual(await store.reprioritise('r-3zzz', 3, options), { answer: 'not-found' })
+      assert.deepEqual(await store.do(reprioritiseRun, plain, 3, options), {
+        answer: 'not-waiting',
+        status: 'completed',
+      })
+      assert.deepEqual(await store.do(reprioritiseRun, 'r-3zzz', 3, options), { answer: 'not-found' })
     },
   },
   {
@@ -160,22 +180,22 @@ export const hosts: Case[] = [
       assert.ok(lease !== undefined)
       const [ended] = await store.settle([{ ...lease, outcome: { kind: 'parked', reason: 'asks for a person' } }])
       assert.equal(ended?.answer === 'written' && ended.status, 'parked')
-      assert.deepEqual((await store.read.run(first as string))?.parked?.reason, 'asks for a person')
-      await store.reprioritise(first as string, 500, { actor })
-      await store.reset(first as string)
+      assert.deepEqual((await store.look(findRun, first as string))?.parked?.reason, 'asks for a person')
+      await store.do(reprioritiseRun, first as string, 500, { actor })
+      await store.do(resetRun, first as string)
       const [next] = (await granted(store, 'builder', 1)).leases
       assert.equal(next?.runId, second)
-      assert.equal(await store.cancel(first as string, 'enough'), 'cancelled')
+      assert.equal(await store.do(cancelRun, first as string, 'enough'), 'cancelled')
     },
   },
   {
     name: 'expired leases of one queue are taken back without those of others',
     async run(stage) {
       const store = await stage.open()
-      for (const queue of ['default', 'mail']) await store.setQueue(queue, { policy: { leaseTtlMs: 1_000 }, actor })
+      for (const queue of ['default', 'mail']) await store.do(setQueue, queue, { policy: { leaseTtlMs: 1_000 }, actor })
       await store.enqueue([noop(), noop({ queue: 'mail' })])
       await granted(store, 'builder', 1)
-      await store.leaseToHost({ ...asked('builder', 1), queue: 'mail' })
+      await store.do(leaseToHost, { ...asked('builder', 1), queue: 'mail' })
       stage.clock.advance(1_000)
       const [back, ...others] = await store.reclaim({ queue: 'mail', limit: 10 })
       assert.equal(back?.because, 'expired')
@@ -190,7 +210,7 @@ export const hosts: Case[] = [
       const store = await stage.open()
       const policy = { maxConcurrent: 2, maxConcurrentPerKey: 1, backoffBaseMs: 60_000, maxAttempts: 2 }
       await stage.setPolicy(store, policy)
-      assert.equal(await store.read.queueStats('nowhere'), null)
+      assert.equal(await store.look(queueStats, 'nowhere'), null)
       const madeAt = stage.clock.now()
       await store.enqueue([noop({ priority: 1 }), noop({ priority: 2 }), noop({ notBefore: madeAt + 1_000 })])
       await store.enqueue([noop({ concurrencyKey: 'k' }), noop({ concurrencyKey: 'k' })])
@@ -202,7 +222,7 @@ export const hosts: Case[] = [
       ])
       stage.clock.advance(10)
       await store.enqueue([noop({ priority: 500 })])
-      const stats = await store.read.queueStats('default')
+      const stats = await store.look(queueStats, 'default')
       const counted = (count: number) => ({ count, countIsAtLeast: false })
       assert.deepEqual(stats, {
         now: madeAt + 10,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { actor, type Case, enqueueMany, noop } from '../place.ts'
 
 const blockedMax = 100_000
@@ -63,9 +65,9 @@ export const keys: Case[] = [
       await enqueueMany(store, 20, (index) => noop({ concurrencyKey: `k${index % 2}` }))
       const { lease } = await stage.lessor(store)
       assert.equal((await lease(100)).length, 2)
-      await store.setQueue('default', { policy: { maxConcurrentPerKey: 3 }, actor })
+      await store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 3 }, actor })
       assert.equal((await lease(100)).length, 4)
-      await store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+      await store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 1 }, actor })
       assert.deepEqual(await lease(100), [])
       const [row] = await stage.sql('select count(*) as in_flight from belfry.lease')
       assert.equal(Number(row?.in_flight), 6)
@@ -78,7 +80,7 @@ export const keys: Case[] = [
       await stage.setPolicy(store, { maxConcurrent: 10, maxConcurrentPerKey: 1, backoffBaseMs: 60_000 })
       const { lease } = await stage.lessor(store)
       const ids = (await store.enqueue([1, 2, 3].map(() => noop({ concurrencyKey: 'k' })))).map(({ id }) => id)
-      await store.cancel(ids[0] as string, 'not wanted')
+      await store.do(cancelRun, ids[0] as string, 'not wanted')
       const [second] = await lease(10)
       assert.equal(second?.runId, ids[1])
       await store.settle([{ ...(second as Lease), outcome: { kind: 'failed', reason: 'once' } }])

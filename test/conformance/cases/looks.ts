@@ -1,4 +1,15 @@
 import assert from 'node:assert/strict'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { cancelRequests, leasesOfWorkers } from '../../../src/store/reads/lease.ts'
+import { nextInstants } from '../../../src/store/reads/next-instants.ts'
+import { workAhead } from '../../../src/store/reads/queue.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { overdueSchedules } from '../../../src/store/reads/schedule.ts'
+import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { actor, type Case, noop } from '../place.ts'
 import { put } from './schedules.ts'
 
@@ -14,7 +25,12 @@ export const looks: Case[] = [
       const store = await stage.open()
       await stage.setPolicy(store, { maxConcurrent: 3 })
       await store.enqueue([noop(), noop(), noop(), noop()])
-      const workerId = await store.registerWorker({ name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: minute })
+      const workerId = await store.do(registerWorker, {
+        name: 'w',
+        host: 'h',
+        can: { kinds: ['handler'] },
+        beatMs: minute,
+      })
       const lease = (limit: number) => {
         return store.lease({ queue: 'default', workerId, claimId: stage.claimId(), can: { kinds: ['handler'] }, limit })
       }
@@ -42,11 +58,11 @@ export const looks: Case[] = [
       await lease(1, { leaseMs: minute })
       await store.enqueue([noop({ notBefore: now + second })])
       const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute }
-      assert.deepEqual(await store.read.nextInstants(), instants)
+      assert.deepEqual(await store.look(nextInstants), instants)
       stage.clock.advance(1)
       await stage.sql('update belfry.namespace set stopped_at = 1')
       const stopped = { now: now + 1, scheduleAt: null, leaseExpiresAt: now + minute }
-      assert.deepEqual(await store.read.nextInstants(), stopped)
+      assert.deepEqual(await store.look(nextInstants), stopped)
     },
   },
   {
@@ -61,16 +77,16 @@ export const looks: Case[] = [
         noop({ queue: 'paused' }),
         noop({ queue: 'leased' }),
       ])
-      await store.setQueue('empty', { actor })
-      await store.setQueue('paused', { paused: { reason: 'r' }, actor })
+      await store.do(setQueue, 'empty', { actor })
+      await store.do(setQueue, 'paused', { paused: { reason: 'r' }, actor })
       await lease(1, { queue: 'leased' })
-      assert.deepEqual(await store.read.workAhead(), { now: notBefore - second, queues: ['line'], nextAt: notBefore })
+      assert.deepEqual(await store.look(workAhead), { now: notBefore - second, queues: ['line'], nextAt: notBefore })
       stage.clock.advance(second)
-      assert.deepEqual(await store.read.workAhead(), { now: notBefore, queues: ['line', 'waits'], nextAt: null })
-      const [run] = (await store.read.runs({ limit: 1, queue: 'paused' })).runs
+      assert.deepEqual(await store.look(workAhead), { now: notBefore, queues: ['line', 'waits'], nextAt: null })
+      const [run] = (await store.look(listRuns, { limit: 1, queue: 'paused' })).runs
       assert.equal(run?.status, 'ready')
       await stage.sql('update belfry.namespace set stopped_at = 1')
-      assert.deepEqual(await store.read.workAhead(), { now: notBefore, queues: [], nextAt: null })
+      assert.deepEqual(await store.look(workAhead), { now: notBefore, queues: [], nextAt: null })
     },
   },
   {
@@ -81,13 +97,13 @@ export const looks: Case[] = [
       await store.enqueue([noop(), noop(), noop()])
       const [mine, other] = [await one.lease(2), await two.lease(1)]
       const { runId, fence } = mine[1] as (typeof mine)[0]
-      assert.deepEqual(await store.read.cancelRequests(one.workerId), [])
-      await store.cancel(runId, 'no')
-      assert.deepEqual(await store.read.cancelRequests(one.workerId), [{ runId, fence }])
-      assert.deepEqual(await store.read.cancelRequests(two.workerId), [])
+      assert.deepEqual(await store.look(cancelRequests, one.workerId), [])
+      await store.do(cancelRun, runId, 'no')
+      assert.deepEqual(await store.look(cancelRequests, one.workerId), [{ runId, fence }])
+      assert.deepEqual(await store.look(cancelRequests, two.workerId), [])
       const ends = [...mine, ...other].map((held) => ({ ...held, outcome: { kind: 'success' } as const }))
       await store.settle(ends)
-      assert.deepEqual(await store.read.cancelRequests(one.workerId), [])
+      assert.deepEqual(await store.look(cancelRequests, one.workerId), [])
     },
   },
   {
@@ -105,9 +121,9 @@ export const looks: Case[] = [
       const ids = [lessors[0].workerId, lessors[2].workerId]
       const theirs = held.filter(({ workerId }) => ids.includes(workerId))
       assert.equal(theirs.length, 3)
-      assert.deepEqual(await store.read.leasesOfWorkers(ids, 10), theirs)
-      assert.deepEqual(await store.read.leasesOfWorkers(ids, 2), theirs.slice(0, 2))
-      assert.deepEqual(await store.read.leasesOfWorkers([], 10), [])
+      assert.deepEqual(await store.look(leasesOfWorkers, ids, 10), theirs)
+      assert.deepEqual(await store.look(leasesOfWorkers, ids, 2), theirs.slice(0, 2))
+      assert.deepEqual(await store.look(leasesOfWorkers, [], 10), [])
     },
   },
   {
@@ -118,10 +134,10 @@ export const looks: Case[] = [
       for (const [index, name] of ['late', 'later', 'disabled', 'deleted', 'due'].entries()) {
         await put(store, { name, timing: { at: name === 'due' ? at + minute : at - index } })
       }
-      await store.pauseSchedule('disabled', { reason: 'r' })
-      await store.deleteSchedule('deleted')
+      await store.do(pauseSchedule, 'disabled', { reason: 'r' })
+      await store.do(deleteSchedule, 'deleted')
       const overdue = async (lateMs: number, limit = 10) => {
-        return (await store.read.overdueSchedules({ lateMs, limit })).map(({ spec }) => spec.name)
+        return (await store.look(overdueSchedules, { lateMs, limit })).map(({ spec }) => spec.name)
       }
       stage.clock.set(at + minute)
       assert.deepEqual(await overdue(minute), ['later', 'late'])
@@ -140,7 +156,7 @@ export const looks: Case[] = [
       const can = { kinds: ['http'], handlers: ['mail'] }
       assert.deepEqual(await store.beat([workerId], { can }), { unknown: [] })
       await store.beat([workerId])
-      assert.deepEqual((await store.read.workers())[0]?.can, can)
+      assert.deepEqual((await store.look(listWorkers))[0]?.can, can)
     },
   },
   {
@@ -155,7 +171,7 @@ export const looks: Case[] = [
       const fired = steps.flatMap(({ runs }) => runs.map(({ schedule }) => schedule))
       assert.ok(fired.includes('after'), 'it waits behind the storm')
       while ((await store.fireDue({ limit: 200 })).more);
-      assert.equal((await store.read.overdueSchedules({ lateMs: 0, limit: 10 })).length, 0)
+      assert.equal((await store.look(overdueSchedules, { lateMs: 0, limit: 10 })).length, 0)
       assert.equal((await stage.sql('select count(*) as runs from belfry.run'))[0]?.runs, 1_001)
     },
   },

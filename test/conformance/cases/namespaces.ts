@@ -1,5 +1,21 @@
 import assert from 'node:assert/strict'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { listAttempts } from '../../../src/store/reads/attempts.ts'
+import { readOutput } from '../../../src/store/reads/output.ts'
+import { findQueue } from '../../../src/store/reads/queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { findSchedule, listSchedules } from '../../../src/store/reads/schedule.ts'
+import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../../src/store/runs/retry-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { listAudit } from '../../store/list-audit.ts'
 import { actor, type Case, cannotShare, noop, type Stage } from '../place.ts'
 import { snapshot, succeed } from '../record.ts'
 
@@ -15,24 +31,24 @@ export const namespaces: Case[] = [
       const [mine] = await ours.enqueue([run])
       const [other] = await theirs.enqueue([{ ...run, payload: 'another' }])
       assert.deepEqual([mine?.created, other?.created], [true, true])
-      await ours.setQueue('default', { policy: { maxConcurrent: 77 }, paused: { reason: 'ours' }, actor })
-      await ours.putSchedule(spec, { mode: 'create', actor })
-      assert.equal(await theirs.read.schedule('s'), null)
-      assert.equal((await theirs.putSchedule({ ...spec, payload: 1 }, { mode: 'create', actor })).answer, 'created')
-      assert.equal(await theirs.deleteSchedule('s'), 'deleted')
-      assert.equal((await ours.read.schedule('s'))?.deletedAt, null)
+      await ours.do(setQueue, 'default', { policy: { maxConcurrent: 77 }, paused: { reason: 'ours' }, actor })
+      await ours.do(putSchedule, spec, { mode: 'create', actor })
+      assert.equal(await theirs.look(findSchedule, 's'), null)
+      assert.equal((await theirs.do(putSchedule, { ...spec, payload: 1 }, { mode: 'create', actor })).answer, 'created')
+      assert.equal(await theirs.do(deleteSchedule, 's'), 'deleted')
+      assert.equal((await ours.look(findSchedule, 's'))?.deletedAt, null)
 
-      const queue = await theirs.read.queue('default')
+      const queue = await theirs.look(findQueue, 'default')
       assert.deepEqual([queue?.policy?.maxConcurrent, queue?.paused], [5, null])
-      assert.equal(await theirs.read.run(mine?.id as string), null)
+      assert.equal(await theirs.look(findRun, mine?.id as string), null)
       assert.deepEqual(
-        (await theirs.read.runs({ limit: 10 })).runs.map(({ id }) => id),
+        (await theirs.look(listRuns, { limit: 10 })).runs.map(({ id }) => id),
         [other?.id],
       )
-      assert.deepEqual(await theirs.read.schedules(), [])
-      await ours.registerWorker({ name: 'w', host: 'h', can: { kinds: [] }, beatMs: 1_000 })
-      assert.deepEqual(await theirs.read.workers(), [])
-      assert.deepEqual(await theirs.read.audit('schedule s').then((rows) => rows.length), 1)
+      assert.deepEqual(await theirs.look(listSchedules), [])
+      await ours.do(registerWorker, { name: 'w', host: 'h', can: { kinds: [] }, beatMs: 1_000 })
+      assert.deepEqual(await theirs.look(listWorkers), [])
+      assert.deepEqual(await theirs.look(listAudit, 'schedule s').then((rows) => rows.length), 1)
     },
   },
   {
@@ -44,21 +60,21 @@ export const namespaces: Case[] = [
       await ours.enqueue([noop(), noop(), noop()])
       const [held, ended] = (await lease(2)) as [Lease, Lease]
       await succeed(ours, [ended])
-      const waiting = (await ours.read.runs({ limit: 1, status: 'ready' })).runs[0]?.id as string
+      const waiting = (await ours.look(listRuns, { limit: 1, status: 'ready' })).runs[0]?.id as string
       await ours.appendOutput(held, 'ours')
       const before = await snapshot(stage)
 
       for (const id of [held.runId, waiting, ended.runId]) {
-        assert.equal(await theirs.cancel(id, 'not yours'), 'not-found')
-        assert.equal(await theirs.reset(id), 'not-found')
-        assert.deepEqual(await theirs.retry(id), { answer: 'not-found' })
-        assert.deepEqual(await theirs.read.attempts(id), [])
+        assert.equal(await theirs.do(cancelRun, id, 'not yours'), 'not-found')
+        assert.equal(await theirs.do(resetRun, id), 'not-found')
+        assert.deepEqual(await theirs.do(retryRun, id), { answer: 'not-found' })
+        assert.deepEqual(await theirs.look(listAttempts, id), [])
       }
       assert.equal((await theirs.renew([held], 1_000))[0]?.renewed, false)
       assert.equal((await theirs.settle([{ ...held, outcome: { kind: 'success' } }]))[0]?.answer, 'gone')
       assert.equal(await theirs.appendOutput(held, 'not yours'), 'lease-lost')
-      assert.equal(await theirs.read.output(held.runId), null)
-      assert.deepEqual(await theirs.leasesOf(held.claimId), [])
+      assert.equal(await theirs.look(readOutput, held.runId), null)
+      assert.deepEqual(await theirs.look(leasesOf, held.claimId), [])
       assert.deepEqual(await theirs.beat([workerId]), { unknown: [workerId] })
       assert.deepEqual(await snapshot(stage), before)
     },
@@ -73,7 +89,7 @@ export const namespaces: Case[] = [
         await store.enqueue([noop({ dedupeKey: 'd' })])
         const { lease } = await stage.lessor(store)
         await succeed(store, await lease(10))
-        assert.equal((await store.read.runs({ limit: 10, status: 'completed' })).runs.length, 1)
+        assert.equal((await store.look(listRuns, { limit: 10, status: 'completed' })).runs.length, 1)
       }
       for (const schema of schemas) await stage.sql(`drop schema "${schema}" cascade`)
     },
@@ -98,8 +114,8 @@ export const namespaces: Case[] = [
         taken.map(({ runId }) => runId),
         [named.runId],
       )
-      assert.equal((await ours.read.run(other.runId))?.status, 'leased')
-      assert.equal((await theirs.read.run(first.runId))?.status, 'leased')
+      assert.equal((await ours.look(findRun, other.runId))?.status, 'leased')
+      assert.equal((await theirs.look(findRun, first.runId))?.status, 'leased')
     },
   },
   {

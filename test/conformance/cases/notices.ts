@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { type Notice, noticeQuietMs, overdueAgainMs } from '../../../src/core/notice.ts'
+import { noticeOverdue } from '../../../src/store/notice-overdue.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { setNotify } from '../../../src/store/set-notify.ts'
 import { actor, type Case, cannotShare, enqueueMany, noop, type Stage } from '../place.ts'
 
 const http = { http: { url: 'https://example.org/' } }
@@ -21,7 +24,7 @@ export const notices: Case[] = [
     async run(stage) {
       const stores = await stage.openMany(4)
       const [first] = stores as [Store]
-      await first.setNotify({ onFailure: http }, { actor })
+      await first.do(setNotify, { onFailure: http }, { actor })
       await stage.setPolicy(first, { maxConcurrent: 1_000, onExhausted: 'fail' })
       await enqueueMany(first, 200, () => noop())
       const { lease } = await stage.lessor(first)
@@ -54,11 +57,11 @@ export const notices: Case[] = [
       const [first] = stores as [Store]
       for (const name of ['a', 'b', 'c']) {
         const spec = { name, timing: { everyMs: 60_000 }, target: { handler: 'noop' }, notify: { onOverdue: http } }
-        await first.putSchedule(spec, { mode: 'put', actor })
+        await first.do(putSchedule, spec, { mode: 'put', actor })
       }
       stage.clock.advance(10 * 60_000)
       for (let looks = 0; looks < 3; looks++) {
-        await Promise.all(stores.map((store) => store.noticeOverdue({ limit: 100 })))
+        await Promise.all(stores.map((store) => store.do(noticeOverdue, { limit: 100 })))
         stage.clock.advance(overdueAgainMs)
       }
       const told = (await taken(stage, first)).map(({ event, schedule }) => `${event} ${schedule}`)

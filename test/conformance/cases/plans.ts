@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { planLeases } from '../../../src/core/plan.ts'
 import type { Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { planInput } from '../../../src/store/reads/plan-input.ts'
 import { actor, type Case, type Stage, seeded } from '../place.ts'
 
 const statesMax = 60
@@ -51,7 +53,7 @@ async function compare(given: {
 }): Promise<void> {
   const { stage, store, queue, workerId, limit, can } = given
   const leaseMs = 20_000
-  const window = await store.read.planInput(queue, 10_000)
+  const window = await store.look(planInput, queue, 10_000)
   const plan = planLeases({ ...window, policy: { ...window.policy, leaseTtlMs: leaseMs }, can: [can], limit })
   const answer = await store.lease({ queue, workerId, claimId: stage.claimId(), can, limit, leaseMs })
   const told = JSON.stringify({ limit, can, window })
@@ -73,7 +75,7 @@ async function randomState(
   random: (below: number) => number,
   workerId: string,
 ): Promise<void> {
-  await store.setQueue(queue, {
+  await store.do(setQueue, queue, {
     policy: {
       maxConcurrent: 1 + random(12),
       ...(random(2) === 0 && { maxConcurrentPerKey: 1 + random(2) }),
@@ -110,7 +112,7 @@ async function randomState(
     stage.clock.advance(random(2_000))
     if (random(3) === 0) await store.reclaim({ limit: 3 })
   }
-  if (random(8) === 0) await store.setQueue(queue, { paused: { reason: 'for the test' }, actor })
+  if (random(8) === 0) await store.do(setQueue, queue, { paused: { reason: 'for the test' }, actor })
 }
 
 function outcomeOf(_: Lease, random: (below: number) => number) {

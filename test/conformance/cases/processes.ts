@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { listRuns } from '../../../src/store/reads/runs.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { type Case, cannotShare, noop, type Stage } from '../place.ts'
 import { assertEachRunStandsOnce, count } from '../record.ts'
@@ -74,7 +75,7 @@ export const processes: Case[] = [
       const atFirst = mark()
       assert.equal(mark(), atFirst)
       await mine.enqueue([noop()])
-      await theirs.read.runs({ limit: 1 })
+      await theirs.look(listRuns, { limit: 1 })
       assert.equal(mark(), atFirst, 'it spoke of our own write')
       await theirs.enqueue([noop()])
       const afterTheirs = mark()

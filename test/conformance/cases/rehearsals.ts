@@ -1,9 +1,27 @@
 import assert from 'node:assert/strict'
 import { BelfryError } from '../../../src/core/error.ts'
 import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import { backfillSchedule } from '../../../src/store/backfill.ts'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { PutOptions, Store } from '../../../src/store/port.ts'
+import { deleteQueue } from '../../../src/store/queues/delete-queue.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { findSchedule } from '../../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../../src/store/runs/retry-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { repair } from '../../../src/store/schedules/repair.ts'
+import { resetSchedule } from '../../../src/store/schedules/reset-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
+import { clearHints } from '../../../src/store/schedules/set-hint.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import type { Row } from '../../../src/store/statement.ts'
+import { clockNow } from '../../../src/store/statement.ts'
+import { takeDuty } from '../../../src/store/workers/take-duty.ts'
 import { actor, type Case, cannotShare, noop, type Stage } from '../place.ts'
 import { count } from '../record.ts'
 import { put } from './schedules.ts'
@@ -15,13 +33,13 @@ const daily: ScheduleSpec = { name: 'daily', timing: { cron: '0 9 * * *', zone: 
 type Write = (store: Store) => Promise<unknown>
 
 function putting(spec: Partial<ScheduleSpec>, options: Partial<PutOptions> = {}): Write {
-  return (store) => store.putSchedule({ ...daily, ...spec }, { mode: 'put', actor, ...options })
+  return (store) => store.do(putSchedule, { ...daily, ...spec }, { mode: 'put', actor, ...options })
 }
 
 function backfilling(name: string): Write {
   return async (store) => {
-    const now = await store.read.now()
-    return store.backfill(name, { from: now - 10 * minute, to: now })
+    const now = await store.look(clockNow)
+    return store.do(backfillSchedule, name, { from: now - 10 * minute, to: now })
   }
 }
 
@@ -37,19 +55,19 @@ const writes: readonly (readonly [string, Write])[] = [
   ['a backfill of a schedule without instants', backfilling('busy')],
   ['a backfill of nothing', backfilling('nobody')],
   ['an edit of the timing, with an occurrence due', putting({ name: 'due', timing: { everyMs: hour, from: 'start' } })],
-  ['a queue', (store) => store.setQueue('new', { policy: { maxConcurrent: 7 }, actor })],
-  ['a queue that is as it was', (store) => store.setQueue('new', { policy: { maxConcurrent: 7 }, actor })],
-  ['another version of a queue', (store) => store.setQueue('new', { policy: {}, ifVersion: 9, actor })],
-  ['a higher ceiling of keys', (store) => store.setQueue('keyed', { policy: { maxConcurrentPerKey: 5 }, actor })],
-  ['a pause of a queue', (store) => store.setQueue('new', { paused: { reason: 'r' }, actor })],
+  ['a queue', (store) => store.do(setQueue, 'new', { policy: { maxConcurrent: 7 }, actor })],
+  ['a queue that is as it was', (store) => store.do(setQueue, 'new', { policy: { maxConcurrent: 7 }, actor })],
+  ['another version of a queue', (store) => store.do(setQueue, 'new', { policy: {}, ifVersion: 9, actor })],
+  ['a higher ceiling of keys', (store) => store.do(setQueue, 'keyed', { policy: { maxConcurrentPerKey: 5 }, actor })],
+  ['a pause of a queue', (store) => store.do(setQueue, 'new', { paused: { reason: 'r' }, actor })],
   ['work', (store) => store.enqueue([noop(), noop({ queue: 'other', idempotencyKey: 'i', dedupeKey: 'd' })])],
   ['work that came before', (store) => store.enqueue([noop({ queue: 'other', idempotencyKey: 'i', dedupeKey: 'd' })])],
   ['other work under a key', (store) => store.enqueue([noop({ idempotencyKey: 'i' })])],
   ['work whose dedupe key is taken', (store) => store.enqueue([noop({ dedupeKey: 'd' })])],
-  ['a deletion of a queue', (store) => store.deleteQueue('new', { actor })],
-  ['a deletion of a queue in use', (store) => store.deleteQueue('other', { actor })],
-  ['a deletion', (store) => store.deleteSchedule('busy', { cancelLeased: true, actor })],
-  ['a deletion of nothing', (store) => store.deleteSchedule('nobody')],
+  ['a deletion of a queue', (store) => store.do(deleteQueue, 'new', { actor })],
+  ['a deletion of a queue in use', (store) => store.do(deleteQueue, 'other', { actor })],
+  ['a deletion', (store) => store.do(deleteSchedule, 'busy', { cancelLeased: true, actor })],
+  ['a deletion of nothing', (store) => store.do(deleteSchedule, 'nobody')],
 ]
 
 export const rehearsals: Case[] = [
@@ -121,11 +139,11 @@ export const rehearsals: Case[] = [
       const bad = { ...daily, priority: 0.5 }
       for (let round = 0; round < 3; round++) {
         await Promise.all(writes.map(([, write]) => write(rehearsal)))
-        await assert.rejects(rehearsal.putSchedule(bad, { mode: 'put', actor }), isInvalid)
+        await assert.rejects(rehearsal.do(putSchedule, bad, { mode: 'put', actor }), isInvalid)
         await assert.rejects(rehearsal.enqueue([noop({ queue: '' })]), isInvalid)
       }
       for (const [, write] of writes) await write(theirs)
-      assert.equal((await theirs.read.schedule('daily'))?.version, 2)
+      assert.equal((await theirs.look(findSchedule, 'daily'))?.version, 2)
       assert.equal((await mine.enqueue([noop()]))[0]?.created, true)
     },
   },
@@ -152,28 +170,28 @@ export const rehearsals: Case[] = [
       const rehearsal = store.rehearsal().rehearsal()
       const before = await everyRow(stage)
       const asks = [
-        () => rehearsal.cancel(runId, 'r'),
-        () => rehearsal.reset(runId),
-        () => rehearsal.retry(runId),
+        () => rehearsal.do(cancelRun, runId, 'r'),
+        () => rehearsal.do(resetRun, runId),
+        () => rehearsal.do(retryRun, runId),
         () => rehearsal.settle([{ ...lease, outcome: { kind: 'success' } }]),
         () => rehearsal.renew([lease], minute),
         () => rehearsal.appendOutput(lease, 'text'),
         () => rehearsal.reclaim({ limit: 1 }),
-        () => rehearsal.pauseSchedule('due', { reason: 'r' }),
-        () => rehearsal.resumeSchedule('due'),
-        () => rehearsal.resetSchedule('due'),
-        () => rehearsal.runNow('due'),
-        () => rehearsal.clearHints('due', ['interval']),
+        () => rehearsal.do(pauseSchedule, 'due', { reason: 'r' }),
+        () => rehearsal.do(resumeSchedule, 'due'),
+        () => rehearsal.do(resetSchedule, 'due'),
+        () => rehearsal.do(runNow, 'due'),
+        () => rehearsal.do(clearHints, 'due', ['interval']),
         () => rehearsal.fireDue({ limit: 1 }),
-        () => rehearsal.repair({ limit: 1 }),
+        () => rehearsal.do(repair, { limit: 1 }),
         () => rehearsal.prune({ limit: 1 }),
         () => rehearsal.beat([lease.workerId]),
-        () => rehearsal.takeDuty({ name: 'd', workerId: lease.workerId, forMs: minute }),
+        () => rehearsal.do(takeDuty, { name: 'd', workerId: lease.workerId, forMs: minute }),
       ]
       for (const ask of asks) await assert.rejects(ask, isInvalid, String(ask))
       assert.deepEqual(await everyRow(stage), before)
-      assert.equal((await rehearsal.read.run(runId))?.status, 'leased')
-      assert.equal((await rehearsal.leasesOf(lease.claimId)).length, 1)
+      assert.equal((await rehearsal.look(findRun, runId))?.status, 'leased')
+      assert.equal((await rehearsal.look(leasesOf, lease.claimId)).length, 1)
     },
   },
   {
@@ -202,7 +220,7 @@ async function prepare(stage: Stage, store: Store) {
   const { workerId, lease } = await stage.lessor(store)
   const [held] = await lease(1)
   assert.ok(held !== undefined)
-  await store.runNow('busy')
+  await store.do(runNow, 'busy')
   await put(store, { name: 'due', timing: { cron: '* * * * *', zone: 'UTC' } })
   stage.clock.advance(minute)
   return { runId: held.runId, lease: { ...held, workerId } }

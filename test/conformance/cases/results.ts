@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
 import { type Case, enqueueMany, noop } from '../place.ts'
 
 const resultBytesMax = 100 * 1024
@@ -15,7 +16,7 @@ export const results: Case[] = [
         const [id] = (await enqueueMany(store, 1, () => noop())) as [string]
         const [held] = (await lease(1)) as [Lease]
         await store.settle([{ ...held, outcome: success, result }])
-        return (await store.read.run(id))?.result
+        return (await store.look(findRun, id))?.result
       }
       for (const value of [null, 0, '', [], { a: [1, { b: 'c' }] }, 'x'.repeat(resultBytesMax - 2)]) {
         assert.deepEqual(await keep(value), { value, truncated: false })
@@ -52,5 +53,5 @@ export const results: Case[] = [
 ]
 
 async function resultOf(store: Store, id: string): Promise<unknown> {
-  return (await store.read.run(id))?.result?.value
+  return (await store.look(findRun, id))?.result?.value
 }

@@ -2,6 +2,13 @@ import assert from 'node:assert/strict'
 import { defaultPolicy } from '../../../src/core/policy.ts'
 import type { Outcome } from '../../../src/core/verdict.ts'
 import type { Lease, Pruned, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { listLedger } from '../../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import type { RunSummary } from '../../../src/store/view.ts'
 import { actor, type Case, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce, count, snapshot } from '../record.ts'
@@ -34,19 +41,19 @@ export const retention: Case[] = [
       await store.settle((await lease(9)).map((one) => ({ ...one, outcome: { kind: 'success' }, result: 'kept' })))
       assert.equal((await pruneAll(store)).runs, specs.length)
       for (const { id, schedule } of runs) {
-        assert.equal(await store.read.run(id), null)
-        const [entry] = await store.read.ledger(schedule)
+        assert.equal(await store.look(findRun, id), null)
+        const [entry] = await store.look(listLedger, schedule)
         assert.deepEqual([entry?.from, entry?.outcome, entry?.runId], [firedAt, 'completed', id])
         assert.ok(entry?.decision?.trail.length, 'the ledger no longer tells why')
       }
 
       for (const spec of specs) {
         await put(store, { ...spec, payload: 'edited' })
-        await store.pauseSchedule(spec.name, { reason: 'and resumed' })
-        await store.resumeSchedule(spec.name)
+        await store.do(pauseSchedule, spec.name, { reason: 'and resumed' })
+        await store.do(resumeSchedule, spec.name)
       }
       assert.deepEqual((await store.fireDue({ limit: 9 })).runs, [], 'fired again because its run was gone')
-      for (const { name } of specs) await store.deleteSchedule(name)
+      for (const { name } of specs) await store.do(deleteSchedule, name)
       stage.clock.advance(90 * day)
       assert.equal((await pruneAll(store)).ledger, specs.length)
     },
@@ -61,7 +68,7 @@ export const retention: Case[] = [
       await store.settle((await lease(1)).map((one) => ({ ...one, outcome: { kind: 'success' } })))
       stage.clock.advance(30 * day - 1)
       await pruneAll(store)
-      assert.equal(await store.read.run(first?.id as string), null)
+      assert.equal(await store.look(findRun, first?.id as string), null)
       assert.deepEqual(await store.enqueue([run]), [{ created: false, id: first?.id, because: 'idempotency-key' }])
       stage.clock.advance(1)
       await pruneAll(store)
@@ -146,12 +153,13 @@ async function randomRuns(stage: Stage, store: Store): Promise<void> {
       })),
     )
     for (const held of await lease(3, { queue })) await endSomehow(store, held, random)
-    const waiting = (await store.read.runs({ limit: 20, status: 'ready' })).runs
-    if (random(4) === 0 && waiting.length > 0) await store.cancel(waiting[random(waiting.length)]?.id as string, 'no')
+    const waiting = (await store.look(listRuns, { limit: 20, status: 'ready' })).runs
+    if (random(4) === 0 && waiting.length > 0)
+      await store.do(cancelRun, waiting[random(waiting.length)]?.id as string, 'no')
     stage.clock.advance(random(3 * 24) * hour)
     await store.beat([workerId])
   }
-  await store.setQueue('a', { paused: { reason: 'as it may be' }, actor })
+  await store.do(setQueue, 'a', { paused: { reason: 'as it may be' }, actor })
 }
 
 async function endSomehow(store: Store, held: Lease, random: (below: number) => number): Promise<void> {
@@ -162,7 +170,7 @@ async function endSomehow(store: Store, held: Lease, random: (below: number) => 
 }
 
 async function allRuns(store: Store): Promise<RunSummary[]> {
-  return (await store.read.runs({ limit: 1_000 })).runs
+  return (await store.look(listRuns, { limit: 1_000 })).runs
 }
 
 async function attemptsByRun(stage: Stage): Promise<Map<number, number>> {

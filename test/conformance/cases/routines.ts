@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { fireRoutine } from '../../../src/store/fire-routine.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { listRoutineEvents } from '../../../src/store/reads/routine.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { listLedger } from '../../../src/store/reads/schedule.ts'
+import { createRoutine } from '../../../src/store/routine.ts'
 import type { RoutineSpec } from '../../../src/store/routine-steps.ts'
 import { actor, type Case, noop, type Stage } from '../place.ts'
 import { assertEachRunStandsOnce } from '../record.ts'
@@ -8,7 +13,7 @@ import { put } from './schedules.ts'
 const routine = 'on push'
 
 async function fire(store: Store, deliveryId: string) {
-  const answer = await store.fireRoutine(routine, { deliveryId, payload: { ref: 'main' }, actor })
+  const answer = await store.do(fireRoutine, routine, { deliveryId, payload: { ref: 'main' }, actor })
   assert.notEqual(answer.answer, 'not-found')
   return answer as Exclude<typeof answer, { answer: 'not-found' }>
 }
@@ -18,7 +23,7 @@ async function sendAll(stage: Stage, spec: RoutineSpec, deliveries: number) {
   const stores = await stage.openMany(4)
   const [first] = stores as [Store]
   await put(first, { name: 'report', timing: {} })
-  await first.createRoutine({ name: routine, spec }, { actor })
+  await first.do(createRoutine, { name: routine, spec }, { actor })
   const sent = Array.from({ length: deliveries * stores.length }, (_, index) => {
     return fire(stores[index % stores.length] as Store, `delivery ${Math.floor(index / stores.length)}`)
   })
@@ -35,10 +40,10 @@ export const routines: Case[] = [
         assert.deepEqual(own.map(({ answer }) => answer).sort(), ['duplicate', 'duplicate', 'duplicate', 'fired'])
         assert.equal(new Set(own.map(({ runId }) => runId)).size, 1)
       }
-      const events = (await first.read.routineEvents(routine, { limit: 100 })) ?? []
+      const events = (await first.look(listRoutineEvents, routine, { limit: 100 })) ?? []
       assert.deepEqual(new Set(events.map(({ runId }) => runId)), new Set(answers.map(({ runId }) => runId)))
       assert.deepEqual([...new Set(events.map(({ repeats }) => repeats))], [3])
-      assert.equal((await first.read.runs({ limit: 100 })).runs.length, 10)
+      assert.equal((await first.look(listRuns, { limit: 100 })).runs.length, 10)
       await assertEachRunStandsOnce(stage)
     },
   },
@@ -51,10 +56,10 @@ export const routines: Case[] = [
       assert.equal(answers.filter(({ answer }) => answer === 'overlap').length, 5)
       // Whatever became of a delivery the first time, all are told of the run that was live then.
       assert.deepEqual([...new Set(answers.map(({ runId }) => runId))], [fired[0]?.runId])
-      const [run, ...others] = (await first.read.runs({ limit: 100 })).runs
+      const [run, ...others] = (await first.look(listRuns, { limit: 100 })).runs
       assert.deepEqual(others, [])
       assert.deepEqual([run?.source, run?.occurrenceAt], ['routine', null])
-      assert.deepEqual(await first.read.ledger('report'), [])
+      assert.deepEqual(await first.look(listLedger, 'report'), [])
       await assertEachRunStandsOnce(stage)
     },
   },

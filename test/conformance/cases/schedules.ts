@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import type { ScheduleSpec } from '../../../src/core/schedule.ts'
 import type { Outcome } from '../../../src/core/verdict.ts'
+import { backfillSchedule } from '../../../src/store/backfill.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { findSchedule } from '../../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
+import { setHint } from '../../../src/store/schedules/set-hint.ts'
+import { clockNow } from '../../../src/store/statement.ts'
 import { assertChainsWhole } from '../chains.ts'
 import { actor, type Case, cannotShare, type Stage } from '../place.ts'
 import { assertEachRunStandsOnce, count, statusOf } from '../record.ts'
@@ -21,13 +32,15 @@ export const schedules: Case[] = [
       const stores = await stage.openMany(4)
       const [store] = stores as [Store]
       await put(store, { name: 'hourly', timing: { cron: '0 * * * *', zone: 'UTC' }, overlap: 'queue' })
-      const before = await store.read.schedule('hourly')
+      const before = await store.look(findSchedule, 'hourly')
       const to = stage.clock.now()
-      const answers = await Promise.all(stores.map((one) => one.backfill('hourly', { from: to - 48 * hour, to })))
+      const answers = await Promise.all(
+        stores.map((one) => one.do(backfillSchedule, 'hourly', { from: to - 48 * hour, to })),
+      )
       const made = answers.flatMap((answer) => (answer.answer === 'made' ? answer.made.map(({ at }) => at) : []))
       assert.deepEqual([made.length, new Set(made).size], [48, 48], 'an instant was made twice, or not at all')
       assert.equal(await count(stage, 'belfry.run'), 48)
-      assert.deepEqual(await store.read.schedule('hourly'), before, 'the schedule was moved')
+      assert.deepEqual(await store.look(findSchedule, 'hourly'), before, 'the schedule was moved')
       await assertChainsWhole(stage, store)
       await assertEachRunStandsOnce(stage)
     },
@@ -56,7 +69,7 @@ export const schedules: Case[] = [
         ['parked', { onExhausted: 'park' }, endBy({ kind: 'failed', reason: 'broken' })],
         ['parked', { repeatable: false }, endBy({ kind: 'forced-stop' })],
         ['cancelled', {}, endBy({ kind: 'cancelled' })],
-        ['cancelled', {}, (id) => store.cancel(id, 'no')],
+        ['cancelled', {}, (id) => store.do(cancelRun, id, 'no')],
         ['skipped', {}, endBy({ kind: 'skipped', reason: 'guard' })],
         ['skipped', { maxLatenessMs: hour }, comeTooLate],
         ['failed', {}, lose],
@@ -66,14 +79,14 @@ export const schedules: Case[] = [
         await put(store, { name, timing: { everyMs: hour }, startNow: true, ...extra })
         const [fired, ...others] = (await store.fireDue({ limit: 10 })).runs
         assert.ok(fired !== undefined && others.length === 0, `${name} was not the only one to fire`)
-        const waiting = await store.read.schedule(name)
+        const waiting = await store.look(findSchedule, name)
         assert.deepEqual([waiting?.nextRunAt, waiting?.waitsFor, waiting?.wakeAt], [null, fired.id, null])
         await end(fired.id)
         assert.equal(await statusOf(store, fired.id), status)
-        const after = await store.read.schedule(name)
+        const after = await store.look(findSchedule, name)
         assert.equal(after?.waitsFor, null, `${name} still waits for a run that ended ${status}`)
         assert.ok((after?.nextRunAt ?? 0) >= stage.clock.now() + hour, `${name} has no next run after ${status}`)
-        await store.deleteSchedule(name)
+        await store.do(deleteSchedule, name)
       }
       await assertChainsWhole(stage, store)
     },
@@ -82,19 +95,25 @@ export const schedules: Case[] = [
     name: 'law 8: whatever moves a schedule earlier takes effect at once: an edit, a hint, a resumption, a shorter pause',
     async run(stage) {
       const store = await stage.open()
-      const nextOf = async (name: string) => (await store.read.schedule(name))?.nextRunAt
+      const nextOf = async (name: string) => (await store.look(findSchedule, name))?.nextRunAt
       const now = stage.clock.now()
       await put(store, { name: 'edited', timing: { cron: '0 0 1 1 *', zone: 'UTC' } })
       await put(store, { name: 'edited', timing: { cron: '* * * * *', zone: 'UTC' } })
       assert.equal(await nextOf('edited'), now + minute)
       await put(store, { name: 'hinted', timing: { everyMs: 100 * hour } })
-      await store.hint('hinted', { kind: 'oneshot', at: now + second, expiresAt: now + hour, reason: 'r', author: 'a' })
+      await store.do(setHint, 'hinted', {
+        kind: 'oneshot',
+        at: now + second,
+        expiresAt: now + hour,
+        reason: 'r',
+        author: 'a',
+      })
       assert.equal(await nextOf('hinted'), now + second)
 
       await put(store, { name: 'waiting', timing: { everyMs: hour }, startNow: true, overlap: 'allow' })
       await store.fireDue({ limit: 10 })
       assert.equal(await nextOf('waiting'), null)
-      await store.hint('waiting', {
+      await store.do(setHint, 'waiting', {
         kind: 'oneshot',
         at: now + second,
         expiresAt: now + hour,
@@ -104,12 +123,12 @@ export const schedules: Case[] = [
       assert.equal(await nextOf('waiting'), now + second, 'a hint waited for the run of a fixed delay')
 
       await put(store, { name: 'paused', timing: { cron: '* * * * *', zone: 'UTC' } })
-      await store.pauseSchedule('paused', { reason: 'for good' })
+      await store.do(pauseSchedule, 'paused', { reason: 'for good' })
       assert.equal(await nextOf('paused'), null)
-      await store.resumeSchedule('paused')
+      await store.do(resumeSchedule, 'paused')
       assert.equal(await nextOf('paused'), now + minute)
-      await store.pauseSchedule('paused', { until: now + hour, reason: 'long' })
-      await store.pauseSchedule('paused', { until: now + 90 * second, reason: 'short' })
+      await store.do(pauseSchedule, 'paused', { until: now + hour, reason: 'long' })
+      await store.do(pauseSchedule, 'paused', { until: now + 90 * second, reason: 'short' })
       stage.clock.advance(2 * minute)
       const fired = (await store.fireDue({ limit: 10 })).runs.filter(({ schedule }) => schedule === 'paused')
       assert.deepEqual(
@@ -135,15 +154,19 @@ export const schedules: Case[] = [
         await store.fireDue({ limit: 10 })
         const held = await lease(10)
         assert.equal(held.length, 1)
-        const before = (await store.read.schedule('s')) ?? assert.fail('the schedule is gone')
-        await store.runNow('s')
-        assert.equal(await store.deleteSchedule('s'), 'deleted')
-        assert.equal(await store.read.schedule('s'), null)
-        const deleted = await store.read.schedule(before.id)
+        const before = (await store.look(findSchedule, 's')) ?? assert.fail('the schedule is gone')
+        await store.do(runNow, 's')
+        assert.equal(await store.do(deleteSchedule, 's'), 'deleted')
+        assert.equal(await store.look(findSchedule, 's'), null)
+        const deleted = await store.look(findSchedule, before.id)
         await store.settle(held.map((one) => ({ ...one, outcome })))
         stage.clock.advance(minute)
         assert.deepEqual(await lease(10), [], `a run of a deleted schedule was started again after ${outcome.kind}`)
-        assert.deepEqual(await store.read.schedule(before.id), deleted, 'the end of a run moved a deleted schedule')
+        assert.deepEqual(
+          await store.look(findSchedule, before.id),
+          deleted,
+          'the end of a run moved a deleted schedule',
+        )
         await assertChainsWhole(stage, store)
         await put(store, spec)
       }
@@ -158,21 +181,21 @@ export const schedules: Case[] = [
 ]
 
 export async function put(store: Store, spec: Partial<ScheduleSpec> & Pick<ScheduleSpec, 'name' | 'timing'>) {
-  return store.putSchedule({ target: { handler: 'noop' }, ...spec }, { mode: 'put', actor })
+  return store.do(putSchedule, { target: { handler: 'noop' }, ...spec }, { mode: 'put', actor })
 }
 
 /** What a person brings back after the delete is work of its own again, with a whole budget. */
 async function bringBack(stage: Stage, store: Store, lease: (limit: number) => Promise<Lease[]>): Promise<void> {
-  await store.runNow('s')
+  await store.do(runNow, 's')
   const fail = async (retryable: boolean) => {
     const outcome = { kind: 'failed', reason: 'x', retryable } as const
     await store.settle((await lease(1)).map((one) => ({ ...one, outcome })))
   }
   await stage.setPolicy(store, { onExhausted: 'park' })
   await fail(false)
-  await store.deleteSchedule('s')
-  const [parked] = (await store.read.runs({ limit: 1, status: 'parked' })).runs
-  assert.equal(await store.reset(parked?.id ?? ''), 'ready')
+  await store.do(deleteSchedule, 's')
+  const [parked] = (await store.look(listRuns, { limit: 1, status: 'parked' })).runs
+  assert.equal(await store.do(resetRun, parked?.id ?? ''), 'ready')
   await fail(true)
   assert.equal(await statusOf(store, parked?.id ?? ''), 'ready')
 }
@@ -239,7 +262,7 @@ async function killFirers(stage: Stage): Promise<void> {
   await holding.said
   await holding.kill()
 
-  stage.clock.set((await own.read.now()) + 2 * minute)
+  stage.clock.set((await own.look(clockNow)) + 2 * minute)
   const store = await stage.open()
   await store.fireDue({ limit: 100 })
   await assertChainsWhole(stage, store)
@@ -252,6 +275,6 @@ async function killFirers(stage: Stage): Promise<void> {
   assert.equal(held.length, names.length, 'a killed process took work along')
   await store.settle(held.map((one: Lease) => ({ ...one, outcome: { kind: 'success' } })))
   for (const name of names) {
-    assert.equal((await store.read.schedule(name))?.nextRunAt, stage.clock.now() + hour)
+    assert.equal((await store.look(findSchedule, name))?.nextRunAt, stage.clock.now() + hour)
   }
 }

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import type { ScheduleSpec } from '../../../src/core/schedule.ts'
 import type { Outcome } from '../../../src/core/verdict.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
 import { assertChainsWhole, assertNoMinuteMissing } from '../chains.ts'
 import { type Case, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce, count } from '../record.ts'
@@ -67,7 +72,7 @@ async function storm(stage: Stage): Promise<void> {
   assert.ok((await count(stage, 'belfry.run')) > 20, 'hardly anything was fired')
 
   // Time goes on, and what was left waiting ends: the chains must hold through that as well.
-  for (const { name } of specs) await first.resumeSchedule(name)
+  for (const { name } of specs) await first.do(resumeSchedule, name)
   stage.clock.advance(2 * hour)
   await first.fireDue({ limit: 100 })
   await first.reclaim({ limit: 1_000 })
@@ -127,14 +132,14 @@ const pauser: Actor = async ({ stage, store, random }) => {
     const until = stage.clock.now() + random(3) * minute + 5 * minute
     switch (random(3)) {
       case 0:
-        return store.pauseSchedule(name, { reason: 'for good' })
+        return store.do(pauseSchedule, name, { reason: 'for good' })
       case 1:
-        return store.pauseSchedule(name, { reason: 'for a while', until }).catch((error) => {
+        return store.do(pauseSchedule, name, { reason: 'for a while', until }).catch((error) => {
           // Whoever waits for its turn while the firers move time on is refused, rightly.
           if (stage.clock.now() < until) throw error
         })
       default:
-        return store.resumeSchedule(name)
+        return store.do(resumeSchedule, name)
     }
   }
 }
@@ -143,16 +148,16 @@ const deleter: Actor = async ({ store, random }) => {
   return async () => {
     const spec = anyOf(specs, random)
     if (random(2) === 0) return
-    await store.deleteSchedule(spec.name, { cancelLeased: random(2) === 0 })
+    await store.do(deleteSchedule, spec.name, { cancelLeased: random(2) === 0 })
     await put(store, spec)
   }
 }
 
 const meddler: Actor = async ({ store, random }) => {
   return async () => {
-    await store.runNow(anyOf(specs, random).name)
-    const { runs } = await store.read.runs({ limit: 20 })
-    if (runs.length > 0) await store.cancel(anyOf(runs, random).id, 'meddled')
+    await store.do(runNow, anyOf(specs, random).name)
+    const { runs } = await store.look(listRuns, { limit: 20 })
+    if (runs.length > 0) await store.do(cancelRun, anyOf(runs, random).id, 'meddled')
   }
 }
 
@@ -197,14 +202,14 @@ async function racePause(stage: Stage): Promise<void> {
     for (let turn = 0; turn < 10 && !race.over; turn++) {
       const startedBefore = race.started
       while (race.started < startedBefore + 5 && !race.over) await new Promise((resolve) => setImmediate(resolve))
-      await pausing.pauseSchedule('s', { reason: 'raced' })
+      await pausing.do(pauseSchedule, 's', { reason: 'raced' })
       race.paused = {}
       while (!race.over && (await count(stage, 'belfry.lease')) > 0)
         await new Promise((resolve) => setImmediate(resolve))
       assert.equal(await count(stage, 'belfry.ready'), 0, 'a run of a paused schedule stands in line')
       assert.equal(await count(stage, `belfry.aside where kind <> 'held'`), 0)
       race.paused = undefined
-      assert.equal(await pausing.resumeSchedule('s'), 'resumed')
+      assert.equal(await pausing.do(resumeSchedule, 's'), 'resumed')
     }
   }
   const toTheEnd = async (racing: Promise<void>) => {
@@ -213,7 +218,7 @@ async function racePause(stage: Stage): Promise<void> {
     })
   }
   await Promise.all([pauser(), ...leasing.map(leaser)].map(toTheEnd))
-  const live = await pausing.read.runs({ limit: 1_000, status: 'ready' })
+  const live = await pausing.look(listRuns, { limit: 1_000, status: 'ready' })
   assert.equal(live.runs.length, heldMax, 'a run was lost between pause and resumption')
   await assertChainsWhole(stage, pausing)
   await assertEachRunStandsOnce(stage)

@@ -1,6 +1,23 @@
 import assert from 'node:assert/strict'
 import { BelfryError } from '../../../src/core/error.ts'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { Enqueued, Lease, NewRun, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { listAttempts } from '../../../src/store/reads/attempts.ts'
+import { readOutput } from '../../../src/store/reads/output.ts'
+import { planInput } from '../../../src/store/reads/plan-input.ts'
+import { findQueue, listQueues } from '../../../src/store/reads/queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
+import { findSchedule, listLedger, listSchedules } from '../../../src/store/reads/schedule.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
+import { takeDuty } from '../../../src/store/workers/take-duty.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { listAudit } from '../../store/list-audit.ts'
 import { actor, type Case, noop } from '../place.ts'
 import { put } from './schedules.ts'
 
@@ -48,12 +65,12 @@ export const texts: Case[] = [
       const outcome = { kind: 'success' } as const
       await store.settle(held.map((one) => ({ ...one, outcome, result: one.payload })))
       for (const [index, { id }] of answers.entries()) {
-        const run = await store.read.run(id)
+        const run = await store.look(findRun, id)
         assert.deepEqual([run?.payload, run?.options], [payloads[index], { kept: payloads[index] }])
         assert.deepEqual(run?.result, { value: payloads[index], truncated: false })
       }
       await put(store, { name: 's', timing: { everyMs: 60_000 }, payload: payloads })
-      assert.deepEqual((await store.read.schedule('s'))?.spec.payload, payloads)
+      assert.deepEqual((await store.look(findSchedule, 's'))?.spec.payload, payloads)
     },
   },
   {
@@ -73,15 +90,15 @@ export const texts: Case[] = [
       )
       for (const [index, { id }] of (await store.enqueue(runs)).entries()) assert.equal(id, answers[index]?.id)
       for (const [index, text] of distinct.entries()) {
-        const run = await store.read.run(answers[index]?.id as string)
+        const run = await store.look(findRun, answers[index]?.id as string)
         assert.deepEqual(
           [run?.queue, run?.concurrencyKey, run?.dedupeKey, run?.idempotencyKey],
           [text, text, text, text],
         )
         await put(store, { name: text, timing: { everyMs: 60_000 } })
-        assert.equal((await store.read.schedule(text))?.spec.name, text)
+        assert.equal((await store.look(findSchedule, text))?.spec.name, text)
       }
-      assert.equal((await store.read.schedules()).length, distinct.length)
+      assert.equal((await store.look(listSchedules)).length, distinct.length)
       const handler = noop({ queue: 'handlers', target: { handler: odd } })
       await store.enqueue([handler])
       const { lease } = await stage.lessor(store, { queue: 'handlers', can: { kinds: [], handlers: [odd] } })
@@ -94,16 +111,19 @@ export const texts: Case[] = [
       const store = await stage.open()
       for (const name of outOfOrder) {
         await put(store, { name, timing: { everyMs: 60_000 } })
-        await store.setQueue(name, { policy: { maxConcurrent: 1 }, actor })
+        await store.do(setQueue, name, { policy: { maxConcurrent: 1 }, actor })
       }
-      const named = (await store.read.schedules()).map(({ spec }) => spec.name)
+      const named = (await store.look(listSchedules)).map(({ spec }) => spec.name)
       assert.deepEqual(named, inByteOrder)
-      const pages = [await store.read.schedules({ limit: 4 }), await store.read.schedules({ after: 'a', limit: 4 })]
+      const pages = [
+        await store.look(listSchedules, { limit: 4 }),
+        await store.look(listSchedules, { after: 'a', limit: 4 }),
+      ]
       assert.deepEqual(
         pages.map((page) => page.map(({ spec }) => spec.name)),
         [inByteOrder.slice(0, 4), inByteOrder.slice(4, 8)],
       )
-      const queues = (await store.read.queues()).map(({ name }) => name).filter((name) => name !== 'default')
+      const queues = (await store.look(listQueues)).map(({ name }) => name).filter((name) => name !== 'default')
       assert.deepEqual(queues, inByteOrder)
     },
   },
@@ -123,14 +143,14 @@ export const texts: Case[] = [
       const [held] = (await lease(1)) as [Lease]
       for (const piece of [said, '😀'.slice(0, 1), '😀'.slice(1)]) await store.appendOutput(held, piece)
       await store.settle([{ ...held, outcome: { kind: 'failed', reason: said } }])
-      assert.equal((await store.read.output(failed.id))?.text, `${kept}\ufffd\ufffd`)
-      assert.equal((await store.read.run(failed.id))?.parked?.reason, `${kept} (attempt 1/1)`)
-      assert.equal((await store.read.attempts(failed.id))[0]?.reason, `${kept} (attempt 1/1)`)
+      assert.equal((await store.look(readOutput, failed.id))?.text, `${kept}\ufffd\ufffd`)
+      assert.equal((await store.look(findRun, failed.id))?.parked?.reason, `${kept} (attempt 1/1)`)
+      assert.equal((await store.look(listAttempts, failed.id))[0]?.reason, `${kept} (attempt 1/1)`)
 
       await store.enqueue([noop()])
       const [skipped] = (await lease(1)) as [Lease]
       await store.settle([{ ...skipped, outcome: { kind: 'skipped', reason: said } }])
-      assert.equal((await store.read.run(skipped.runId))?.end?.reason, kept)
+      assert.equal((await store.look(findRun, skipped.runId))?.end?.reason, kept)
     },
   },
 ]
@@ -153,19 +173,19 @@ async function refuseNames(stage: Parameters<Case['run']>[0]): Promise<void> {
       ['queue', () => put(store, { name: 'x', timing, queue: bad })],
       ['concurrencyKey', () => put(store, { name: 'x', timing, concurrencyKey: bad })],
       ['description', () => put(store, { name: 'x', timing, description: bad })],
-      ['reason', () => store.cancel(run.id, bad)],
-      ['reason', () => store.pauseSchedule('s', { reason: bad })],
-      ['queue', () => store.setQueue(bad, { policy: {}, actor })],
-      ['name', () => store.registerWorker({ name: bad, host: 'h', can: { kinds: [] }, beatMs: 1_000 })],
-      ['name', () => store.takeDuty({ name: bad, workerId, forMs: 1_000 })],
-      ['actor', () => store.putSchedule({ name: 'x', timing }, { mode: 'put', actor: { name: bad, door: 'd' } })],
+      ['reason', () => store.do(cancelRun, run.id, bad)],
+      ['reason', () => store.do(pauseSchedule, 's', { reason: bad })],
+      ['queue', () => store.do(setQueue, bad, { policy: {}, actor })],
+      ['name', () => store.do(registerWorker, { name: bad, host: 'h', can: { kinds: [] }, beatMs: 1_000 })],
+      ['name', () => store.do(takeDuty, { name: bad, workerId, forMs: 1_000 })],
+      ['actor', () => store.do(putSchedule, { name: 'x', timing }, { mode: 'put', actor: { name: bad, door: 'd' } })],
     ]
     for (const [field, ask] of asked) {
       await assert.rejects(ask, (error) => isRefusal(error, field), `${field} took ${JSON.stringify(bad)}`)
     }
     await askWithBadNames(store, workerId, bad)
   }
-  assert.equal((await store.read.runs({ limit: 10 })).runs.length, 1, 'a refused batch left something behind')
+  assert.equal((await store.look(listRuns, { limit: 10 })).runs.length, 1, 'a refused batch left something behind')
 }
 
 function isRefusal(error: unknown, field: string): boolean {
@@ -180,15 +200,15 @@ function isRefusal(error: unknown, field: string): boolean {
 async function askWithBadNames(store: Store, workerId: string, bad: string): Promise<void> {
   const replaced = bad.toWellFormed()
   if (!replaced.includes('\0')) await put(store, { name: replaced, timing: { everyMs: 60_000 } })
-  assert.equal(await store.read.schedule(bad), null)
-  assert.deepEqual(await store.read.ledger(bad), [])
-  assert.equal(await store.read.queue(bad), null)
-  assert.deepEqual(await store.read.audit(bad), [])
-  assert.equal(await store.deleteSchedule(bad), 'not-found', 'a name that cannot be was taken for another')
-  assert.deepEqual(await store.runNow(bad), { answer: 'not-found' })
-  assert.deepEqual(await store.leasesOf(bad), [])
-  await assert.rejects(store.read.planInput(bad, 10), BelfryError)
-  await assert.rejects(store.read.runs({ limit: 1, schedule: bad }), BelfryError)
+  assert.equal(await store.look(findSchedule, bad), null)
+  assert.deepEqual(await store.look(listLedger, bad), [])
+  assert.equal(await store.look(findQueue, bad), null)
+  assert.deepEqual(await store.look(listAudit, bad), [])
+  assert.equal(await store.do(deleteSchedule, bad), 'not-found', 'a name that cannot be was taken for another')
+  assert.deepEqual(await store.do(runNow, bad), { answer: 'not-found' })
+  assert.deepEqual(await store.look(leasesOf, bad), [])
+  await assert.rejects(store.look(planInput, bad, 10), BelfryError)
+  await assert.rejects(store.look(listRuns, { limit: 1, schedule: bad }), BelfryError)
   const request = { workerId, claimId: 'c', can: { kinds: [bad], handlers: [bad] }, limit: 1 }
   assert.equal((await store.lease({ ...request, queue: bad })).stopped, 'no-queue')
   assert.deepEqual((await store.lease({ ...request, queue: 'default' })).leases, [])

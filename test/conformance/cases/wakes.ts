@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import { backfillSchedule } from '../../../src/store/backfill.ts'
 import type { Lease, Store, Wake } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { workAhead } from '../../../src/store/reads/queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { retryRun } from '../../../src/store/runs/retry-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
+import { clearHints, setHint } from '../../../src/store/schedules/set-hint.ts'
 import { actor, type Case, cannotShare, noop, type Stage, type Subject } from '../place.ts'
 import { put } from './schedules.ts'
 
@@ -40,7 +51,7 @@ export const wakes: Case[] = [
       })
       await store.fireDue({ limit: 1 })
       const first = await lease(10)
-      assert.equal((await store.runNow('tail')).answer, 'created')
+      assert.equal((await store.do(runNow, 'tail')).answer, 'created')
       ear.told()
       await succeed(first)
       assert.deepEqual(ear.told(), ['schedules', 'work'], 'neither the run behind nor the next instant was told')
@@ -94,9 +105,9 @@ export const wakes: Case[] = [
       }
       await heardAfter(() => mine.enqueue([noop()]))
       const [held] = await lease(1)
-      await heardAfter(() => mine.cancel(held?.runId ?? '', 'no longer wanted'))
+      await heardAfter(() => mine.do(cancelRun, held?.runId ?? '', 'no longer wanted'))
       await heardAfter(() => put(mine, { name: 'fresh', timing: { everyMs: hour } }))
-      await heardAfter(() => mine.setQueue('default', { policy: { maxConcurrent: 50 }, actor }))
+      await heardAfter(() => mine.do(setQueue, 'default', { policy: { maxConcurrent: 50 }, actor }))
     },
   },
   {
@@ -113,7 +124,7 @@ export const wakes: Case[] = [
       child.goOn()
       await ear.next(isForeign)
       await child.report
-      assert.deepEqual((await store.read.workAhead()).queues, ['default'])
+      assert.deepEqual((await store.look(workAhead)).queues, ['default'])
     },
   },
   {
@@ -130,7 +141,7 @@ export const wakes: Case[] = [
       for (const ear of ears) ear.told()
       await own.commit()
       await Promise.all(ears.map((ear) => ear.next(isForeign)))
-      assert.equal((await theirs.read.run(made?.id ?? ''))?.status, 'ready')
+      assert.equal((await theirs.look(findRun, made?.id ?? ''))?.status, 'ready')
     },
   },
   {
@@ -224,13 +235,13 @@ async function tellOwnWrites(stage: Stage): Promise<void> {
   await tells([], () => store.renew([held], minute))
   await tells([], () => store.appendOutput(held, 'text'))
   await tells([], () => store.beat([workerId]))
-  await tells(['cancels'], () => store.cancel(held.runId, 'no'))
-  await tells([], () => store.cancel(held.runId, 'again'))
+  await tells(['cancels'], () => store.do(cancelRun, held.runId, 'no'))
+  await tells([], () => store.do(cancelRun, held.runId, 'again'))
   const [unwanted] = await store.enqueue([noop()])
   ear.told()
-  await tells([], () => store.cancel(unwanted?.id ?? '', 'nobody has it'))
+  await tells([], () => store.do(cancelRun, unwanted?.id ?? '', 'nobody has it'))
   await tells([], () => store.settle([{ ...held, outcome: { kind: 'success' }, result: { rows: 1 } }]))
-  await tells(['work'], () => store.retry(held.runId))
+  await tells(['work'], () => store.do(retryRun, held.runId))
   const leaseOne = async () => (await lease(1))[0] as Lease
   const failed = await leaseOne()
   await tells(['work'], () => store.settle([{ ...failed, outcome: { kind: 'failed', reason: 'broken' } }]))
@@ -239,7 +250,7 @@ async function tellOwnWrites(stage: Stage): Promise<void> {
   assert.deepEqual(ear.told(), [], 'a lease of a run whose waiting was over woke somebody')
   const final = { kind: 'failed', reason: 'broken', retryable: false } as const
   await tells([], () => store.settle([{ ...parked, outcome: final }]))
-  await tells(['work'], () => store.reset(parked.runId))
+  await tells(['work'], () => store.do(resetRun, parked.runId))
   // It is parked when its holder is gone: all that is new is the room it leaves.
   await store.enqueue([noop({ repeatable: false, priority: 1 })])
   await leaseOne()
@@ -247,8 +258,8 @@ async function tellOwnWrites(stage: Stage): Promise<void> {
   stage.clock.advance(minute)
   await tells(['work'], () => store.reclaim({ limit: 10 }))
   await tells([], () => store.reclaim({ limit: 10 }))
-  await tells(['work'], () => store.setQueue('default', { policy: { maxConcurrent: 20 }, actor }))
-  await tells([], () => store.setQueue('default', { policy: { maxConcurrent: 20 }, actor }))
+  await tells(['work'], () => store.do(setQueue, 'default', { policy: { maxConcurrent: 20 }, actor }))
+  await tells([], () => store.do(setQueue, 'default', { policy: { maxConcurrent: 20 }, actor }))
   await tellOfSchedules({ store, lease, tells, now })
   assert.deepEqual(ear.queues, Array(5).fill('default'), 'enqueue and setQueue name their queues')
 }
@@ -268,11 +279,11 @@ async function tellOfSchedules({ store, lease, tells, now }: Telling): Promise<v
   await tells([], () => put(store, { ...spec, description: 'the same instant' }))
   await tells(['schedules'], () => put(store, { ...spec, timing: { everyMs: minute } }))
   await tells([], () => put(store, spec))
-  await tells(['schedules'], () => store.hint('report', hint))
-  await tells([], () => store.clearHints('report', ['oneshot']))
-  await tells([], () => store.pauseSchedule('report', { reason: 'r' }))
-  await tells(['schedules'], () => store.resumeSchedule('report'))
-  await tells(['work'], () => store.runNow('report'))
+  await tells(['schedules'], () => store.do(setHint, 'report', hint))
+  await tells([], () => store.do(clearHints, 'report', ['oneshot']))
+  await tells([], () => store.do(pauseSchedule, 'report', { reason: 'r' }))
+  await tells(['schedules'], () => store.do(resumeSchedule, 'report'))
+  await tells(['work'], () => store.do(runNow, 'report'))
   await tells([], () => store.fireDue({ limit: 10 }))
   await tells(['schedules'], () => put(store, { ...spec, name: 'other', startNow: true, priority: 1 }))
   await tells(['work'], () => store.fireDue({ limit: 10 }))
@@ -281,11 +292,11 @@ async function tellOfSchedules({ store, lease, tells, now }: Telling): Promise<v
     put(store, { name: 'calendar', timing: { cron: '0 * * * *', zone: 'UTC' }, priority: 200 }),
   )
   const day = { from: now() - 24 * hour, to: now() }
-  await tells(['work'], () => store.backfill('calendar', day))
-  await tells([], () => store.backfill('calendar', day))
-  await tells([], () => store.deleteSchedule('calendar'))
-  await tells([], () => store.deleteSchedule('report'))
-  await tells(['cancels'], () => store.deleteSchedule('other', { cancelLeased: true }))
+  await tells(['work'], () => store.do(backfillSchedule, 'calendar', day))
+  await tells([], () => store.do(backfillSchedule, 'calendar', day))
+  await tells([], () => store.do(deleteSchedule, 'calendar'))
+  await tells([], () => store.do(deleteSchedule, 'report'))
+  await tells(['cancels'], () => store.do(deleteSchedule, 'other', { cancelLeased: true }))
 }
 
 interface Ear {

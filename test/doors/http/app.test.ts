@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
+import { listAudit } from '../../store/list-audit.ts'
 import { onPorch } from './porch.ts'
 
 const porch = onPorch()
@@ -157,7 +158,7 @@ describe('a verb over HTTP', () => {
 
   it('writes down who did it, and through which door', async () => {
     await porch().json('/api/queues/mail', { method: 'PUT', body: { maxConcurrent: 3 } })
-    const [entry] = await porch().desk.store.read.audit('queue mail')
+    const [entry] = await porch().desk.store.look(listAudit, 'queue mail')
     expect(entry).toMatchObject({ actor: 'a adminer', door: 'http', verb: 'queue.create' })
   })
 
@@ -185,14 +186,14 @@ describe('a verb over HTTP', () => {
   })
 
   it('tells nobody what it is that nobody foresaw, but the log', async () => {
-    porch().desk.store.read.queues = () => Promise.reject(new Error('the password is xyzzy'))
+    porch().desk.store.look = () => Promise.reject(new Error('the password is xyzzy'))
     const problem = await porch().problem('/api/queues')
     expect(problem).toMatchObject({ status: 500, code: 'failure' })
     expect(JSON.stringify(problem)).not.toContain('xyzzy')
     expect(porch().unforeseen).toHaveLength(1)
     // Also what the store itself says went wrong: it may hold what was stored.
     const inside = new BelfryError('failure', 'The row of xyzzy cannot be read.', { details: { row: 'xyzzy' } })
-    porch().desk.store.read.queues = () => Promise.reject(inside)
+    porch().desk.store.look = () => Promise.reject(inside)
     expect(JSON.stringify(await porch().problem('/api/queues'))).not.toContain('xyzzy')
     expect(porch().unforeseen).toEqual([expect.any(Error), inside])
   })

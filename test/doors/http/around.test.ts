@@ -59,7 +59,7 @@ describe('beside the verbs', () => {
   it('tells the time of the store, and of what went wrong inside no more than that it did', async () => {
     expect(await porch().json('/api/now', { as: 'read' })).toEqual({ now: '2026-01-05T09:00:00.000Z' })
     expect(await porch().client('read').now()).toBe(porch().desk.clock.now())
-    porch().desk.store.read.workers = () => Promise.reject(new Error('the password is xyzzy'))
+    porch().desk.store.condition = () => Promise.reject(new Error('the password is xyzzy'))
     const health = await porch().ask('/health')
     expect(health.status).toBe(503)
     expect(await health.text()).not.toContain('xyzzy')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostsOf } from '../../../src/doors/http/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
+import { findToken } from '../../../src/store/reads/token.ts'
 import { onPorch, origin } from './porch.ts'
 
 const porch = onPorch()
@@ -47,7 +48,7 @@ describe('at the gate', () => {
     const usedAt = async () => (await listed()).find(({ name }) => name === 'a reader')?.usedAt
     await expect.poll(usedAt).toBe('2026-01-05T09:00:00.000Z')
     const secret = (porch().tokens.get('read') ?? '').split('_').at(-1) ?? 'x'
-    const known = await porch().desk.store.read.token('t-11')
+    const known = await porch().desk.store.look(findToken, 't-11')
     expect(JSON.stringify([await listed(), known])).not.toContain(secret)
   })
 

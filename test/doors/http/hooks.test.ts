@@ -3,6 +3,7 @@ import { HttpDoor } from '../../../src/doors/http/app.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { all, both } from '../../../src/store/statement.ts'
 import { startAt, verbsAt } from '../../operations/desk.ts'
+import { listAudit } from '../../store/list-audit.ts'
 import { githubHeaders, type Sent, secret, setRoutines, standardHeaders, written } from './hook-stage.ts'
 import { onPorch, origin } from './porch.ts'
 
@@ -34,7 +35,7 @@ describe('a delivery of Standard Webhooks', () => {
     expect(await routines.events('paid')).toMatchObject([
       { actor: 'standard webhook', door: 'webhook', outcome: 'fired' },
     ])
-    const [line] = await porch().desk.store.read.audit('routine paid')
+    const [line] = await porch().desk.store.look(listAudit, 'routine paid')
     expect(line).toMatchObject({
       verb: 'routine.fire',
       actor: 'standard webhook',

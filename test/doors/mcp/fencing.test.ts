@@ -3,6 +3,7 @@ import { BelfryError } from '../../../src/core/error.ts'
 import { unfence } from '../../../src/core/fence.ts'
 import { refused } from '../../../src/doors/mcp/refusal.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { type Desk, verbsAt } from '../../operations/desk.ts'
 import { desksOf } from '../fuzzing.ts'
 import { type Answer, call, factsOf, modelAt, textsOf, wholeOf } from './model.ts'
@@ -155,7 +156,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const answer = await call(client, 'schedule_list')
       expectFenced(answer, 'schedule_list')
       expect(answer.content[1]?.text).toContain('inv⟦U+202E⟧oice⟦U+200B⟧')
-      await place().desk.store.deleteSchedule('inv\u202Eoice\u200B', { actor: place().desk.context.actor })
+      await place().desk.store.do(deleteSchedule, 'inv\u202Eoice\u200B', { actor: place().desk.context.actor })
     })
 
     it('a name that is an order: in tools, resources and refusals, and a model can still call it by the fenced text', async () => {

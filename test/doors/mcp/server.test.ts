@@ -184,7 +184,7 @@ describe('the resources', () => {
     const inside = new BelfryError('failure', 'The row of xyzzy cannot be read.')
     const client = await model('read')
     for (const thrown of [inside, new Error('the password is xyzzy')]) {
-      desk().store.read.schedules = () => Promise.reject(thrown)
+      desk().store.look = () => Promise.reject(thrown)
       await expect(client.readResource({ uri: 'belfry://schedules' })).rejects.toThrow(/nobody foresaw/)
     }
   })

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { onEachTold } from './stage.ts'
 
 onEachTold('workers that work for some queues only', (told) => {
@@ -48,7 +49,7 @@ onEachTold('workers that work for some queues only', (told) => {
     const { store } = told().stage
     await told().worker({ kinds, queues: ['a'] })
     const workerId = await told().worker({ kinds }, 1)
-    await store.setQueue('b', { policy: { maxConcurrent: 2 }, actor: { name: 'tester', door: 'test' } })
+    await store.do(setQueue, 'b', { policy: { maxConcurrent: 2 }, actor: { name: 'tester', door: 'test' } })
     await told().enqueue({ queue: 'b' })
     const waits = await told().enqueue({ queue: 'b' })
     await store.lease({ queue: 'b', workerId, claimId: 'c', can: { kinds }, limit: 1 })

@@ -4,9 +4,10 @@ import { Events } from '../../../src/engine/events.ts'
 import type { OperationContext } from '../../../src/operations/context.ts'
 import { Waits } from '../../../src/operations/run/waits.ts'
 import { migrate } from '../../../src/store/migrate.ts'
-import type { NewRun } from '../../../src/store/port.ts'
+import type { NewRun, Store } from '../../../src/store/port.ts'
 import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
 import { both, one } from '../../../src/store/statement.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
 import { verbsAt } from '../desk.ts'
 
@@ -68,11 +69,19 @@ function toldBy(stage: () => Stage): () => Told {
     verbs,
     worker: (can = { kinds: ['handler'] }, slots) => {
       const worker = { name: 'mill', host: 'mill-1', can, beatMs: 60_000, ...(slots !== undefined && { slots }) }
-      return stage().store.registerWorker(worker)
+      return stage().store.do(registerWorker, worker)
     },
     async enqueue(run = {}) {
       const [answer] = await stage().store.enqueue([{ target: { handler: 'report' }, ...run }])
       return answer?.id ?? ''
     },
   })
+}
+
+/** Removes everything that retention no longer keeps. */
+export async function pruneAll(store: Store): Promise<void> {
+  for (let from: string | null = ''; from !== null; ) {
+    const step = await store.prune({ limit: 1_000, ...(from !== '' && { from }) })
+    from = step.next
+  }
 }

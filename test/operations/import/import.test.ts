@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { applyConfig } from '../../../src/store/apply-config.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
+import { listAudit } from '../../store/list-audit.ts'
 import { Desk, errorOf, problemsIn, verbsAt } from '../desk.ts'
 
 function sample(name: string): string {
@@ -104,7 +106,7 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
   it('is refused whole where a file looks after one of its names, and says which', async () => {
     const managed = { source: 's', hash: 'h', file: 'f', queues: [{ name: 'crontab', policy: {} }], tokens: [] }
     const schedules = [{ name: 'b', timing: { everyMs: 60_000 }, target: { handler: 'h' } }]
-    await desk.store.applyConfig({ ...managed, schedules }, { actor: desk.context.actor })
+    await desk.store.do(applyConfig, { ...managed, schedules }, { actor: desk.context.actor })
     const before = await contents()
     const error = await errorOf(verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n'))
     expect([error.code, error.message, error.hint]).toEqual([
@@ -193,6 +195,6 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
   it('is written down with who did it', async () => {
     desk = Object.assign(Object.create(desk), { context: { ...desk.context, actor: { name: 'ann', door: 'http' } } })
     await verbs.store.importWorkflow({ queue: workflow.queue })
-    expect(await desk.store.read.audit('store')).toMatchObject([{ actor: 'ann', verb: 'store.importWorkflow' }])
+    expect(await desk.store.look(listAudit, 'store')).toMatchObject([{ actor: 'ann', verb: 'store.importWorkflow' }])
   })
 })

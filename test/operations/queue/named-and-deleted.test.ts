@@ -3,6 +3,9 @@ import { formatDuration } from '../../../src/core/duration.ts'
 import { defaultPolicy } from '../../../src/core/policy.ts'
 import { fieldsOf, helpOf } from '../../../src/doors/cli/fields.ts'
 import { queueOperations } from '../../../src/operations/queue/queue.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { workAhead } from '../../../src/store/reads/queue.ts'
+import { repair } from '../../../src/store/schedules/repair.ts'
 import { actor } from '../../store/schedule-stage.ts'
 import { errorOf } from '../desk.ts'
 import { onEachTold } from '../explain/stage.ts'
@@ -112,17 +115,17 @@ onEachTold('queue delete', (told) => {
     const { stage } = told()
     await told().enqueue({ queue: 'mail' })
     await stage.sql("update belfry.queue set deleted_at = 1 where name = 'mail'")
-    expect((await stage.store.read.workAhead()).queues).toEqual(['mail'])
-    expect(await stage.store.repair({ limit: 10 })).toMatchObject([{ what: 'queue', subject: 'mail' }])
+    expect((await stage.store.look(workAhead)).queues).toEqual(['mail'])
+    expect(await stage.store.do(repair, { limit: 10 })).toMatchObject([{ what: 'queue', subject: 'mail' }])
     expect(await listed()).toEqual(['mail'])
     expect(await stage.lease(1, 'mail')).toHaveLength(1)
-    expect(await stage.store.repair({ limit: 10 })).toEqual([])
+    expect(await stage.store.do(repair, { limit: 10 })).toEqual([])
   })
 
   it('leaves a row behind only until retention has removed the last run that names it', async () => {
     const { stage } = told()
     const policy = { retention: { completedMs: 0, failedMs: 0, ledgerMs: 0 } }
-    await stage.store.setQueue('mail', { policy, actor })
+    await stage.store.do(setQueue, 'mail', { policy, actor })
     await told().enqueue({ queue: 'mail' })
     for (const lease of await stage.lease(1, 'mail')) await stage.end(lease)
     await queues().delete('mail')

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/verdict.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
 import { actor, second } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -7,14 +10,14 @@ const broken: Outcome = { kind: 'failed', reason: 'broken' }
 
 onEachTold('the attempts of a run', (told) => {
   const explain = (id: string) => told().verbs.runs.explain(id)
-  const setQueue = (policy: object) => told().stage.store.setQueue('default', { policy, actor })
+  const setPolicy = (policy: object) => told().stage.store.do(setQueue, 'default', { policy, actor })
 
   it('that was parked and reset says so, and does not take the time in between for a backoff', async () => {
     const { stage } = told()
     const id = await told().enqueue()
     await stage.fail(await stage.leaseOne())
     stage.pass(49 * second)
-    await stage.store.reset(id)
+    await stage.store.do(resetRun, id)
     const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
     expect(await verdicts()).toEqual(['The run was parked, and somebody has reset it since.'])
     await stage.end(await stage.leaseOne(), broken)
@@ -36,12 +39,12 @@ onEachTold('the attempts of a run', (told) => {
 
   it('whose budget was used up and given back counts anew, for whatever it was parked', async () => {
     const { stage } = told()
-    await setQueue({ maxAttempts: 2 })
+    await setPolicy({ maxAttempts: 2 })
     const id = await told().enqueue()
     for (let attempt = 1; attempt <= 3; attempt++) {
       await stage.end(await stage.leaseOne(), broken)
       stage.pass(second)
-      if (attempt === 2) await stage.store.reset(id)
+      if (attempt === 2) await stage.store.do(resetRun, id)
     }
     expect((await explain(id)).attempts.map(({ verdict }) => verdict)).toEqual([
       'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
@@ -63,15 +66,15 @@ onEachTold('the attempts of a run', (told) => {
 
   it('that were judged by another policy are not told as if today’s had made them wait', async () => {
     const { stage } = told()
-    await setQueue({ maxAttempts: 5, backoffBaseMs: 60 * second })
+    await setPolicy({ maxAttempts: 5, backoffBaseMs: 60 * second })
     const id = await told().enqueue()
     await stage.end(await stage.leaseOne(), broken)
     const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
-    await setQueue({ maxAttempts: 2, backoffBaseMs: second })
+    await setPolicy({ maxAttempts: 2, backoffBaseMs: second })
     expect(await verdicts()).toEqual([
       'It may be tried again 1m later (1 attempt used; the policy of today gives a backoff of 1s: its target asked for more, nobody took it sooner, or the policy was another).',
     ])
-    await setQueue({ maxAttempts: 5, backoffBaseMs: 3_600 * second, backoffCapMs: 3_600 * second })
+    await setPolicy({ maxAttempts: 5, backoffBaseMs: 3_600 * second, backoffCapMs: 3_600 * second })
     stage.pass(60 * second)
     await stage.end(await stage.leaseOne(), { kind: 'failed', reason: 'busy', retryAfterMs: 3_600 * second })
     expect(await verdicts()).toEqual([
@@ -84,7 +87,7 @@ onEachTold('the attempts of a run', (told) => {
     const { stage } = told()
     const id = await told().enqueue()
     const lease = await stage.leaseOne()
-    await stage.store.cancel(id, 'The disk is full.')
+    await stage.store.do(cancelRun, id, 'The disk is full.')
     expect((await explain(id)).sentence).toMatch(/ It has been asked to end: The disk is full\.$/)
     await stage.end(lease, broken)
     expect((await explain(id)).attempts).toMatchObject([{ outcome: 'failed', isCounted: false }])

@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/verdict.ts'
 import { type RunCode, runCodes } from '../../../src/operations/run/standing-codes.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { retryRun } from '../../../src/store/runs/retry-run.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { runNow } from '../../../src/store/schedules/run-now.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { errorOf } from '../desk.ts'
-import { onEachTold, type Told } from '../explain/stage.ts'
+import { onEachTold, pruneAll } from '../explain/stage.ts'
 import { canTellProcesses, startProcess } from '../mortal.ts'
 
 const broken: Outcome = { kind: 'failed', reason: 'broken' }
@@ -15,7 +21,7 @@ onEachTold('explain a run', (told) => {
     seen.add(answer.code)
     return answer
   }
-  const setQueue = (policy: object, name = 'default') => told().stage.store.setQueue(name, { policy, actor })
+  const setPolicy = (policy: object, name = 'default') => told().stage.store.do(setQueue, name, { policy, actor })
 
   it('in line says so, and how many are before it', async () => {
     await told().worker()
@@ -31,7 +37,7 @@ onEachTold('explain a run', (told) => {
   })
 
   it('is in line exactly when the next lease hands it out', async () => {
-    await setQueue({ maxConcurrent: 3, maxConcurrentPerKey: 1 })
+    await setPolicy({ maxConcurrent: 3, maxConcurrentPerKey: 1 })
     await told().worker()
     const ids = [
       await told().enqueue({ concurrencyKey: 'k' }),
@@ -55,7 +61,7 @@ onEachTold('explain a run', (told) => {
   })
 
   it('behind a full ceiling names the runs and the worker that hold it, and the runs before it', async () => {
-    await setQueue({ maxConcurrent: 2 })
+    await setPolicy({ maxConcurrent: 2 })
     const [a, b] = [await told().enqueue(), await told().enqueue()]
     await told().stage.lease()
     await told().enqueue()
@@ -73,7 +79,7 @@ onEachTold('explain a run', (told) => {
   })
 
   it('behind runs that will take the free slots is told that, and not that the ceiling is full', async () => {
-    await setQueue({ maxConcurrent: 1 })
+    await setPolicy({ maxConcurrent: 1 })
     await told().worker()
     await told().enqueue()
     const { code, sentence } = await explain(await told().enqueue())
@@ -84,7 +90,7 @@ onEachTold('explain a run', (told) => {
   })
 
   it('behind a full key names the runs with that key and no others', async () => {
-    await setQueue({ maxConcurrentPerKey: 1 })
+    await setPolicy({ maxConcurrentPerKey: 1 })
     await told().enqueue()
     const holder = await told().enqueue({ concurrencyKey: 'k' })
     await told().stage.lease()
@@ -136,7 +142,7 @@ onEachTold('explain a run', (told) => {
     })
     expect(answer.sentence).toMatch(/^w on h \(w-\w+\) is at attempt 1\.$/)
     expect(answer.unblock[1]?.command).toBe(`belfry run cancel ${id}`)
-    await told().stage.store.cancel(id, 'enough')
+    await told().stage.store.do(cancelRun, id, 'enough')
     const asked = await explain(id)
     expect(asked.sentence).toMatch(/is at attempt 1\. It has been asked to end: enough\.$/)
     expect(asked.timeline.map(({ what }) => what)).toEqual(['enqueued', 'started', 'cancel-requested', 'lease-expires'])
@@ -147,7 +153,7 @@ onEachTold('explain a run', (told) => {
     const { identity, kill } = startProcess()
     const { store } = told().stage
     const can = { kinds: ['handler'] }
-    const workerId = await store.registerWorker({ name: 'mill', host: 'm', can, beatMs: minute, process: identity })
+    const workerId = await store.do(registerWorker, { name: 'mill', host: 'm', can, beatMs: minute, process: identity })
     const id = await told().enqueue()
     await store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 1, leaseMs: hour })
     await kill()
@@ -168,9 +174,9 @@ onEachTold('explain a run', (told) => {
   it('that is held tells whose pause it is, and when that ends', async () => {
     await told().stage.put({ name: 'night report' })
     const { store } = told().stage
-    const made = await store.runNow('night report')
+    const made = await store.do(runNow, 'night report')
     const id = 'id' in made ? made.id : ''
-    await store.pauseSchedule('night report', { until: startAt + hour, reason: 'the database moves' })
+    await store.do(pauseSchedule, 'night report', { until: startAt + hour, reason: 'the database moves' })
     expect(await explain(id)).toMatchObject({
       code: 'held',
       sentence: 'Its schedule night report is paused: the database moves.',
@@ -180,7 +186,7 @@ onEachTold('explain a run', (told) => {
       ],
       planned: { source: 'run-now', rederived: { answer: 'not-asked' } },
     })
-    await store.pauseSchedule('night report', { reason: 'for good' })
+    await store.do(pauseSchedule, 'night report', { reason: 'for good' })
     const disabled = await explain(id)
     expect(disabled.sentence).toBe('Its schedule night report is paused: for good.')
     expect(disabled.unblock.map(({ at }) => at)).toEqual([null])
@@ -264,7 +270,7 @@ onEachTold('explain a run', (told) => {
 
   it('in a paused queue, under a spent rate, and while everything is stopped', async () => {
     await told().worker()
-    await setQueue({ rateLimit: { startsMax: 1, perMs: minute } })
+    await setPolicy({ rateLimit: { startsMax: 1, perMs: minute } })
     await told().enqueue()
     const id = await told().enqueue()
     // The one before it would use the rate up at this very instant.
@@ -276,7 +282,7 @@ onEachTold('explain a run', (told) => {
       sentence: 'Queue default has used its rate of 1 start in 1m.',
       unblock: [{ at: startAt + minute }],
     })
-    await told().stage.store.setQueue('default', { paused: { reason: 'a bad deploy' }, actor })
+    await told().stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy' }, actor })
     expect(await explain(id)).toMatchObject({
       code: 'queue-paused',
       sentence: 'Its queue default is paused: a bad deploy.',
@@ -322,7 +328,7 @@ onEachTold('explain a run', (told) => {
   it('that ended tells why, how often it was tried, and what its schedule did next', async () => {
     const { stage } = told()
     await stage.put({ onExhausted: 'fail' })
-    await setQueue({ maxAttempts: 1 })
+    await setPolicy({ maxAttempts: 1 })
     const [run] = (await stage.fireAt(startAt + hour + 5 * second)).runs
     await stage.end(await stage.leaseOne(), broken)
     const failed = await explain(run?.id ?? '')
@@ -346,10 +352,10 @@ onEachTold('explain a run', (told) => {
   it('that was retried, and one that was cancelled', async () => {
     const { stage } = told()
     const id = await told().enqueue()
-    await stage.store.cancel(id, 'not needed')
+    await stage.store.do(cancelRun, id, 'not needed')
     expect((await explain(id)).sentence).toBe('It was cancelled: not needed.')
     expect((await explain(id)).code).toBe('cancelled')
-    const again = await stage.store.retry(id)
+    const again = await stage.store.do(retryRun, id)
     const retryId = 'id' in again ? again.id : ''
     await stage.end(await stage.leaseOne())
     expect(await explain(retryId)).toMatchObject({
@@ -367,7 +373,7 @@ onEachTold('explain a run', (told) => {
     const id = await stage.runAt(startAt + hour)
     await stage.runAt(startAt + 2 * hour, { kind: 'failed', reason: 'broken', retryable: false })
     stage.pass(8 * 24 * hour)
-    await prune(told())
+    await pruneAll(told().stage.store)
     const absent = await errorOf(explain(id))
     expect([absent.code, absent.hint]).toEqual([
       'not-found',
@@ -391,10 +397,3 @@ onEachTold('explain a run', (told) => {
     expect([...seen].sort()).toEqual(Object.keys(runCodes).sort())
   })
 })
-
-async function prune({ stage }: Told): Promise<void> {
-  for (let from: string | null = ''; from !== null; ) {
-    const step = await stage.store.prune({ limit: 1_000, ...(from !== '' && { from }) })
-    from = step.next
-  }
-}

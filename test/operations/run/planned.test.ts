@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/spread.ts'
+import { setHint } from '../../../src/store/schedules/set-hint.ts'
 import { hour, minute, startAt } from '../../store/schedule-stage.ts'
 import { onOneTold } from '../explain/stage.ts'
 
@@ -60,9 +61,9 @@ onOneTold('explain why a run was planned', (told) => {
     const { stage } = told()
     await stage.put({})
     const hint = { kind: 'oneshot', at: startAt, author: 'planner' } as const
-    await stage.store.hint('report', { ...hint, expiresAt: startAt + hour, reason: 'soon' })
+    await stage.store.do(setHint, 'report', { ...hint, expiresAt: startAt + hour, reason: 'soon' })
     const [run] = (await stage.fire()).runs
-    await stage.store.hint('report', { ...hint, expiresAt: startAt + 2 * hour, reason: 'a newer one' })
+    await stage.store.do(setHint, 'report', { ...hint, expiresAt: startAt + 2 * hour, reason: 'a newer one' })
     const { planned } = await explain(run?.id ?? '')
     expect(planned).toMatchObject({ source: 'ai-oneshot', sentence: 'A one-shot hint named the instant.' })
     expect(planned.rederived.answer).toBe('same')

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { findQueue } from '../../../src/store/reads/queue.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { atDesk, errorOf, problemsIn, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
@@ -15,8 +17,8 @@ describe('enqueue', () => {
     })
     expect(await runs.enqueue({ target: null })).toMatchObject({ queueCreated: { name: 'default', maxConcurrent: 5 } })
     expect(await runs.enqueue({ target: null })).toEqual({ created: true, id: expect.any(String) })
-    expect(await context.store.read.queue('reprots')).toMatchObject({ policy: { maxConcurrent: 1 } })
-    expect(await context.store.read.queue('default')).toMatchObject({ policy: { maxConcurrent: 5 } })
+    expect(await context.store.look(findQueue, 'reprots')).toMatchObject({ policy: { maxConcurrent: 1 } })
+    expect(await context.store.look(findQueue, 'default')).toMatchObject({ policy: { maxConcurrent: 5 } })
   })
 
   it('answers the same key and work with the first run, however the work is spelt, and other work with a conflict', async () => {
@@ -111,7 +113,7 @@ describe('a run', () => {
       code: 'not-found',
       hint: 'Did you mean "reports"?',
     })
-    await context.store.putSchedule({ name: 'daily', timing: {} }, { mode: 'put', actor: context.actor })
+    await context.store.do(putSchedule, { name: 'daily', timing: {} }, { mode: 'put', actor: context.actor })
     expect(await errorOf(runs.list({ schedule: 'dialy' }))).toMatchObject({ hint: 'Did you mean "daily"?' })
   })
 

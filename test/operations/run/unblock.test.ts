@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -60,7 +61,7 @@ onEachTold('what would get a run on', (told) => {
     expect((await explain(bare)).unblock.map(({ command }) => command)).toEqual([null, `belfry run cancel ${bare}`])
     await told().worker({ kinds: ['handler'] })
     expect((await explain(over)).sentence).toMatch(/; it ends as skipped when a worker looks\.$/)
-    await stage.store.setQueue('default', { paused: { reason: 'a bad deploy.' }, actor })
+    await stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy.' }, actor })
     expect(await explain(over)).toMatchObject({
       sentence: expect.stringMatching(/; it ends as skipped once its queue goes on and a worker looks\.$/),
       unblock: [{ command: 'belfry queue resume default' }, { command: `belfry run cancel ${over}` }],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { BelfryError } from '../../../src/core/error.ts'
 import type { EngineEvents } from '../../../src/engine/events.ts'
@@ -9,6 +9,8 @@ import { Events } from '../../../src/engine/events.ts'
 import { Waits } from '../../../src/operations/run/waits.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { atDesk, Desk, errorOf, problemsIn, verbsAt } from '../desk.ts'
@@ -34,9 +36,13 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 /** The store, but for the first time somebody reads a run. */
 function refusingOnce(store: Store, error: Error): Store {
-  const readRun = vi.fn((id: string) => store.read.run(id)).mockRejectedValueOnce(error)
-  const read = Object.assign(Object.create(store.read) as Store['read'], { run: readRun })
-  return Object.assign(Object.create(store) as Store, { read, listen: store.listen.bind(store) })
+  let isFirst = true
+  const look: Store['look'] = async (read, ...args) => {
+    if (!isFirst || read.name !== 'findRun') return store.look(read, ...args)
+    isFirst = false
+    throw error
+  }
+  return Object.assign(Object.create(store) as Store, { look, listen: store.listen.bind(store) })
 }
 
 describe('whoever waits for a run', () => {
@@ -149,7 +155,7 @@ describe('whoever waits for a run', () => {
     const { runs: listed } = await runs.list({ limit: 1_000 })
     const waiting = Promise.all(listed.map(({ id }) => runs.wait(id)))
     expect(at.events.listenerCount('run.completed')).toBe(1)
-    await at.store.setQueue('default', { policy: { maxConcurrent: 1_000 }, actor: at.context.actor })
+    await at.store.do(setQueue, 'default', { policy: { maxConcurrent: 1_000 }, actor: at.context.actor })
     for (let left = 1_000; left > 0; left -= 100) await at.work()
     for (const { id } of listed) at.events.tell('run.completed', ended(id))
     expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['completed']))
@@ -174,7 +180,7 @@ describe('a run that another process ends', () => {
   async function endElsewhere(other: Store, clock: TestClock, id: string) {
     const at = new Desk(other, clock)
     await at.work()
-    expect((await other.read.run(id))?.status).toBe('completed')
+    expect((await other.look(findRun, id))?.status).toBe('completed')
   }
 
   it('is noticed on the same SQLite file without looking in vain', async () => {

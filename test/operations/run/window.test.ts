@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { NewRun } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -7,7 +8,7 @@ const target = { handler: 'report' }
 
 onEachTold('the place of a run', (told) => {
   const explain = (id: string) => told().verbs.runs.explain(id)
-  const setQueue = (policy: object) => told().stage.store.setQueue('default', { policy, actor })
+  const setPolicy = (policy: object) => told().stage.store.do(setQueue, 'default', { policy, actor })
   const many = (count: number, run: NewRun = {}) => {
     return told().stage.store.enqueue(Array.from({ length: count }, () => ({ target, ...run })))
   }
@@ -21,7 +22,7 @@ onEachTold('the place of a run', (told) => {
   })
 
   it('behind more than are looked at is not said to have room', async () => {
-    await setQueue({ maxConcurrent: 1_200 })
+    await setPolicy({ maxConcurrent: 1_200 })
     await told().worker()
     const runs = [...(await many(1_000)), ...(await many(300))].map(({ id }) => id)
     expect(await explain(runs[999] ?? '')).toMatchObject({
@@ -38,7 +39,7 @@ onEachTold('the place of a run', (told) => {
   })
 
   it('behind more than are looked at, with its workers busy, is not said to have room either', async () => {
-    await setQueue({ maxConcurrent: 1_200 })
+    await setPolicy({ maxConcurrent: 1_200 })
     const can = { kinds: ['handler'] }
     const workerId = await told().worker(can, 1)
     await many(1_000)
@@ -72,7 +73,7 @@ onEachTold('the place of a run', (told) => {
     ['behind a key', { concurrencyKey: 'k' }],
     ['of those whose waiting is over', { notBefore: startAt + second }],
   ])('among more than are looked at %s is not told as if all had been counted', async (_, wait) => {
-    await setQueue({ maxConcurrentPerKey: 1 })
+    await setPolicy({ maxConcurrentPerKey: 1 })
     await told().worker()
     await told().enqueue({ concurrencyKey: 'k' })
     await told().stage.lease()
@@ -84,7 +85,7 @@ onEachTold('the place of a run', (told) => {
   })
 
   it('under a rate has an instant of its own: each before it uses a start', async () => {
-    await setQueue({ rateLimit: { startsMax: 1, perMs: 10 * second } })
+    await setPolicy({ rateLimit: { startsMax: 1, perMs: 10 * second } })
     await told().worker()
     const ids = [await told().enqueue(), await told().enqueue(), await told().enqueue(), await told().enqueue()]
     const opens = async () => {
@@ -106,7 +107,7 @@ onEachTold('the place of a run', (told) => {
   })
 
   it('under a rate is the instant at which it is leased, whatever the rate', async () => {
-    await setQueue({ rateLimit: { startsMax: 3, perMs: minute } })
+    await setPolicy({ rateLimit: { startsMax: 3, perMs: minute } })
     await told().worker()
     await many(2)
     await told().stage.lease()
@@ -126,7 +127,7 @@ onEachTold('the place of a run', (told) => {
   })
 
   it('under a rate is not put off for those before it that their key or their deadline keeps from starting', async () => {
-    await setQueue({ rateLimit: { startsMax: 1, perMs: 10 * second }, maxConcurrentPerKey: 1 })
+    await setPolicy({ rateLimit: { startsMax: 1, perMs: 10 * second }, maxConcurrentPerKey: 1 })
     await told().worker()
     await told().enqueue({ concurrencyKey: 'k' })
     await told().stage.lease()

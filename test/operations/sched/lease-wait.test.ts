@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationContext } from '../../../src/operations/context.ts'
+import { clockNow } from '../../../src/store/statement.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Desk, errorOf, problemsIn, verbsAt } from '../desk.ts'
@@ -38,7 +39,7 @@ async function inLine<Waiting>(desk: Desk, begin: () => Waiting[]): Promise<Wait
 
 /** Lets what was answered be heard. */
 async function rest(desk: Desk): Promise<void> {
-  for (let answers = 0; answers < 20; answers++) await desk.store.read.now()
+  for (let answers = 0; answers < 20; answers++) await desk.store.look(clockNow)
 }
 
 describe.each(['sqlite', 'postgres'] as const)('sched lease --wait on %s', (database) => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { planLeases } from '../../../src/core/plan.ts'
+import { planInput } from '../../../src/store/reads/plan-input.ts'
 import { atDesk, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
@@ -80,7 +81,7 @@ it('says so when the queue is longer than what was looked at', async () => {
 it('agrees with the pure function over the whole queue', async () => {
   await queues.set('default', { maxConcurrent: 7 })
   await runs.enqueueMany(Array.from({ length: 50 }, (_, index) => ({ target: null, priority: (index * 37) % 11 })))
-  const whole = await desk().store.read.planInput('default', 100_000)
+  const whole = await desk().store.look(planInput, 'default', 100_000)
   const { leases } = planLeases(whole)
   expect((await sched.plan()).leases.map(({ runId }) => runId)).toEqual(leases.map(({ id }) => id))
 })

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import { type ScheduleCode, scheduleCodes } from '../../../src/operations/schedule/standing-codes.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -92,9 +95,9 @@ onEachTold('explain a schedule', (told) => {
   it('that was paused with a whole sentence for a reason ends with one full stop', async () => {
     const { stage } = told()
     await stage.put({})
-    await stage.store.pauseSchedule('report', { until: startAt + minute, reason: 'The disk is full.' })
+    await stage.store.do(pauseSchedule, 'report', { until: startAt + minute, reason: 'The disk is full.' })
     expect((await explain()).sentence).toBe('It is paused for a while: The disk is full.')
-    await stage.store.pauseSchedule('report', { reason: 'The disk is full.' })
+    await stage.store.do(pauseSchedule, 'report', { reason: 'The disk is full.' })
     expect((await explain()).sentence).toBe('It is paused without end: The disk is full.')
   })
 
@@ -123,7 +126,7 @@ onEachTold('explain a schedule', (told) => {
   it('that is paused tells why and until when, and that nobody has ended the pause yet', async () => {
     const { stage } = told()
     await stage.put({})
-    await stage.store.pauseSchedule('report', { until: startAt + minute, reason: 'the database moves' })
+    await stage.store.do(pauseSchedule, 'report', { until: startAt + minute, reason: 'the database moves' })
     expect(await explain()).toMatchObject({
       code: 'paused',
       sentence: 'It is paused for a while: the database moves.',
@@ -134,7 +137,7 @@ onEachTold('explain a schedule', (told) => {
     stage.to(startAt + minute)
     await told().worker()
     expect((await explain()).code).toBe('pause-over')
-    await stage.store.pauseSchedule('report', { reason: 'it annoys' })
+    await stage.store.do(pauseSchedule, 'report', { reason: 'it annoys' })
     expect(await explain()).toMatchObject({
       code: 'disabled',
       sentence: 'It is paused without end: it annoys.',
@@ -203,7 +206,7 @@ onEachTold('explain a schedule', (told) => {
     const { stage } = told()
     await stage.put({})
     const { id } = await stage.view()
-    await stage.store.deleteSchedule('report')
+    await stage.store.do(deleteSchedule, 'report')
     expect(await explain(id)).toMatchObject({ code: 'deleted', schedule: 'report', next: null })
   })
 
@@ -232,7 +235,7 @@ onEachTold('explain a schedule', (told) => {
   it('says when its queue is paused and whether anybody can execute its target', async () => {
     await told().stage.put({ queue: 'mail' })
     await told().worker({ kinds: [], handlers: ['report'] })
-    await told().stage.store.setQueue('mail', { paused: { reason: 'a bad deploy' }, actor })
+    await told().stage.store.do(setQueue, 'mail', { paused: { reason: 'a bad deploy' }, actor })
     expect(await explain()).toMatchObject({
       code: 'due-later',
       workers: { live: 1, able: 1, sentence: '1 of 1 live worker has the handler "report".' },

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/spread.ts'
 import type { NewHint } from '../../../src/store/port.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { clearHints, setHint } from '../../../src/store/schedules/set-hint.ts'
 import { hour, minute, startAt } from '../../store/schedule-stage.ts'
 import { onOneTold } from '../explain/stage.ts'
 
@@ -8,7 +10,7 @@ onOneTold('the reasons of a schedule', (told) => {
   const explain = (name = 'report') => told().verbs.schedules.explain(name)
   const hint = (name: string, given: object) => {
     const common = { expiresAt: startAt + 30 * minute, author: 'planner', reason: 'the inbox fills up' }
-    return told().stage.store.hint(name, { ...common, ...given } as NewHint)
+    return told().stage.store.do(setHint, name, { ...common, ...given } as NewHint)
   }
 
   it.each([
@@ -29,7 +31,7 @@ onOneTold('the reasons of a schedule', (told) => {
     await agree()
     for (const lease of await stage.lease()) await stage.fail(lease)
     await agree()
-    await stage.store.pauseSchedule('report', { until: startAt + 3 * hour, reason: 'r' })
+    await stage.store.do(pauseSchedule, 'report', { until: startAt + 3 * hour, reason: 'r' })
     await agree()
     expect((await explain()).rederived.answer).toBe('same')
   })
@@ -65,7 +67,7 @@ onOneTold('the reasons of a schedule', (told) => {
     await hint('report', { kind: 'oneshot', at: startAt + minute })
     await hint('report', { kind: 'oneshot', at: startAt + 2 * minute })
     await hint('report', { kind: 'interval', ms: hour })
-    await stage.store.clearHints('report', ['interval'])
+    await stage.store.do(clearHints, 'report', ['interval'])
     await stage.fireAt(startAt + 2 * minute)
     await hint('report', { kind: 'interval', ms: 2 * hour, expiresAt: startAt + hour })
     expect((await explain()).hints.map(({ kind, counts, why }) => [kind, counts, why])).toEqual([

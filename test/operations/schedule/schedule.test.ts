@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { findRun } from '../../../src/store/reads/run.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
@@ -179,7 +180,7 @@ describe('a schedule', () => {
     const { context } = desk()
     await schedules.put(daily)
     const { id } = await schedules.run('report', { payload: { day: 'today' } })
-    expect(await context.store.read.run(id)).toMatchObject({ source: 'run-now', payload: { day: 'today' } })
+    expect(await context.store.look(findRun, id)).toMatchObject({ source: 'run-now', payload: { day: 'today' } })
     const error = await errorOf(schedules.run('report'))
     expect(error).toMatchObject({
       code: 'conflict',

@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/spread.ts'
 import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
 import { upcoming } from '../../../src/operations/schedule/upcoming.ts'
+import { nextInstants } from '../../../src/store/reads/next-instants.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { findSchedule } from '../../../src/store/reads/schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import type { ScheduleView } from '../../../src/store/view.ts'
 import { atDesk, startAt, verbsAt } from '../desk.ts'
 
@@ -21,11 +25,11 @@ async function lived(count: number): Promise<[number, string][]> {
   const { store, clock, work } = bound()
   const runs: [number, string][] = []
   for (let looks = 0; runs.length < count && looks < 50; looks++) {
-    const { scheduleAt } = await store.read.nextInstants()
+    const { scheduleAt } = await store.look(nextInstants)
     if (scheduleAt === null) return runs
     clock.set(Math.max(clock.now(), scheduleAt))
     for (const { id, occurrenceAt } of (await store.fireDue({ limit: 10 })).runs) {
-      runs.push([minutesOf(occurrenceAt), (await store.read.run(id))?.source ?? ''])
+      runs.push([minutesOf(occurrenceAt), (await store.look(findRun, id))?.source ?? ''])
     }
     await work()
   }
@@ -92,7 +96,7 @@ describe('what is overdue is shown as next only if it will run:', () => {
   it('a prompt that asks first is not shown as if it would run', async () => {
     const { store, clock, context } = desk()
     const spec = { name, timing: { at: startAt + 10 * minuteMs }, asksWhenMissed: true, target }
-    await store.putSchedule(spec, { mode: 'put', actor: context.actor })
+    await store.do(putSchedule, spec, { mode: 'put', actor: context.actor })
     clock.advance(10.5 * minuteMs)
     expect(await shown(3)).toEqual([[10, 'baseline-once']])
     clock.advance(minuteMs)
@@ -102,7 +106,7 @@ describe('what is overdue is shown as next only if it will run:', () => {
   it('one that waits for its spread is not passed by, and comes when it is due', async () => {
     const { store, clock, context } = desk()
     const spec = { name, timing: { cron: '*/30 * * * *', zone: 'UTC' }, spread: promptSpread, target }
-    await store.putSchedule(spec, { mode: 'put', actor: context.actor })
+    await store.do(putSchedule, spec, { mode: 'put', actor: context.actor })
     const [first] = await schedules.next(name, { count: 1 })
     for (const at of [(first?.at ?? 0) + 1, (first?.dueAt ?? 0) - 1, (first?.dueAt ?? 0) + minuteMs]) {
       clock.set(at)
@@ -281,7 +285,7 @@ it('nothing comes of a schedule that was deleted', async () => {
 it('a chain that is broken is shown as the repair will mend it', async () => {
   await schedules.put({ name, target, cron: '0 * * * *' })
   const { store, clock } = bound()
-  const whole = await store.read.schedule(name)
+  const whole = await store.look(findSchedule, name)
   if (whole === null) expect.unreachable('It is there.')
   const broken = { ...whole, nextRunAt: null, nextDueAt: null, nextDecision: null, wakeAt: null }
   const at = (schedule: ScheduleView) => upcoming({ now: clock.now(), schedule, count: 2 }).map((run) => run.at)

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/spread.ts'
 import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import { nextInstants } from '../../../src/store/reads/next-instants.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { atDesk, type Desk, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
@@ -11,12 +14,12 @@ const minuteMs = 60_000
 async function lived(at: Desk, count: number): Promise<{ at: number; source: string }[]> {
   const runs: { at: number; source: string }[] = []
   for (let looks = 0; runs.length < count && looks < 50; looks++) {
-    const { scheduleAt } = await at.store.read.nextInstants()
+    const { scheduleAt } = await at.store.look(nextInstants)
     if (scheduleAt === null) return runs
     at.clock.set(Math.max(at.clock.now(), scheduleAt))
     const fired = await at.store.fireDue({ limit: 10 })
     for (const { id, occurrenceAt } of fired.runs) {
-      runs.push({ at: occurrenceAt, source: (await at.store.read.run(id))?.source ?? '' })
+      runs.push({ at: occurrenceAt, source: (await at.store.look(findRun, id))?.source ?? '' })
     }
     await at.work()
   }
@@ -101,7 +104,7 @@ describe('the next occurrences that are shown are those that come:', () => {
   it('with the spread that the store gives them', async () => {
     const at = desk()
     const spec = { name: 'report', timing: { cron: '*/30 * * * *', zone: 'UTC' }, spread: promptSpread, target }
-    await at.store.putSchedule(spec, { mode: 'put', actor: at.context.actor })
+    await at.store.do(putSchedule, spec, { mode: 'put', actor: at.context.actor })
     const [first, second] = await schedules.next('report', { count: 2 })
     const { nextRunAt, nextDueAt } = await schedules.get('report')
     expect([first?.at, first?.dueAt]).toEqual([nextRunAt, nextDueAt])

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
 import { diagnosisOfRefusal, examinations } from '../../../src/operations/store/doctor.ts'
 import { checkNames } from '../../../src/operations/store/output.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { Desk, errorOf, verbsAt } from '../desk.ts'
 import { actor, checkIn, gone, hour, inEachWard, minute, second, type Ward } from './ward.ts'
 
@@ -12,15 +14,15 @@ async function makeIll(ward: Ward): Promise<void> {
   const { store, clock } = ward
   const target = { handler: 'nobody has it' }
   const dead = await ward.worker({ process: gone, can: { kinds: ['handler'] } })
-  await store.setQueue('default', { policy: { maxAttempts: 1, maxConcurrentPerKey: 1 }, actor })
+  await store.do(setQueue, 'default', { policy: { maxAttempts: 1, maxConcurrentPerKey: 1 }, actor })
   await store.enqueue([{ target }, { target }])
   const [parked] = await ward.leaseFor(dead)
   if (parked !== undefined) await store.settle([{ ...parked, outcome: { kind: 'failed', reason: 'r' } }])
   for (const name of ['asleep', 'late']) {
-    await store.putSchedule({ name, timing: { everyMs: hour }, target }, { mode: 'put', actor })
+    await store.do(putSchedule, { name, timing: { everyMs: hour }, target }, { mode: 'put', actor })
   }
   await ward.sql(`update belfry.schedule set wake_at = null where name = 'asleep'`)
-  await store.setQueue('closed', { paused: { reason: 'r' }, actor })
+  await store.do(setQueue, 'closed', { paused: { reason: 'r' }, actor })
   clock.advance(2 * hour)
   await store.enqueue([{ target }])
 }
@@ -71,7 +73,7 @@ inEachWard((ward, kind) => {
   it('no more than twenty findings are listed, and the rest is counted', async () => {
     const { store } = ward()
     for (let index = 0; index < 23; index++) {
-      await store.setQueue(`q${index}`, { paused: { reason: 'r' }, actor })
+      await store.do(setQueue, `q${index}`, { paused: { reason: 'r' }, actor })
     }
     const check = checkIn(await ward().doctor(), 'queues')
     expect([check.findings.length, check.more]).toEqual([20, 3])
@@ -84,7 +86,7 @@ inEachWard((ward, kind) => {
   it('a check that cannot be made is told, and keeps no other from being made', async () => {
     await ward().worker()
     const { store, clock } = ward()
-    await store.putSchedule({ name: 'odd', timing: { everyMs: hour } }, { mode: 'put', actor })
+    await store.do(putSchedule, { name: 'odd', timing: { everyMs: hour } }, { mode: 'put', actor })
     await ward().sql(`update belfry.schedule set spec = '{'`)
     clock.advance(hour + minute + second)
     const answer = await ward().doctor()

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Desk, verbsAt } from '../desk.ts'
@@ -30,10 +32,10 @@ describe.each(['SQLite', 'PostgreSQL'])(
       }
       // Of the workers that are left none has the handler.
       await desk.store.beat(
-        (await desk.store.read.workers()).map((worker) => worker.id),
+        (await desk.store.look(listWorkers)).map((worker) => worker.id),
         { stopped: true },
       )
-      await desk.store.registerWorker({ name: 'w', host: 'h', can: { kinds: ['http'] }, beatMs: 600_000 })
+      await desk.store.do(registerWorker, { name: 'w', host: 'h', can: { kinds: ['http'] }, beatMs: 600_000 })
       expect((await verbs.runs.explain(id)).code).toBe('backoff')
       expect(await told()).toEqual([])
       desk.clock.advance(60_000)

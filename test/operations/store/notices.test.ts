@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/verdict.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { setNotify } from '../../../src/store/set-notify.ts'
 import { actor, checkIn, inEachWard, minute } from './ward.ts'
 
 inEachWard((ward) => {
   it('a notice that did not arrive is wrong until one to the same does, because nobody else is told of it', async () => {
     const { store } = ward()
     const url = 'https://example.org/hook'
-    await store.setNotify({ onFailure: { http: { url } } }, { actor })
+    await store.do(setNotify, { onFailure: { http: { url } } }, { actor })
     const can = { kinds: ['http', 'handler'] }
     const workerId = await ward().worker({ can })
     const endAll = async (queue: string, outcome: Outcome) => {
@@ -37,7 +39,7 @@ inEachWard((ward) => {
     expect((await failing(away)).findings).toHaveLength(1)
     expect((await failing({ kind: 'success' })).findings).toEqual([])
     await failing(away)
-    await store.setNotify({ onFailure: { http: { url: `${url}/else` } } }, { actor })
+    await store.do(setNotify, { onFailure: { http: { url: `${url}/else` } } }, { actor })
     expect(checkIn(await ward().doctor(), 'notices').findings).toEqual([])
   })
 
@@ -45,8 +47,8 @@ inEachWard((ward) => {
     const { store } = ward()
     const look = async () => checkIn(await ward().doctor(), 'notices')
     expect(await look()).toMatchObject({ state: 'ok', says: 'Nobody wants to be told of failures.' })
-    await store.setNotify({ onPark: { command: ['page'] } }, { actor })
-    await store.setQueue('mail', { notify: { onFailure: { http: { url: 'https://example.org/' } } }, actor })
+    await store.do(setNotify, { onPark: { command: ['page'] } }, { actor })
+    await store.do(setQueue, 'mail', { notify: { onFailure: { http: { url: 'https://example.org/' } } }, actor })
     expect((await look()).state).toBe('ok')
     const kinds = ['handler', 'command', 'http']
     await ward().worker({ can: { kinds, queues: ['default', 'mail'] } })

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { findSchedule, listLedger } from '../../../src/store/reads/schedule.ts'
+import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { actor, checkIn, hour, inEachWard, minute, type Ward } from './ward.ts'
 
 async function put({ store }: Ward, spec: Partial<ScheduleSpec> & { readonly name: string }): Promise<void> {
   const whole = { timing: { everyMs: hour }, target: { handler: 'report' }, ...spec }
-  await store.putSchedule(whole, { mode: 'put', actor })
+  await store.do(putSchedule, whole, { mode: 'put', actor })
 }
 
 inEachWard((ward) => {
@@ -35,17 +40,17 @@ inEachWard((ward) => {
         state: 'wrong',
         findings: [{ subject: 'report', next: 'belfry doctor --fix' }],
       })
-      expect((await ward().store.read.schedule('report'))?.wakeAt).toBeNull()
+      expect((await ward().store.look(findSchedule, 'report'))?.wakeAt).toBeNull()
       expect(checkIn(await ward().doctor({ fix: true }), 'chain')).toMatchObject({
         state: 'ok',
         findings: [{ subject: 'report', fixed: expect.stringContaining('now it runs next at') }],
       })
-      expect((await ward().store.read.schedule('report'))?.wakeAt).toBe(ward().clock.now() + hour)
+      expect((await ward().store.look(findSchedule, 'report'))?.wakeAt).toBe(ward().clock.now() + hour)
     })
 
     it('a gate that nobody opened is wrong, and opened by fix', async () => {
       const { store } = ward()
-      await store.setQueue('default', { policy: { maxConcurrentPerKey: 1 }, actor })
+      await store.do(setQueue, 'default', { policy: { maxConcurrentPerKey: 1 }, actor })
       await store.enqueue(['k', 'k'].map((concurrencyKey) => ({ target: { handler: 'report' }, concurrencyKey })))
       await ward().leaseFor(await ward().worker())
       expect(checkIn(await ward().doctor(), 'chain').state).toBe('ok')
@@ -77,7 +82,7 @@ inEachWard((ward) => {
       await put(ward(), { name: 'known' })
       await put(ward(), { name: 'misspelt', target: { handler: 'reprot' } })
       await put(ward(), { name: 'disabled', target: { handler: 'gone' } })
-      await ward().store.pauseSchedule('disabled', { reason: 'r' })
+      await ward().store.do(pauseSchedule, 'disabled', { reason: 'r' })
       await ward().worker({ can: { kinds: ['http'], handlers: ['report'] } })
       expect(checkIn(await ward().doctor(), 'handlers')).toMatchObject({
         state: 'wrong',
@@ -111,7 +116,7 @@ inEachWard((ward) => {
 
     it('a schedule without a target is noted as one for hosts, unless there is a host', async () => {
       const { store } = ward()
-      await store.putSchedule({ name: 'bare', timing: { everyMs: hour } }, { mode: 'put', actor })
+      await store.do(putSchedule, { name: 'bare', timing: { everyMs: hour } }, { mode: 'put', actor })
       const look = async () => checkIn(await ward().doctor(), 'handlers').findings
       const found = [
         {
@@ -141,7 +146,7 @@ inEachWard((ward) => {
     /** Fires a schedule and lets what comes of it fail. */
     async function fail(name: string, reason = 'The disk is full.'): Promise<void> {
       const { store, clock } = ward()
-      clock.set((await store.read.schedule(name))?.nextRunAt ?? 0)
+      clock.set((await store.look(findSchedule, name))?.nextRunAt ?? 0)
       await store.fireDue({ limit: 10 })
       const worker = await ward().worker()
       for (const lease of await ward().leaseFor(worker)) {
@@ -183,7 +188,7 @@ inEachWard((ward) => {
         ],
       })
       expect((await ward().doctor()).ok).toBe(false)
-      await ward().store.pauseSchedule('report', { reason: 'I know' })
+      await ward().store.do(pauseSchedule, 'report', { reason: 'I know' })
       expect(await look()).toMatchObject({ state: 'note', findings: [{ subject: 'report' }] })
     })
 
@@ -216,8 +221,8 @@ inEachWard((ward) => {
     it('the reason of a parked run that was reset is still told, and a pruned run takes its reason along', async () => {
       await put(ward(), { name: 'report', onExhausted: 'park' })
       await fail('report', 'parked for this')
-      const [row] = await ward().store.read.ledger('report')
-      await ward().store.reset(row?.runId ?? '')
+      const [row] = await ward().store.look(listLedger, 'report')
+      await ward().store.do(resetRun, row?.runId ?? '')
       expect((await look()).findings[0]?.says).toContain('parked for this')
       await ward().sql('delete from belfry.run')
       expect((await look()).findings[0]?.says).toBe('Schedule report failed once.')

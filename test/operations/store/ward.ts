@@ -11,6 +11,7 @@ import type { Actor, Lease, NewWorker, Store } from '../../../src/store/port.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { all, both, type Row } from '../../../src/store/statement.ts'
 import { ownIdentity, type ProcessIdentity } from '../../../src/store/workers/process-identity.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Desk, startAt, verbsAt } from '../desk.ts'
@@ -44,7 +45,7 @@ export class Ward extends Desk {
 
   worker(more: Partial<NewWorker> = {}): Promise<string> {
     const can = { kinds: ['handler', 'command', 'http'], host: true }
-    return this.store.registerWorker({ name: 'w', host: 'h', can, beatMs: minute, ...more })
+    return this.store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: minute, ...more })
   }
 
   async leaseFor(workerId: string, leaseMs = minute): Promise<Lease[]> {

@@ -1,4 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
+import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { databaseOf, SqlStore } from '../../../src/store/sql-store.ts'
 import { startProcess } from '../mortal.ts'
 import { actor, checkIn, gone, here, hour, inEachWard, minute, second, Ward } from './ward.ts'
@@ -23,12 +29,12 @@ inEachWard((ward) => {
         findings: [{ says: expect.stringContaining('nothing waits') }],
       })
       const { store } = ward()
-      await store.putSchedule({ name: 's', timing: { everyMs: hour } }, { mode: 'put', actor })
+      await store.do(putSchedule, { name: 's', timing: { everyMs: hour } }, { mode: 'put', actor })
       expect(await look()).toMatchObject({
         state: 'wrong',
         findings: [{ says: 'No worker is alive, but schedules are active.', next: 'belfry up' }],
       })
-      await store.deleteSchedule('s')
+      await store.do(deleteSchedule, 's')
       await store.enqueue([{ target }])
       expect(await look()).toMatchObject({
         state: 'wrong',
@@ -51,10 +57,10 @@ inEachWard((ward) => {
           },
         ],
       })
-      await store.setQueue('default', { paused: { reason: 'no paper' }, actor })
+      await store.do(setQueue, 'default', { paused: { reason: 'no paper' }, actor })
       expect((await look()).state).toBe('note')
-      await store.setQueue('default', { paused: false, actor })
-      await store.cancel(run?.id ?? '', 'no need')
+      await store.do(setQueue, 'default', { paused: false, actor })
+      await store.do(cancelRun, run?.id ?? '', 'no need')
       expect((await look()).state).toBe('note')
       await store.enqueue([{ target }])
       await ward().leaseFor(await ward().worker(), hour)
@@ -86,7 +92,7 @@ inEachWard((ward) => {
       expect(before.findings.at(-1)).toMatchObject({ subject: id, state: 'note', next: 'belfry doctor --fix' })
       const after = checkIn(await ward().doctor({ fix: true }), 'workers')
       expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It is noted that it died.' })
-      const [worker] = await ward().store.read.workers()
+      const [worker] = await ward().store.look(listWorkers)
       expect(worker?.stoppedAt).toBe(ward().clock.now())
     })
 
@@ -100,7 +106,7 @@ inEachWard((ward) => {
         [silent, undefined],
         [unknown, undefined],
       ])
-      for (const { stoppedAt } of await ward().store.read.workers()) expect(stoppedAt).toBeNull()
+      for (const { stoppedAt } of await ward().store.look(listWorkers)) expect(stoppedAt).toBeNull()
     })
 
     // Only Linux tells one process from another.
@@ -112,7 +118,7 @@ inEachWard((ward) => {
         await ward().leaseFor(id, hour)
         const { findings } = checkIn(await ward().doctor({ fix: true }), 'workers')
         expect(findings.at(-1)).toMatchObject({ subject: id, says: expect.stringContaining('It holds 1 run.') })
-        expect((await ward().store.read.workers())[0]?.stoppedAt).toBeNull()
+        expect((await ward().store.look(listWorkers))[0]?.stoppedAt).toBeNull()
       },
     )
   })
@@ -125,13 +131,13 @@ inEachWard((ward) => {
         state: 'wrong',
         findings: [{ subject: runId, next: 'belfry up, or belfry doctor --fix' }],
       })
-      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+      expect((await ward().store.look(findRun, runId))?.status).toBe('leased')
       const after = checkIn(await ward().doctor({ fix: true }), 'stuck')
       expect(after).toMatchObject({
         state: 'ok',
         findings: [{ subject: runId, next: null, fixed: expect.stringContaining('the run is ready now') }],
       })
-      expect((await ward().store.read.run(runId))?.status).toBe('ready')
+      expect((await ward().store.look(findRun, runId))?.status).toBe('ready')
     })
 
     it('a lease that has not expired is never taken', async () => {
@@ -140,7 +146,7 @@ inEachWard((ward) => {
       const [one] = await ward().leaseFor(id, hour)
       ward().clock.advance(hour - 1)
       await ward().doctor({ fix: true })
-      expect((await ward().store.read.run(one?.runId ?? ''))?.status).toBe('leased')
+      expect((await ward().store.look(findRun, one?.runId ?? ''))?.status).toBe('leased')
     })
 
     it('beside a live worker it is wrong after a minute, and taken back by fix after five', async () => {
@@ -163,7 +169,7 @@ inEachWard((ward) => {
       const { runId } = await expired(ward(), { process: here })
       const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')
       expect(findings).toMatchObject([{ subject: runId, next: expect.stringContaining('still runs on this machine') }])
-      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+      expect((await ward().store.look(findRun, runId))?.status).toBe('leased')
     })
 
     // Only Linux tells one process from another.
@@ -180,7 +186,7 @@ inEachWard((ward) => {
       const held = await expired(ward(), { process: here, beatMs: second })
       const left = await expired(ward())
       await ward().doctor({ fix: true })
-      const statusOf = async (id: string) => (await ward().store.read.run(id))?.status
+      const statusOf = async (id: string) => (await ward().store.look(findRun, id))?.status
       expect([await statusOf(held.runId), await statusOf(left.runId)]).toEqual(['leased', 'ready'])
     })
 
@@ -191,8 +197,8 @@ inEachWard((ward) => {
       const ours = await expired(ward())
       const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')
       expect(findings).toMatchObject([{ subject: ours.runId, fixed: expect.stringContaining('taken back') }])
-      expect((await ward().store.read.run(ours.runId))?.status).toBe('ready')
-      expect((await other.read.run(theirs.runId))?.status).toBe('leased')
+      expect((await ward().store.look(findRun, ours.runId))?.status).toBe('ready')
+      expect((await other.look(findRun, theirs.runId))?.status).toBe('leased')
     })
 
     it('after the clock was set back nothing is taken', async () => {
@@ -201,7 +207,7 @@ inEachWard((ward) => {
       await ward().store.beat([workerId])
       ward().clock.set(ward().clock.now() - 30 * minute)
       await ward().doctor({ fix: true })
-      expect((await ward().store.read.run(runId))?.status).toBe('leased')
+      expect((await ward().store.look(findRun, runId))?.status).toBe('leased')
     })
 
     it('a run at work for an hour is noted, and one that was to end five minutes ago', async () => {
@@ -211,7 +217,7 @@ inEachWard((ward) => {
       const [lease] = await ward().leaseFor(id, 2 * hour)
       const runId = lease?.runId ?? ''
       clock.advance(55 * minute)
-      await store.cancel(runId, 'enough')
+      await store.do(cancelRun, runId, 'enough')
       clock.advance(5 * minute - 1)
       expect(checkIn(await ward().doctor(), 'stuck')).toMatchObject({ state: 'ok', findings: [] })
       clock.advance(1)
@@ -233,7 +239,8 @@ inEachWard((ward) => {
         { payload: 1, deadline },
         { target },
       ])
-      await store.putSchedule(
+      await store.do(
+        putSchedule,
         { name: 's', timing: { cron: '0 * * * *', zone: 'UTC' }, target: { handler: 'late' }, maxLatenessMs: minute },
         { mode: 'put', actor },
       )
@@ -262,7 +269,7 @@ inEachWard((ward) => {
 
     it('parked runs are noted by their reasons, with the commands that explain and reset one', async () => {
       const { store } = ward()
-      await store.setQueue('default', { policy: { maxAttempts: 1 }, actor })
+      await store.do(setQueue, 'default', { policy: { maxAttempts: 1 }, actor })
       await store.enqueue([{ target }, { target }])
       const ends = (await ward().leaseFor(await ward().worker())).map((lease) => {
         return { ...lease, outcome: { kind: 'failed', reason: 'no disk' } as const }
@@ -352,44 +359,6 @@ inEachWard((ward) => {
       expect(await ways()).toEqual(all)
       await ward().worker({ can: { kinds: [] } })
       expect(await ways()).toEqual(all)
-    })
-  })
-
-  describe('queues:', () => {
-    it('a pause is noted with its reason and how to end it, and a queue at its ceiling is not', async () => {
-      const { store, clock } = ward()
-      await store.setQueue('it’s shut', { paused: { reason: 'no paper' }, actor })
-      await store.setQueue('default', { policy: { maxConcurrent: 1 }, actor })
-      await store.enqueue([{ target }, { target }])
-      await ward().leaseFor(await ward().worker())
-      clock.advance(90 * second)
-      expect(checkIn(await ward().doctor({ fix: true }), 'queues')).toMatchObject({
-        state: 'note',
-        findings: [
-          {
-            says: 'Queue it’s shut has been paused for 1m30s: no paper.',
-            next: `belfry queue resume 'it’s shut'`,
-          },
-        ],
-      })
-      expect((await store.read.queue('it’s shut'))?.paused).not.toBeNull()
-    })
-
-    it('a policy that cannot be read is wrong, because nothing of its queue goes', async () => {
-      await ward().store.setQueue('default', { actor })
-      await ward().sql(`update belfry.queue set policy = '{'`)
-      const { ok, checks } = await ward().doctor()
-      expect(ok).toBe(false)
-      expect(checks.find(({ check }) => check === 'queues')?.findings).toMatchObject([
-        { subject: 'default', state: 'wrong', next: 'belfry queue set default --max-concurrent 1' },
-      ])
-    })
-
-    it('that everything was stopped is noted', async () => {
-      await ward().sql(`update belfry.namespace set stopped_at = 1, stopped_reason = 'a fire'`)
-      expect(checkIn(await ward().doctor(), 'queues').findings).toMatchObject([
-        { subject: 'all queues', says: expect.stringContaining('a fire') },
-      ])
     })
   })
 })

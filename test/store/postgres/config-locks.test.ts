@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { applyConfig } from '../../../src/store/apply-config.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { actor, hourly } from '../schedule-stage.ts'
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 const schedules = [{ name: 'a', timing: hourly, target: { handler: 'x' } }]
 const apply = (hash: string, queues: { name: string; policy: object }[]) =>
-  store.applyConfig({ source: 'ops', hash, file: 'f', queues, schedules, tokens: [] }, { actor })
+  store.do(applyConfig, { source: 'ops', hash, file: 'f', queues, schedules, tokens: [] }, { actor })
 
 describe('a file that no longer names a queue', () => {
   it('waits for it before it locks a schedule, as everybody does who locks both', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { leasesOf } from '../../../src/store/leases/lease.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { postgresUrl } from '../../postgres.ts'
@@ -74,7 +75,7 @@ test('a worker that is stopped while it waits for its lease keeps no other from 
   way.keepBack()
   const unheard = leaseFrom(stopped, 'unheard')
   unheard.catch(() => undefined)
-  while ((await other.leasesOf('unheard')).length === 0) await new Promise(setImmediate)
+  while ((await other.look(leasesOf, 'unheard')).length === 0) await new Promise(setImmediate)
   expect((await leaseFrom(other, 'heard')).leases.map(({ runId }) => runId)).toEqual(ids.slice(1))
 })
 
@@ -88,7 +89,7 @@ test('a lone run that is leased where it is enqueued keeps nobody from the queue
   )
   way.keepBack()
   stopped.enqueue([report]).catch(() => undefined)
-  while ((await other.leasesOf('joined')).length === 0) await new Promise(setImmediate)
+  while ((await other.look(leasesOf, 'joined')).length === 0) await new Promise(setImmediate)
   const [next] = await other.enqueue([report])
   expect((await leaseFrom(other, 'heard')).leases.map(({ runId }) => runId)).toEqual([next?.id])
 })

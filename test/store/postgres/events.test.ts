@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { EventPage } from '../../../src/store/event-view.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
+import { listEvents } from '../../../src/store/reads/events.ts'
 import { postgresUrl } from '../../postgres.ts'
 
 /** A database of its own: how far events are told depends on everybody who has a transaction open in it. */
@@ -82,28 +84,28 @@ async function atGate(): Promise<void> {
   for (let isThere = false; !isThere; ) isThere = (await keeper.query(text)).rowCount !== 0
 }
 
-function subjectsIn({ events }: Awaited<ReturnType<Store['read']['events']>>): unknown[] {
+function subjectsIn({ events }: EventPage): unknown[] {
   return events.map(({ happened }) => (happened.kind === 'changed' ? happened.subject : happened.kind))
 }
 
 test('a change that is committed between the snapshot of a look and its list of open transactions is told', async () => {
-  const { place } = await store.read.events(null, 1)
+  const { place } = await store.look(listEvents, null, 1)
   await writeChange(1)
   await keeper.query('select pg_advisory_lock($1)', [gate])
-  const looking = store.read.events(place, 100)
+  const looking = store.look(listEvents, place, 100)
   await atGate()
   await writer.query('commit')
   await keeper.query('select pg_advisory_unlock($1)', [gate])
   const page = await looking
-  const next = await store.read.events(page.place, 100)
+  const next = await store.look(listEvents, page.place, 100)
   expect([subjectsIn(page), subjectsIn(next)]).toEqual([['schedule 1'], []])
 })
 
 test('a change that is committed after a look at the events of later instants is told by the next', async () => {
-  const { place } = await store.read.events(null, 1)
+  const { place } = await store.look(listEvents, null, 1)
   await writeChange(2)
-  const before = await store.read.events(place, 100)
+  const before = await store.look(listEvents, place, 100)
   expect(subjectsIn(before)).toEqual([])
   await writer.query('commit')
-  expect(subjectsIn(await store.read.events(before.place, 100))).toEqual(['schedule 2'])
+  expect(subjectsIn(await store.look(listEvents, before.place, 100))).toEqual(['schedule 2'])
 })

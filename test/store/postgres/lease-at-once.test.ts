@@ -8,7 +8,7 @@ import { setApart, type Unread } from '../../../src/store/leases/lease-unfit.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { capabilityLists } from '../../../src/store/runs/lane-row.ts'
-import { reprioritise } from '../../../src/store/runs/reprioritise-run.ts'
+import { reprioritiseRun } from '../../../src/store/runs/reprioritise-run.ts'
 import { SqlStore } from '../../../src/store/sql-store.ts'
 import { ahead, both, one, type Row, type Step } from '../../../src/store/statement.ts'
 import { postgresUrl } from '../../postgres.ts'
@@ -158,7 +158,7 @@ test('law 3: a run that gets another priority between the look and the lock is l
   await others.query('select pg_advisory_lock(4747)')
   const leasing = scene.write(asking)
   while ((await others.query(atTheDoor)).rows.length === 0) await Promise.resolve()
-  await scene.write((context) => reprioritise(context, id, 5, { actor }))
+  await scene.write((context) => reprioritiseRun(context, id, 5, { actor }))
   await others.query('select pg_advisory_unlock(4747)')
   const { leases } = await leasing
   await others.query(noDoor)

@@ -2,6 +2,11 @@ import { expect, test, vi } from 'vitest'
 import type { Notice } from '../../../src/core/notice.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
+import { setQueue } from '../../../src/store/queues/set-queue.ts'
+import { listNotices } from '../../../src/store/reads/notice.ts'
+import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { setNotify } from '../../../src/store/set-notify.ts'
+import { registerWorker } from '../../../src/store/workers/worker.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { startAt } from '../scene.ts'
@@ -31,7 +36,7 @@ const catchUpMs = 40_000
 const pauseMs = runsOfSchedule * 60_000 - catchUpMs
 
 async function leaseAll(store: Store, queue: string, can: { kinds: string[] }, limit: number): Promise<Lease[]> {
-  const workerId = await store.registerWorker({ name: 'w', host: 'h', can, beatMs: 60_000 })
+  const workerId = await store.do(registerWorker, { name: 'w', host: 'h', can, beatMs: 60_000 })
   return (await store.lease({ queue, workerId, claimId: `${workerId} ${queue}`, can, limit })).leases
 }
 
@@ -92,14 +97,14 @@ test('settles that all make notices, of subjects they share, never wait in a cir
   const clock = { now: () => time.now, monotonic: () => time.now }
   const open = () => openStore(postgresUrl(), { schema, clock, allowNonDurable: true, connectionsMax: 8 })
   const [first, second, third, fourth] = [await open(), await open(), await open(), await open()]
-  await first.setNotify({ onFailure: http }, { actor })
-  await first.setQueue('notices', { policy: { maxConcurrent: 100, rateLimit: null }, actor })
+  await first.do(setNotify, { onFailure: http }, { actor })
+  await first.do(setQueue, 'notices', { policy: { maxConcurrent: 100, rateLimit: null }, actor })
   for (const queue of queues) {
-    await first.setQueue(queue, { policy: { maxConcurrent: 1_000, onExhausted: 'fail' }, actor })
+    await first.do(setQueue, queue, { policy: { maxConcurrent: 1_000, onExhausted: 'fail' }, actor })
     const timing = { cron: '* * * * *', zone: 'UTC' }
     const rules = { missed: 'all', overlap: 'allow' } as const
     const spec = { name: `of ${queue}`, timing, queue, ...rules, target: { handler: 'h' } }
-    await first.putSchedule(spec, { mode: 'put', actor })
+    await first.do(putSchedule, spec, { mode: 'put', actor })
   }
   time.now += catchUpMs
   let failed = 0
@@ -117,7 +122,10 @@ test('settles that all make notices, of subjects they share, never wait in a cir
   }
   isOver = true
   const [one, other] = await delivering
-  const left = (await first.read.notices({ limit: 1_000 })).told.reduce((sum, { suppressed }) => sum + suppressed, 0)
+  const left = (await first.look(listNotices, { limit: 1_000 })).told.reduce(
+    (sum, { suppressed }) => sum + suppressed,
+    0,
+  )
   await Promise.all([first, second, third, fourth].map((store) => store.close()))
   await returnSchema(schema)
   expect(conflicts).toEqual([])

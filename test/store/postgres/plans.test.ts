@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
@@ -73,6 +75,7 @@ let client: pg.Client
 const schema = `plans_${process.pid}`
 
 beforeAll(async () => {
+  await loadAll()
   store = await openStore(postgresUrl(), { schema, allowNonDurable: true })
   client = new pg.Client(postgresUrl())
   await client.connect()
@@ -86,6 +89,15 @@ afterAll(async () => {
   await client.end()
   await store.close()
 })
+
+/** A statement is known from when its module is loaded, and a verb is loaded by who asks for it. */
+async function loadAll(): Promise<void> {
+  const source = new URL('../../../src/', import.meta.url)
+  const modules = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /^(store|parts)\/.+\.ts$/.test(path),
+  )
+  for (const path of modules) await import(fileURLToPath(new URL(path, source)))
+}
 
 /** The statements whose plans, made now, read one of the tables as a whole, with the line that says so; one of them may be meant. */
 async function readsOfWhole(tables: readonly string[], once: readonly string[] = []): Promise<string[]> {

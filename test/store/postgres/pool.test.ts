@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { Pool } from '../../../src/store/postgres/pool.ts'
+import { clockNow } from '../../../src/store/statement.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 
@@ -62,13 +63,13 @@ function isReady(chunk: Buffer): boolean {
 test('a connection that the server ends just as it comes up fails its step, and not the process', async () => {
   const store = await openStore(server.url, { schema: 'pool', allowNonDurable: true, connectionsMax: 4 })
   server.state.endsNewcomers = true
-  const steps = await Promise.allSettled(Array.from({ length: 4 }, () => store.read.now()))
+  const steps = await Promise.allSettled(Array.from({ length: 4 }, () => store.look(clockNow)))
   const failed = steps.filter(({ status }) => status === 'rejected')
   expect(server.state.newcomersEnded).toBeGreaterThan(0)
   expect(failed.length).toBeGreaterThan(0)
   for (const step of failed) expect(step).toMatchObject({ reason: { code: 'unavailable' } })
   server.state.endsNewcomers = false
-  expect(await store.read.now()).toBeGreaterThan(0)
+  expect(await store.look(clockNow)).toBeGreaterThan(0)
   await store.close()
 })
 
@@ -111,14 +112,14 @@ test('closing cuts off what is asked of a frozen server also for those who wait 
 test('a store on a frozen server can be closed, and whoever still waits for an answer is told', async () => {
   const store = await openStore(server.url, { schema: 'pool', allowNonDurable: true })
   server.state.isFrozen = true
-  const asked = expect(store.read.now()).rejects.toMatchObject({ code: 'unavailable' })
+  const asked = expect(store.look(clockNow)).rejects.toMatchObject({ code: 'unavailable' })
   await store.close()
   await asked
 })
 
 test('what was asked before a store was closed is answered, also what still waits for a connection', async () => {
   const store = await openStore(server.url, { schema: 'pool', allowNonDurable: true, connectionsMax: 1 })
-  const asked = Array.from({ length: 3 }, () => store.read.now())
+  const asked = Array.from({ length: 3 }, () => store.look(clockNow))
   const closed = store.close()
   expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'))
   await closed

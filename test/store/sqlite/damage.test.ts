@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import { storeOperations } from '../../../src/operations/store/store.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { listAttempts } from '../../../src/store/reads/attempts.ts'
+import { listRuns } from '../../../src/store/reads/runs.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 import { Desk, errorOf } from '../../operations/desk.ts'
 import { scratchFolder } from '../../scratch.ts'
@@ -47,7 +49,7 @@ describe('A8: a damaged SQLite file', () => {
       return [response.status, await response.json()]
     }
     expect(await ready()).toEqual([200, { status: 'ready' }])
-    expect(await desk.store.read.runs({ limit: 10 })).toMatchObject({ runs: { length: 10 } })
+    expect(await desk.store.look(listRuns, { limit: 10 })).toMatchObject({ runs: { length: 10 } })
     damagePage('run')
     desk.clock.advance(30_000)
     expect(await ready()).toEqual([503, { status: 'not-ready' }])
@@ -59,9 +61,9 @@ describe('A8: a damaged SQLite file', () => {
     await filled()
     damagePage('attempt')
     const desk = await Desk.open({ url })
-    await desk.store.read.health.condition()
-    expect(await errorOf(desk.store.read.attempts('r-11'))).toMatchObject({ code: 'unavailable' })
-    expect(await errorOf(desk.store.read.health.condition())).toMatchObject({ details: { damaged: true } })
+    await desk.store.condition()
+    expect(await errorOf(desk.store.look(listAttempts, 'r-11'))).toMatchObject({ code: 'unavailable' })
+    expect(await errorOf(desk.store.condition())).toMatchObject({ details: { damaged: true } })
     await desk.store.close()
   })
 
@@ -130,7 +132,7 @@ describe('A8: a store that was truncated to 0 bytes', () => {
   it('is never what a new store looks like, so that several may make it at once', async () => {
     const stores = await Promise.all(Array.from({ length: 3 }, () => openStore(url)))
     for (const store of stores) await store.enqueue([{}])
-    expect((await stores[0]?.read.runs({ limit: 10 }))?.runs).toHaveLength(3)
+    expect((await stores[0]?.look(listRuns, { limit: 10 }))?.runs).toHaveLength(3)
     for (const store of stores) await store.close()
     expect(readdirSync(folder).filter((name) => name.includes('.new-'))).toEqual([])
   })
@@ -148,6 +150,6 @@ describe('A8: what lies beside a SQLite file and is deleted under a worker', () 
     }
     desk.clock.advance(1_000)
     expect(await errorOf(desk.store.enqueue([{}]))).toMatchObject(lost)
-    expect(await errorOf(desk.store.read.runs({ limit: 1 }))).toMatchObject(lost)
+    expect(await errorOf(desk.store.look(listRuns, { limit: 1 }))).toMatchObject(lost)
   })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
+import { findRun } from '../../../src/store/reads/run.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 
 let folder: string
@@ -18,7 +19,7 @@ test('whoever copies the file alone after a clean close has everything in it', a
   await store.close()
   copyFileSync(file, join(folder, 'copy.db'))
   const copy = await openStore(`sqlite:${join(folder, 'copy.db')}`)
-  expect(await copy.read.run(run?.id ?? '')).toMatchObject({ payload: 'kept' })
+  expect(await copy.look(findRun, run?.id ?? '')).toMatchObject({ payload: 'kept' })
   await copy.close()
 })
 

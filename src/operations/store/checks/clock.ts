@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../core/duration.ts'
+import { clockNow } from '../../../store/statement.ts'
 import type { WorkerView } from '../../../store/view.ts'
 import { isoText } from '../../instant.ts'
 import { type Examination, note, wrong } from '../examination.ts'
@@ -28,7 +29,7 @@ export const clock: Examination = {
 /** How far this machine is ahead of the store; 0 where the time that the answer took could explain it. */
 async function differenceMs({ context: { clock, store } }: Patient): Promise<number> {
   const before = clock.now()
-  const now = await store.read.now()
+  const now = await store.look(clockNow)
   const after = clock.now()
   if (now < before) return before - now
   return now > after ? after - now : 0

@@ -1,3 +1,4 @@
+import { configFaults, listConfigs } from '../../../store/reads/config.ts'
 import { about } from '../../explain/words.ts'
 import { counted, type Examination, wrong } from '../examination.ts'
 
@@ -7,7 +8,7 @@ export const config: Examination = {
     'Whether the files that look after queues and schedules can be applied. Wrong when one cannot: what was applied before stays as it is.',
   next: 'Mend what it names in the file; a worker that watches it applies it by itself, else `belfry apply`.',
   async look({ store, now }) {
-    const [sources, faults] = [await store.read.configs(), await store.read.configFaults()]
+    const [sources, faults] = [await store.look(listConfigs), await store.look(configFaults)]
     const applied =
       sources.length === 0 ? 'No file looks after anything.' : `${counted(sources.length, 'source')} applied.`
     if (faults.length === 0) return { says: applied }

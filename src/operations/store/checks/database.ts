@@ -28,7 +28,7 @@ export const store: Examination = {
     const found = file === null ? [] : logIn(file, store.place)
     if (found.length === 0) return []
     const removed = await prune(patient)
-    const after = (await store.read.health.condition()).database.file
+    const after = (await store.condition()).database.file
     const [left] = after === null ? [] : logIn(after, store.place)
     if (left !== undefined) return []
     return found.map((one) => fixed(one, `The log was cut back, after ${counted(removed, 'row')} had been removed.`))
@@ -113,7 +113,7 @@ export const integrity: Examination = {
     if (file.bytes > readBytesMax && !isDeep) {
       return { says: `The file of ${megabytes(file.bytes)} was not read; belfry doctor --deep reads all of it.` }
     }
-    const damage = await store.read.health.damage()
+    const damage = await store.damage()
     if (damage === null) return { says: 'The whole file was read, and nothing is damaged.' }
     const says = `The file is damaged: ${damage}.`
     return { says, findings: [wrong(store.place, says, integrity.next)] }

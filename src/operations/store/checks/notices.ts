@@ -2,6 +2,9 @@ import { noticesQueue } from '../../../core/notice.ts'
 import { canExecute, type TargetNeed } from '../../../core/plan.ts'
 import { needOf, type Target } from '../../../core/target.ts'
 import type { NotifySetting } from '../../../store/notice-steps.ts'
+import { notifySettings } from '../../../store/reads/notice.ts'
+import { findQueue } from '../../../store/reads/queue.ts'
+import { listRuns } from '../../../store/reads/runs.ts'
 import { clause } from '../../explain/words.ts'
 import { targetInWords } from '../../schedule/target-in-words.ts'
 import { belfryCommand } from '../../shell-words.ts'
@@ -15,7 +18,7 @@ export const notices: Examination = {
     'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent, and when the last notice to somebody did not arrive: of that nobody is told.',
   next: 'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
   async look(patient) {
-    const settings = await patient.store.read.notifySettings()
+    const settings = await patient.store.look(notifySettings)
     const { schedules } = await patient.sweep()
     const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec?.notify)]
     const targets = wishes.flatMap((notify) => Object.values(notify ?? {}).filter((target) => target !== undefined))
@@ -59,8 +62,8 @@ const lookedAtMax = 100
 
 /** A notice that did not arrive is told to nobody else, so that this is where it is said; until one to the same arrives. */
 async function undelivered({ store }: Patient, targets: readonly Target[]): Promise<Finding[]> {
-  if (targets.length === 0 || (await store.read.queue(noticesQueue)) === null) return []
-  const { runs } = await store.read.runs({ queue: noticesQueue, limit: lookedAtMax })
+  if (targets.length === 0 || (await store.look(findQueue, noticesQueue)) === null) return []
+  const { runs } = await store.look(listRuns, { queue: noticesQueue, limit: lookedAtMax })
   const wanted = new Set(targets.map((target) => JSON.stringify(target)))
   const seen = new Set<string>()
   return runs.flatMap(({ id, source, target, status, parked, end }) => {

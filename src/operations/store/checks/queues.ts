@@ -1,5 +1,7 @@
 import { canExecute, type TargetNeed } from '../../../core/plan.ts'
 import type { LaneBeyond, StoreCondition } from '../../../store/health.ts'
+import { lanesBeyond } from '../../../store/reads/health/lanes.ts'
+import { listQueues } from '../../../store/reads/queue.ts'
 import type { QueueView } from '../../../store/view.ts'
 import { takersAmong, wayToMeet } from '../../explain/fleet.ts'
 import { about, clause } from '../../explain/words.ts'
@@ -16,7 +18,7 @@ export const queues: Examination = {
     'Whether queues hand out their runs. Wrong when a policy cannot be read: nothing of that queue goes then. Noted when a queue, or all there is, has been paused. A queue at its ceiling is as it should be.',
   next: 'Paused: `belfry queue resume`. Unreadable: `belfry queue set` with all that is to hold.',
   async look({ store, condition, now }) {
-    const all = await store.read.queues()
+    const all = await store.look(listQueues)
     const findings = [...stop(condition, now), ...all.flatMap((queue) => ofQueue(queue, now))]
     const says = `${counted(all.length, 'queue')}${findings.length === 0 ? ', and none of them is stopped' : ', not all of which go'}.`
     return { says, findings }
@@ -49,7 +51,7 @@ export const noWorker: Examination = {
   next: 'Start the program that registers the handler with `belfry.handle(…)`, or `belfry up` for commands and HTTP; or cancel the runs.',
   async look(patient) {
     // Some workers are there for some queues only, so that whoever is there for all does not suffice to tell.
-    const asked = await patient.store.read.health.lanesBeyond(patient.canAnywhere, lanesLimit)
+    const asked = await patient.store.look(lanesBeyond, patient.canAnywhere, lanesLimit)
     const lanes = asked.filter((lane) => takersAmong(needOf(lane), lane.queue, patient.live).length === 0)
     if (lanes.length > 0) {
       const findings = lanes.map((lane) => ofLane(lane, patient))

@@ -1,6 +1,9 @@
 import { canExecute } from '../../../core/plan.ts'
 import { needOf } from '../../../core/target.ts'
 import type { ScheduleHealth } from '../../../store/health.ts'
+import { brokenParts } from '../../../store/reads/health/broken.ts'
+import { overdueSchedules } from '../../../store/reads/schedule.ts'
+import { repair } from '../../../store/schedules/repair.ts'
 import { wayToMeet, wayToServe } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
 import { lastFailureOf, timesFailed } from '../../schedule/last-failure.ts'
@@ -28,7 +31,7 @@ export const overdue: Examination = {
   means: 'Whether schedules are looked at in time. Wrong for each that should have been looked at over 1 min ago.',
   next: '`belfry up` where no worker is alive; else look at the log of a worker, and `belfry explain schedule`.',
   async look({ store, now, live }) {
-    const late = await store.read.overdueSchedules({ lateMs, limit })
+    const late = await store.look(overdueSchedules, { lateMs, limit })
     if (late.length === 0) return { says: 'Every schedule is looked at in time.' }
     return {
       says: `${late.length === limit ? `At least ${limit} schedules are` : counted(late.length, 'schedule') + (late.length === 1 ? ' is' : ' are')} overdue.`,
@@ -47,15 +50,15 @@ export const chain: Examination = {
   next: '`belfry doctor --fix`; a worker does the same every few minutes.',
   mends: 'Asks the governor again, and lets those through who wait for nobody.',
   async look({ store }) {
-    const broken = await store.read.health.broken(limit)
+    const broken = await store.look(brokenParts, limit)
     if (broken.length === 0) return { says: 'Every active schedule will be woken, and nobody waits for nobody.' }
     const findings = broken.map(({ subject, sentence }) => wrong(subject, sentence, fixCommand))
     return { says: 'Something waits for what will never come.', findings }
   },
   async mend({ store }) {
-    const broken = await store.read.health.broken(limit)
+    const broken = await store.look(brokenParts, limit)
     if (broken.length === 0) return []
-    const repaired = await store.repair({ limit })
+    const repaired = await store.do(repair, { limit })
     // The step mends for everybody who shares the database, and tells each of his own.
     return broken.flatMap(({ what, subject, sentence }) => {
       const done = repaired.find((one) => one.what === what && one.subject === subject)

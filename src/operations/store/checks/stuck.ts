@@ -1,6 +1,10 @@
 import { formatDuration } from '../../../core/duration.ts'
 import { canExecute, type PlannedRun } from '../../../core/plan.ts'
 import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
+import { troubledLeases } from '../../../store/reads/health/leases.ts'
+import { parkedRuns } from '../../../store/reads/health/parked.ts'
+import { planInput } from '../../../store/reads/plan-input.ts'
+import { listQueues, workAhead } from '../../../store/reads/queue.ts'
 import type { WorkerView } from '../../../store/view.ts'
 import { needWords } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
@@ -31,8 +35,8 @@ export const stuck: Examination = {
     'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never one whose holder’s process still runs on this machine, never one of another namespace, and none after the clock was set back.',
   async look(patient) {
     const { store, now } = patient
-    const leases = await store.read.health.leases({ longMs, cancelMs, limit })
-    const parked = await store.read.health.parked(parkedLimit)
+    const leases = await store.look(troubledLeases, { longMs, cancelMs, limit })
+    const parked = await store.look(parkedRuns, parkedLimit)
     const findings = [
       ...leases.flatMap((lease) => ofLease(lease, patient)),
       ...(await tooLate(patient)),
@@ -42,7 +46,7 @@ export const stuck: Examination = {
   },
   async mend(patient) {
     const { store, now } = patient
-    const troubled = await store.read.health.leases({ longMs, cancelMs, limit })
+    const troubled = await store.look(troubledLeases, { longMs, cancelMs, limit })
     const abandoned = abandonedAmong(
       troubled.filter(({ expiresAt }) => expiresAt <= now),
       patient,
@@ -111,11 +115,13 @@ function expiry(lease: TroubledLease, patient: Patient): Finding {
 /** Nobody looks at what he cannot execute, so that it does not end for being late either. */
 async function tooLate(patient: Patient): Promise<Finding[]> {
   const { store } = patient
-  const { queues } = await store.read.workAhead()
-  const readable = new Set((await store.read.queues()).flatMap(({ name, policy }) => (policy === null ? [] : [name])))
+  const { queues } = await store.look(workAhead)
+  const readable = new Set(
+    (await store.look(listQueues)).flatMap(({ name, policy }) => (policy === null ? [] : [name])),
+  )
   const findings: Finding[] = []
   for (const queue of queues.filter((name) => readable.has(name)).slice(0, queuesLookedAt)) {
-    const { now, runs } = await store.read.planInput(queue, runsLookedAt)
+    const { now, runs } = await store.look(planInput, queue, runsLookedAt)
     const late = runs.filter(({ status, deadline, target }) => {
       return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, patient.canIn(queue))
     })

@@ -1,3 +1,6 @@
+import { leasesOfWorkers } from '../../../store/reads/lease.ts'
+import { nextInstants } from '../../../store/reads/next-instants.ts'
+import { workAhead } from '../../../store/reads/queue.ts'
 import type { WorkerView } from '../../../store/view.ts'
 import { about } from '../../explain/words.ts'
 import { isDead } from '../../worker.ts'
@@ -37,8 +40,8 @@ export const workers: Examination = {
   },
 }
 
-async function nobody({ store: { read } }: Patient): Promise<Finding> {
-  const [{ now, queues, nextAt }, instants] = [await read.workAhead(), await read.nextInstants()]
+async function nobody({ store }: Patient): Promise<Finding> {
+  const [{ now, queues, nextAt }, instants] = [await store.look(workAhead), await store.look(nextInstants)]
   const waits = [
     ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
     ...(nextAt === null
@@ -77,7 +80,8 @@ async function silent(patient: Patient): Promise<Finding[]> {
 
 /** How many runs each of them holds, if it holds any. */
 async function holdersAmong({ store }: Patient, among: readonly WorkerView[]): Promise<Map<string, number>> {
-  const held = await store.read.leasesOfWorkers(
+  const held = await store.look(
+    leasesOfWorkers,
     among.map(({ id }) => id),
     leasesMax,
   )

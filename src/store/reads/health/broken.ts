@@ -19,7 +19,7 @@ const limitMax = 1_000
 const gatesMax = 5_000
 
 /** Finds what `repair` would mend, of this namespace alone, and leaves it as it is. */
-export function* broken(context: StoreContext, limit: number): Step<BrokenPart[]> {
+export function* brokenParts(context: StoreContext, limit: number): Step<BrokenPart[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const now = yield* clockNow()
   const chains = (yield* all(findChains, context.ns, limit)).filter(

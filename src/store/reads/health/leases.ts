@@ -17,7 +17,7 @@ const findTroubled = both(
 const pageMax = 10_000
 
 /** Those that expire first come first. */
-export function* leases(
+export function* troubledLeases(
   context: StoreContext,
   { longMs, cancelMs, limit }: { longMs: number; cancelMs: number; limit: number },
 ): Step<TroubledLease[]> {

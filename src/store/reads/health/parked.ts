@@ -17,7 +17,7 @@ const findParked = dialects('health parked', {
 const limitMax = 1_000
 
 /** Counts the longest parked runs of each queue, at most `limit` of each. */
-export function* parked(context: StoreContext, limit: number): Step<ParkedRuns[]> {
+export function* parkedRuns(context: StoreContext, limit: number): Step<ParkedRuns[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const queues = yield* all<{ id: number; name: string }>(findQueues, context.ns)
   const rows = yield* each(

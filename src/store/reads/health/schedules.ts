@@ -15,7 +15,7 @@ const findPage = both(
 const pageMax = 1_000
 
 /** Unlike a list of schedules this one tells of a damaged row, and goes on. */
-export function* schedules(
+export function* scheduleHealth(
   context: StoreContext,
   { after = '', limit }: { after?: string; limit: number },
 ): Step<ScheduleHealth[]> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { paintOf } from '../../../../src/doors/cli/sheet.ts'
 import { showScheduleExplained } from '../../../../src/doors/cli/show/explain-schedule.ts'
+import { registerWorker } from '../../../../src/store/workers/worker.ts'
 import { atDesk, verbsAt } from '../../../operations/desk.ts'
 
 const desk = atDesk()
@@ -14,7 +15,8 @@ async function shown(name = 'report', isColoured = false): Promise<string[]> {
   return showScheduleExplained(await schedules.explain(name), sheet).split('\n')
 }
 
-const live = () => desk().store.registerWorker({ name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: 600_000 })
+const live = () =>
+  desk().store.do(registerWorker, { name: 'w', host: 'h', can: { kinds: ['handler'] }, beatMs: 600_000 })
 
 describe('the explanation of a schedule', () => {
   it('says in its first lines where it stands and when it runs next, by its own clock, and then why', async () => {

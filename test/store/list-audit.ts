@@ -1,9 +1,9 @@
-import { canBeName } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
-import { all, both, type Step } from '../statement.ts'
-import type { AuditView } from '../view.ts'
-import { parsed } from './run.ts'
+import { canBeName } from '../../src/store/check.ts'
+import { columnsOf } from '../../src/store/columns.ts'
+import type { StoreContext } from '../../src/store/context.ts'
+import { parsed } from '../../src/store/reads/run.ts'
+import { all, both, type Step } from '../../src/store/statement.ts'
+import type { AuditView } from '../../src/store/view.ts'
 
 const findAudit = both(
   'read audit',
@@ -13,7 +13,7 @@ const findAudit = both(
 const auditMax = 500
 
 /** What was done to a subject, newest first. */
-export function* audit(context: StoreContext, subject: string): Step<AuditView[]> {
+export function* listAudit(context: StoreContext, subject: string): Step<AuditView[]> {
   if (!canBeName(subject)) return []
   const rows = yield* all(findAudit, context.ns, subject, auditMax)
   return rows.map((row) => ({
