@@ -2,24 +2,23 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
-  McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { BelfryError } from '../../core/error.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { read } from '../../operations/input.ts'
 import { type AnyOperation, type Scope, scopeOf, subjectOf } from '../../operations/operation.ts'
-import { isShown, type Problem, quoted, refuse } from '../../operations/problem.ts'
+import { isShown, type Problem, refuse } from '../../operations/problem.ts'
+import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirm.ts'
 import { takesWork, takingFields } from './input-schema.ts'
 import { beyondScope, refused } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { type Told, told } from './told.ts'
-import { offeredVerbs, reaches, toolName } from './tool-sets.ts'
+import { reaches } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
 
 export interface McpOptions {
@@ -51,7 +50,7 @@ export function mcpServer(options: McpOptions): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
     const tool = offered.find((each) => each.name === name)
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(name, options.scope))
+    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short' })
     return called(tool, given, { ...options, signal })
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
@@ -60,13 +59,6 @@ export function mcpServer(options: McpOptions): Server {
     return { contents: await readResource(uri, options) }
   })
   return server
-}
-
-function unknownTool(name: string, scope: Scope): string {
-  const verb = offeredVerbs.find((each) => toolName(each) === name)
-  if (verb === undefined) return `There is no tool ${quoted(name)}. Call tools/list for those that exist.`
-  if (!reaches(scope, verb.scope)) return beyondScope(scope, verb.scope, `Tool ${name}`).message
-  return `Tool ${name} is not offered here. Ask a person to add it: belfry mcp --tools default,${name}, or /mcp?tools=default,${name}.`
 }
 
 async function called(
