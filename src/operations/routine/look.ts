@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { parseId } from '../../core/id.ts'
 import { presentRoutine, throwAbsentRoutine } from '../absent.ts'
 import { limit } from '../fields.ts'
+import { behindLast } from '../next-page.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { routineName } from './input.ts'
 import { eventSaid, routineSaid } from './output.ts'
-import { eventOf, routineOf } from './view.ts'
+import { eventOf, type Routine, routineOf } from './view.ts'
 
 /** What all that look at a routine have in common. */
 const looking = {
@@ -44,6 +45,7 @@ export const list = operation({
   output: z.array(routineSaid),
   errors: ['invalid'],
   examples: [{}, { after: 'a', limit: 20 }],
+  nextPage: behindLast<Routine>(({ name }) => ({ after: name })),
   run: async ({ store }, page) => (await store.read.routines(onlyGiven(page))).map(routineOf),
 })
 
