@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cancel } from '../../src/store/cancel.ts'
 import { retry } from '../../src/store/retry.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
@@ -47,6 +48,20 @@ onEachDatabase('retry', (scene) => {
     await scene().lease()
     expect(await retryRun(scene(), parked)).toEqual({ answer: 'still-live' })
     expect(await retryRun(scene(), 'r-5zzzzz')).toEqual({ answer: 'not-found' })
+  })
+
+  test('a retry of work that must not be repeated and was done tells that it was, above all after a cancel request', async () => {
+    const late = await scene().enqueue({ repeatable: false })
+    const held = await scene().leaseOf(late)
+    expect(await scene().write((context) => cancel(context, late, 'not needed'))).toBe('cancel-requested')
+    expect(await scene().end(held)).toMatchObject({ status: 'completed' })
+    expect(await retryRun(scene(), late)).toMatchObject({ answer: 'created', alreadyDone: 'late-cancel' })
+    const done = await scene().ended({ repeatable: false })
+    expect(await retryRun(scene(), done)).toMatchObject({ answer: 'created', alreadyDone: 'completed' })
+    const undone = await scene().ended({ repeatable: false, onExhausted: 'fail' }, failed)
+    for (const id of [undone, await scene().ended()]) {
+      expect(await retryRun(scene(), id)).toEqual({ answer: 'created', id: expect.any(String) })
+    }
   })
 
   test('a deadline that is over does not end the retry, and one that is ahead still holds', async () => {

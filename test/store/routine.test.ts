@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { placeBehind } from '../../src/core/event-place.ts'
 import { formatId } from '../../src/core/id.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
-import type { FireAnswer, NewEvent, RoutineSpec } from '../../src/store/routine-steps.ts'
+import type { FireAnswer, NewEvent, RoutineEventView, RoutineSpec } from '../../src/store/routine-steps.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'
 import { TestClock } from '../../src/testing/clock.ts'
@@ -256,10 +257,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     for (const deliveryId of ['1', '2', '3']) await fire(store, { deliveryId }, 'a')
     const [third, second] = (await store.read.routineEvents('a', { limit: 2 })) ?? []
     expect([third?.deliveryId, second?.deliveryId]).toEqual(['3', '2'])
-    const rest = await store.read.routineEvents('a', { before: second?.id ?? '' })
+    const rest = await store.read.routineEvents('a', { before: placeBehind(second as RoutineEventView) })
     expect(rest?.map(({ deliveryId }) => deliveryId)).toEqual(['1'])
     expect(await store.read.routineEvents('nobody')).toBeNull()
-    await expect(store.read.routineEvents('a', { before: 'x' })).rejects.toThrow(/before/)
+    for (const before of ['x', second?.id ?? '', `${second?.at}/`, `-1/${second?.id}`]) {
+      await expect(store.read.routineEvents('a', { before }), before).rejects.toThrow(/before/)
+    }
   })
 
   it('writes down who made, disabled, enabled, fired and deleted it', async () => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { LedgerView } from '../../store/view.ts'
 import { presentSchedule } from '../absent.ts'
 import { limit, scheduleName } from '../fields.ts'
-import { instant } from '../instant.ts'
+import { instant, isoText } from '../instant.ts'
 import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -92,6 +93,7 @@ export const history = operation({
     { name: 'nightly', limit: 20 },
     { name: 'nightly', before: '2026-12-01T09:00Z' },
   ],
+  nextPage: behindLast<LedgerView>(({ from }) => ({ before: isoText(from) })),
   async run(context, { name, ...page }) {
     await presentSchedule(context, name)
     return context.store.read.ledger(name, onlyGiven(page))
