@@ -1,4 +1,4 @@
-import { overdueMs } from '../core/overdue.ts'
+import { overdueMsMin, overdueMsWarned } from '../core/overdue.ts'
 import { noticeOverdue } from '../store/notice-overdue.ts'
 import { overdueSchedules } from '../store/reads/schedule.ts'
 import { repair } from '../store/schedules/repair.ts'
@@ -20,7 +20,6 @@ const repairLimit = 100
 /** Live runs of schedules that one step looks at, and the steps of one round before everybody else has a turn. */
 const noticeLimit = 500
 const noticeStepsMax = 20
-const overdueMsMin = 60_000
 
 export interface DutiesOptions {
   readonly context: EngineContext
@@ -79,7 +78,7 @@ export class Duties {
     const now = await context.store.look(clockNow)
     const overdue = await context.store.look(overdueSchedules, { lateMs: overdueMsMin, limit: repairLimit })
     for (const { spec, wakeAt } of overdue) {
-      const behindMs = overdueMs({ now, wakeAt: wakeAt ?? now, timing: spec.timing })
+      const behindMs = overdueMsWarned({ now, wakeAt: wakeAt ?? now, timing: spec.timing })
       if (behindMs !== null) context.events.tell('schedule.overdue', { schedule: spec.name, overdueMs: behindMs })
     }
     if (overdue.length > 0) lookAgain()

@@ -59,7 +59,7 @@ export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for 
 export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')
 /** How many a page has unless somebody says otherwise. */
 export const limitDefault = 100
-export const limit = z.int().min(1).max(pageMax).describe(`How many at most. Default: ${limitDefault}.`)
+export const limit = z.int().min(1).max(pageMax).describe(limitWords(limitDefault))
 /** Anything that JSON can say; whether it can is looked at once, with its place. */
 export const payload = z.unknown().describe('What the target is handed: any JSON of at most 256 KB.')
 /** Looked at by the kind it names, which knows its own fields. */
@@ -68,3 +68,8 @@ export const target = noted(z.unknown(), { form: targetForm })
   .describe(
     'What a run does: exactly one of a handler, a command and an HTTP request. Without one it is for outside hosts.',
   ) as unknown as z.ZodType<unknown, TargetInput | null>
+
+/** A door that has shorter pages says so in the same words. */
+export function limitWords(count: number): string {
+  return `How many at most. Default: ${count}.`
+}

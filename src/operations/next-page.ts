@@ -1,8 +1,11 @@
 import { limitDefault } from './fields.ts'
 
 /** The next page of a list is asked for by its last item, where the page is full. */
-export function behindLast<Item>(place: (last: Item) => Readonly<Record<string, unknown>>) {
-  return (items: readonly Item[], { limit = limitDefault }: { readonly limit?: unknown }) => {
+export function behindLast<Item>(
+  place: (last: Item) => Readonly<Record<string, unknown>>,
+  lengthDefault = limitDefault,
+) {
+  return (items: readonly Item[], { limit = lengthDefault }: { readonly limit?: unknown }) => {
     const last = items.at(-1)
     return last === undefined || items.length < Number(limit) ? null : place(last)
   }

@@ -244,8 +244,12 @@ export interface Reclaimed extends LeaseName {
 
 export type CancelAnswer = 'cancelled' | 'cancel-requested' | 'already-requested' | 'already-ended' | 'not-found'
 
+/** How work that must not be repeated was done already; `late-cancel` is a success after a cancel was requested. */
+export type DoneWork = 'completed' | 'late-cancel'
+
 export type RetryAnswer =
-  | { readonly answer: 'created' | 'reset'; readonly id: string }
+  | { readonly answer: 'created'; readonly id: string; readonly alreadyDone?: DoneWork }
+  | { readonly answer: 'reset'; readonly id: string }
   /** Another live run has the dedupe key: it is the one that is named. */
   | { readonly answer: 'dedupe-key'; readonly id: string }
   | { readonly answer: 'still-live' | 'not-found' | 'schedule-gone' }

@@ -5,20 +5,24 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Confirmations } from '../../src/doors/mcp/confirm.ts'
 import { mcpServer } from '../../src/doors/mcp/server.ts'
+import { routineOperations } from '../../src/operations/routine/routine.ts'
 import { runOperations } from '../../src/operations/run/run.ts'
+import { fireRoutine } from '../../src/store/fire-routine.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { NewRun, Store } from '../../src/store/port.ts'
+import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { listRuns } from '../../src/store/reads/runs.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { Desk, errorOf, startAt, verbsAt } from '../operations/desk.ts'
 import { postgresUrl } from '../postgres.ts'
 import { scratchFolder } from '../scratch.ts'
+import { listAudit } from '../store/list-audit.ts'
 import { doors, tokenFor } from './all-doors.ts'
 
 const databases = ['SQLite', 'PostgreSQL'] as const
 
-describe.each(databases)('run list is newest first, whichever process made the runs (%s)', (database) => {
+describe.each(databases)('lists are newest first, whichever process wrote what they show (%s)', (database) => {
   let desk: Desk
   /** Another process on the same store: on PostgreSQL it has a block of ids of its own. */
   let other: Store
@@ -69,6 +73,54 @@ describe.each(databases)('run list is newest first, whichever process made the r
     const ids = await inTurn(5)
     expect(await paged(door)).toEqual(ids)
     expect(await paged(door, { queue: 'default' })).toEqual(ids)
+  })
+
+  /** Deliveries that the two processes take in turn, a second apart; the newest is the first. */
+  async function delivered(count: number): Promise<string[]> {
+    await verbsAt(() => desk.context).routines.create({ name: 'hook', run: { target: null } })
+    const ids: string[] = []
+    for (let came = 0; came < count; came++) {
+      desk.clock.advance(1_000)
+      const deliveryId = `d${came}`
+      const event = { payload: came, deliveryId, actor: desk.context.actor }
+      await (came % 2 === 0 ? desk.store : other).do(fireRoutine, 'hook', event)
+      ids.unshift(deliveryId)
+    }
+    return ids
+  }
+
+  it.each(['library', 'http', 'mcp', 'cli'] as const)(
+    'events of a routine, page by page at this door: %s',
+    async (door) => {
+      const ids = await delivered(5)
+      const { events } = routineOperations
+      const found: string[] = []
+      for (let next: Readonly<Record<string, unknown>> | null = {}; next !== null; ) {
+        const input: Record<string, unknown> = { name: 'hook', limit: 2, ...next }
+        const said = await doors[door](desk, events, input)
+        if (!('answer' in said)) throw new Error(JSON.stringify(said))
+        const { answer } = said as { answer: { items?: unknown; next?: object } }
+        const page = (answer.items ?? answer) as { id: string; at: string; deliveryId: string }[]
+        found.push(...page.map(({ deliveryId }) => deliveryId))
+        next = events.nextPage?.(page.map((one) => ({ ...one, at: Date.parse(one.at) })) as never, input) ?? null
+        if (door === 'mcp') expect(answer.next ?? null).toEqual(next)
+      }
+      expect(found).toEqual(ids)
+    },
+  )
+
+  it('what was done to a subject', async () => {
+    const verbs: string[] = []
+    for (const [index, store] of [desk.store, other, desk.store, other].entries()) {
+      desk.clock.advance(1_000)
+      const reason = `reason ${index}`
+      await store.do(setQueue, 'mail', { paused: { reason }, actor: desk.context.actor })
+      verbs.unshift(reason)
+    }
+    const lines = await desk.store.look(listAudit, 'queue mail')
+    const reasons = lines.map(({ detail }) => JSON.stringify(detail).match(/reason \d/)?.[0])
+    expect(reasons.filter((reason) => reason !== undefined)).toEqual(verbs)
+    expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).toSorted((one, two) => two - one))
   })
 
   it('and in the resource that a model reads', async () => {

@@ -39,12 +39,13 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
     }
 
     async function seen({ held, ready }: { held: string; ready: string }) {
+      const schedule = await schedules.explain('s')
       return {
         list: (await workers.list()).map(({ isLive, isDead }) => [isLive, isDead]),
         doctor: checkIn(await ward().doctor(), 'workers').says,
         held: (await runs.explain(held)).code,
         ready: (await runs.explain(ready)).code,
-        schedule: (await schedules.explain('s')).code,
+        schedule: [schedule.code, schedule.sentence],
         isNoted: (await noted(ward())).includes('no worker runs'),
       }
     }
@@ -56,7 +57,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         doctor: '1 worker is alive.',
         held: 'leased',
         ready: 'in-line',
-        schedule: 'due-now',
+        schedule: ['due-now', 'Its occurrence is due: the next look of a live worker makes a run of it.'],
         isNoted: false,
       })
       await kill()
@@ -65,7 +66,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         doctor: 'No worker is alive.',
         held: 'holder-dead',
         ready: 'no-worker',
-        schedule: 'overdue',
+        schedule: ['due-now', 'Its occurrence is due, and no worker is alive.'],
         isNoted: true,
       })
       const sheet = { now: ward().clock.now(), zone: 'UTC', paint: paintOf(false) }

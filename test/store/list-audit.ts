@@ -7,7 +7,7 @@ import type { AuditView } from '../../src/store/view.ts'
 
 const findAudit = both(
   'read audit',
-  `select ${columnsOf('audit')} from belfry.audit where ns = $1 and subject = $2 order by id desc limit $3`,
+  `select ${columnsOf('audit')} from belfry.audit where ns = $1 and subject = $2 order by at desc, id desc limit $3`,
 )
 
 const auditMax = 500

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { retryRun } from '../../src/store/runs/retry-run.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
@@ -47,6 +48,20 @@ onEachDatabase('retry', (scene) => {
     await scene().lease()
     expect(await retried(scene(), parked)).toEqual({ answer: 'still-live' })
     expect(await retried(scene(), 'r-5zzzzz')).toEqual({ answer: 'not-found' })
+  })
+
+  test('a retry of work that must not be repeated and was done tells that it was, above all after a cancel request', async () => {
+    const late = await scene().enqueue({ repeatable: false })
+    const held = await scene().leaseOf(late)
+    expect(await scene().write((context) => cancelRun(context, late, 'not needed'))).toBe('cancel-requested')
+    expect(await scene().end(held)).toMatchObject({ status: 'completed' })
+    expect(await retried(scene(), late)).toMatchObject({ answer: 'created', alreadyDone: 'late-cancel' })
+    const done = await scene().ended({ repeatable: false })
+    expect(await retried(scene(), done)).toMatchObject({ answer: 'created', alreadyDone: 'completed' })
+    const undone = await scene().ended({ repeatable: false, onExhausted: 'fail' }, failed)
+    for (const id of [undone, await scene().ended()]) {
+      expect(await retried(scene(), id)).toEqual({ answer: 'created', id: expect.any(String) })
+    }
   })
 
   test('a deadline that is over does not end the retry, and one that is ahead still holds', async () => {

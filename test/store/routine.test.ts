@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { placeBehind } from '../../src/core/event-place.ts'
 import { formatId } from '../../src/core/id.ts'
 import { fireRoutine } from '../../src/store/fire-routine.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -11,7 +12,7 @@ import { findRun } from '../../src/store/reads/run.ts'
 import { listRuns } from '../../src/store/reads/runs.ts'
 import { findSchedule, listLedger } from '../../src/store/reads/schedule.ts'
 import { createRoutine, deleteRoutine, switchRoutine } from '../../src/store/routine.ts'
-import type { FireAnswer, NewEvent, RoutineSpec } from '../../src/store/routine-steps.ts'
+import type { FireAnswer, NewEvent, RoutineEventView, RoutineSpec } from '../../src/store/routine-steps.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../src/store/schedules/pause-schedule.ts'
@@ -275,10 +276,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     for (const deliveryId of ['1', '2', '3']) await fire(store, { deliveryId }, 'a')
     const [third, second] = (await store.look(listRoutineEvents, 'a', { limit: 2 })) ?? []
     expect([third?.deliveryId, second?.deliveryId]).toEqual(['3', '2'])
-    const rest = await store.look(listRoutineEvents, 'a', { before: second?.id ?? '' })
+    const rest = await store.look(listRoutineEvents, 'a', { before: placeBehind(second as RoutineEventView) })
     expect(rest?.map(({ deliveryId }) => deliveryId)).toEqual(['1'])
     expect(await store.look(listRoutineEvents, 'nobody')).toBeNull()
-    await expect(store.look(listRoutineEvents, 'a', { before: 'x' })).rejects.toThrow(/before/)
+    for (const before of ['x', second?.id ?? '', `${second?.at}/`, `-1/${second?.id}`]) {
+      await expect(store.look(listRoutineEvents, 'a', { before }), before).rejects.toThrow(/before/)
+    }
   })
 
   it('writes down who made, disabled, enabled, fired and deleted it', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { promptSpread } from '../../src/core/spread.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
@@ -88,6 +89,93 @@ onEachStore('pause', (stage) => {
       { outcome: 'missed', count: 2 },
       { outcome: 'fired' },
     ])
+  })
+
+  it('what came between two pauses was missed, though nobody saw the first of them end', async () => {
+    await stage().put({})
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
+    stage().to(startAt + 6 * hour + 10 * minute)
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 8 * hour + minute, reason: 'again' })
+    const between = [
+      { from: startAt + hour, to: startAt + 3 * hour, count: 3, outcome: 'paused' },
+      { from: startAt + 4 * hour, to: startAt + 6 * hour, count: 3, outcome: 'missed' },
+    ]
+    expect(await stage().ledger()).toEqual(between)
+    expect(await stage().view()).toMatchObject({ nextRunAt: null, wakeAt: startAt + 8 * hour + minute })
+    expect((await stage().fireAt(startAt + 9 * hour)).runs).toMatchObject([{ occurrenceAt: startAt + 9 * hour }])
+    expect(await stage().ledger()).toEqual([
+      ...between,
+      { from: startAt + 7 * hour, to: startAt + 8 * hour, count: 2, outcome: 'paused' },
+      { from: startAt + 9 * hour, to: startAt + 9 * hour, count: 1, outcome: 'fired' },
+    ])
+  })
+
+  it('so it was where the second pause has no end, and a resume during it ends only what that let pass', async () => {
+    await stage().put({ missed: 'all', overlap: 'queue' })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
+    stage().to(startAt + 5 * hour + 10 * minute)
+    await stage().store.do(pauseSchedule, 'report', { reason: 'again' })
+    expect(await stage().view()).toMatchObject({ paused: null, disabled: { reason: 'again' }, wakeAt: null })
+    stage().to(startAt + 7 * hour + minute)
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'paused', count: 3 },
+      { outcome: 'missed', count: 2, to: startAt + 5 * hour },
+      { outcome: 'paused', count: 2, to: startAt + 7 * hour },
+    ])
+    expect((await stage().view()).nextRunAt).toBe(startAt + 8 * hour)
+    expect((await stage().fire()).runs).toEqual([])
+  })
+
+  it('what nobody fired before the first pause of all was missed as well; what was merely late would have started', async () => {
+    await stage().put({})
+    stage().to(startAt + 3 * hour + 30_000)
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'missed', count: 2, to: startAt + 2 * hour }])
+    stage().to(startAt + 4 * hour + minute)
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'missed', count: 2 },
+      { outcome: 'paused', count: 2, from: startAt + 3 * hour, to: startAt + 4 * hour },
+    ])
+  })
+
+  it('an occurrence whose spread is not over when the second pause begins is paused by it, not missed', async () => {
+    await stage().put({ spread: { ...promptSpread, recurringFraction: 0.5, recurringCapMs: hour } })
+    const { nextRunAt, nextDueAt } = await stage().view()
+    const offsetMs = (nextDueAt as number) - (nextRunAt as number)
+    expect(offsetMs).toBeGreaterThan(2 * minute)
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 30 * minute, reason: 'night' })
+    stage().to(startAt + 2 * hour + offsetMs - minute)
+    await stage().store.do(pauseSchedule, 'report', { reason: 'again' })
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'missed', count: 1, to: startAt + hour }])
+    stage().to(startAt + 3 * hour - minute)
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'missed', count: 1 },
+      { outcome: 'paused', count: 1, from: startAt + 2 * hour },
+    ])
+  })
+
+  it('runs that the first pause held stay held by the second', async () => {
+    await stage().put({ maxLatenessMs: 9 * hour })
+    const { runs } = await stage().fireAt(startAt + hour)
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
+    stage().to(until + minute)
+    await stage().store.do(pauseSchedule, 'report', { reason: 'again' })
+    expect((await stage().run(runs[0]?.id)).status).toBe('held')
+    expect(await stage().lease()).toEqual([])
+    await stage().store.do(resumeSchedule, 'report')
+    expect((await stage().leaseOne()).runId).toBe(runs[0]?.id)
+  })
+
+  it('an overdue fixed delay that is paused once more is put off, and has no end in the ledger before it runs', async () => {
+    await stage().put({ timing: { everyMs: hour } })
+    await stage().store.do(pauseSchedule, 'report', { until, reason: 'night' })
+    stage().to(startAt + 6 * hour)
+    await stage().store.do(pauseSchedule, 'report', { until: startAt + 8 * hour, reason: 'again' })
+    expect((await stage().fireAt(startAt + 8 * hour)).runs).toMatchObject([{ occurrenceAt: startAt + 8 * hour }])
+    expect(await stage().ledger()).toMatchObject([{ outcome: 'fired' }])
   })
 
   it('a change between the end of a pause and the next look loses nothing of what passed', async () => {

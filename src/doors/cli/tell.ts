@@ -63,7 +63,7 @@ async function tellPeople(told: Told, world: World): Promise<void> {
 /** A list of which only a part was asked for says nothing of the rest where that part is empty. */
 function isPastEnd({ operation, input, answer }: Told): boolean {
   const isEmpty = operation.nextPage !== undefined && Array.isArray(answer) && answer.length === 0
-  return isEmpty && Object.keys(input).some((field) => field !== 'limit')
+  return isEmpty && Object.keys(input).some((field) => field !== 'limit' && !operation.takes.includes(field))
 }
 
 /** The command that asks for the next page, where there may be one. */

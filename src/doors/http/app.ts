@@ -133,7 +133,7 @@ export class HttpDoor {
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
     if (etag !== null) headers.etag = etag
     const next = operation.nextPage?.(answer, input) ?? null
-    if (next !== null) headers.link = `<${this.#basePath}${path}?${queryOf({ ...input, ...next })}>; rel="next"`
+    if (next !== null) headers.link = `<${this.#basePath}${addressOf(path, { ...input, ...next })}>; rel="next"`
     const isCreated = status === 201 && isNew(answer)
     const made = isCreated ? nameIn(answer) : null
     if (made !== null) headers.location = `${this.#basePath}${path}/${encodeURIComponent(made)}`
@@ -165,10 +165,16 @@ function tooManyConnections(): HttpProblem {
   return new HttpProblem(503, error, { 'retry-after': '1' })
 }
 
-function queryOf(input: Readonly<Record<string, unknown>>): string {
-  return new URLSearchParams(
+/** What stands in the path is not asked for again in the query, where it is no field. */
+function addressOf(path: string, input: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams(
     Object.entries(input).map(([field, value]): [string, string] => [field, String(value)]),
-  ).toString()
+  )
+  const filled = path.replace(/\{(\w+)\}/g, (_, field: string) => {
+    query.delete(field)
+    return encodeURIComponent(String(input[field]))
+  })
+  return `${filled}?${query}`
 }
 
 function isNew(answer: unknown): boolean {

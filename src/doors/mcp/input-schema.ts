@@ -1,5 +1,7 @@
+import { limitWords } from '../../operations/fields.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
 import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import { isPaged, shortPageMax } from './short-page.ts'
 
 export type InputSchema = JsonSchema & { readonly type: 'object' }
 
@@ -27,9 +29,15 @@ export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchem
   const isAdmin = scope === 'admin'
   const gone = new Set<string>(!isAdmin && takesWork(operation) ? takingFields : [])
   const written = shortened(whole, { defs, isAdmin }) as JsonSchema
-  const properties = Object.entries((written.properties ?? {}) as Properties).filter(([field]) => !gone.has(field))
+  const told = { ...(written.properties as Properties), ...(isPaged(operation) && { limit: shortLimit(written) }) }
+  const properties = Object.entries(told as Properties).filter(([field]) => !gone.has(field))
   const schema = { ...written, type: 'object' as const, properties: Object.fromEntries(properties) }
   return withDefinitions({ ...schema, additionalProperties: false }, { defs, isAdmin })
+}
+
+/** A page is shorter here than at the other doors, of which the table speaks. */
+function shortLimit({ properties }: JsonSchema): JsonSchema {
+  return { ...(properties as Properties).limit, description: limitWords(shortPageMax) }
 }
 
 interface Around {

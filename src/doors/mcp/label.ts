@@ -29,7 +29,8 @@ const labelLengthMax = 60
  * In a script without spaces a single word can be a whole sentence.
  */
 const words = /^[\p{Script=Latin}\d._:@/+#-]+(?: [\p{Script=Latin}\d._:@/+#-]+){0,2}$/u
-const cursor = /^[\w.:~-]+$/
+/** A place in a list, as the store spells it: numbers, ids and words of its own, with nothing in it that others chose. */
+const cursor = /^(?:[a-z]+\/)?-?\d{1,16}(?:[./](?:-?\d{1,16}|[a-z]+|[a-z]-[0-9a-z]+))+$/
 const cronNames = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|[lwh]'
 const cronLine = new RegExp(`^(?:(?:[\\d*,/?#-]|${cronNames})+(?: |$)){5,6}$`, 'i')
 const contentHash = /^[0-9a-f]{64}$/

@@ -106,9 +106,16 @@ function foreignIn(details: unknown, code: ErrorCode): string[] {
     .filter((text) => text !== '')
 }
 
-export function beyondScope(has: Scope, needs: Scope, what: string): BelfryError {
+/** What needs a wider scope. A tool that is not among the chosen ones either has to be named as well. */
+export function beyondScope(
+  has: Scope,
+  needs: Scope,
+  what: string,
+  { tool }: { readonly tool?: string } = {},
+): BelfryError {
+  const [flag, query] = tool === undefined ? ['', ''] : [` --tools default,${tool}`, ` and /mcp?tools=default,${tool}`]
   return new BelfryError('not-allowed', `${what} needs the scope ${needs}, and this server has ${has}.`, {
-    hint: `Ask a person to do it, or to start the server with --scope ${needs}; over HTTP the token decides.`,
+    hint: `Ask a person to do it, or to start the server with belfry mcp --scope ${needs}${flag}; over HTTP that takes a token of the scope ${needs}${query}.`,
     details: { has, needs },
   })
 }

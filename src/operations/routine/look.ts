@@ -1,14 +1,15 @@
 import { z } from 'zod'
-import { parseId } from '../../core/id.ts'
+import { eventPlaceIn, placeBehind } from '../../core/event-place.ts'
 import { listRoutineEvents, listRoutines } from '../../store/reads/routine.ts'
 import { presentRoutine, throwAbsentRoutine } from '../absent.ts'
-import { limit } from '../fields.ts'
+import { limit, limitWords } from '../fields.ts'
+import { behindLast } from '../next-page.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { routineName } from './input.ts'
 import { eventSaid, routineSaid } from './output.ts'
-import { eventOf, routineOf } from './view.ts'
+import { eventOf, type Routine, type RoutineEvent, routineOf } from './view.ts'
 
 /** What all that look at a routine have in common. */
 const looking = {
@@ -45,14 +46,19 @@ export const list = operation({
   output: z.array(routineSaid),
   errors: ['invalid'],
   examples: [{}, { after: 'a', limit: 20 }],
+  nextPage: behindLast<Routine>(({ name }) => ({ after: name })),
   run: async ({ store }, page) => (await store.look(listRoutines, onlyGiven(page))).map(routineOf),
 })
 
 const eventsMax = 100
+const eventsDefault = 20
 
-const eventId = noted(
-  z.string().refine((id) => parseId('event', id) !== null),
-  { expected: 'the id of an event as the list of events shows it, such as e-15' },
+const eventPlace = noted(
+  z.string().refine((text) => eventPlaceIn(text) !== null),
+  {
+    expected:
+      'the instant and the id of the last event of the page before, such as 1767603600000/e-15; if an earlier version gave an id alone, begin again at the first page',
+  },
 )
 
 export const events = operation({
@@ -62,11 +68,16 @@ export const events = operation({
   request: 'a look at events',
   input: z.strictObject({
     name: routineName,
-    before: eventId.describe('The last id of the page before.').optional(),
-    limit: z.int().min(1).max(eventsMax).describe('How many at most. Default: 20.').optional(),
+    before: eventPlace.describe('The instant (epoch ms) and the id of the last event of the page before.').optional(),
+    limit: z.int().min(1).max(eventsMax).describe(limitWords(eventsDefault)).optional(),
   }),
   output: z.array(eventSaid),
-  examples: [{ name: 'deploy' }, { name: 'deploy', limit: 5 }],
+  examples: [
+    { name: 'deploy' },
+    { name: 'deploy', limit: 5 },
+    { name: 'deploy', before: '1796115600000/e-15', limit: 5 },
+  ],
+  nextPage: behindLast<RoutineEvent>((last) => ({ before: placeBehind(last) }), eventsDefault),
   async run(context, { name, ...page }) {
     const found = await context.store.look(listRoutineEvents, name, onlyGiven(page))
     return found === null ? throwAbsentRoutine(context, name) : found.map(eventOf)

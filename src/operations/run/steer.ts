@@ -57,6 +57,12 @@ export const retry = operation({
   output: z.strictObject({
     answer: z.enum(['created', 'reset']).describe('Whether there is a new run, or the parked one goes on.'),
     id: text('The id of the run that goes.'),
+    alreadyDone: z
+      .enum(['completed', 'late-cancel'])
+      .describe(
+        'Only where the retried run is not repeatable and its work was done: it completed, or it completed after its cancel was requested.',
+      )
+      .optional(),
   }),
   examples: [{ id: 'r-11' }, { id: 'r-11', latest: true }],
   async run(context, { id, ...how }) {
@@ -64,7 +70,7 @@ export const retry = operation({
     switch (answer.answer) {
       case 'created':
       case 'reset':
-        return { answer: answer.answer, id: answer.id }
+        return answer
       case 'dedupe-key': {
         const { id: liveRunId } = answer
         const message = `Run ${liveRunId} is live and has the dedupe key of run ${id}.`

@@ -23,6 +23,7 @@ import { hintTold } from './hint-told.ts'
 import { lastFailureOf } from './last-failure.ts'
 import { ledgerTold } from './ledger-told.ts'
 import { type AwaitedRun, awaitedRun, isPausedAt, problemOf, standingOf } from './standing.ts'
+import type { ScheduleCode } from './standing-codes.ts'
 import { readUpcoming } from './upcoming.ts'
 
 const hintsShownMax = 5
@@ -46,6 +47,9 @@ export const explain = operation({
   run: async (context, { name }) => explained(context, name, await presentSchedule(context, name)),
 })
 
+/** Standings whose sentence says that no worker is alive, where none is. */
+const saysWhoIsAlive: ReadonlySet<ScheduleCode> = new Set(['overdue', 'due-now', 'pause-over'])
+
 /** Puts together what is stored of a schedule and what the pure functions answer to it now. */
 async function explained(context: OperationContext, name: string, schedule: ScheduleView): Promise<ScheduleExplained> {
   const { store } = context
@@ -64,7 +68,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const isWorkable = problemOf(schedule) === null
   const workers = takersOf({ target: today.target, queue: today.queue ?? 'default' }, fleet)
   const standing = standingOf({ schedule, fleet, awaited, isStopped: lane.isStopped, failure })
-  const isSaid = standing.code === 'overdue' && workers.live === 0
+  const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
   return {
     schedule: today.name,
     id: schedule.id,

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/schedule.ts'
 import { clockNow } from '../../store/statement.ts'
+import type { LedgerView } from '../../store/view.ts'
 import { presentSchedule } from '../absent.ts'
 import { limit, scheduleName } from '../fields.ts'
-import { instant } from '../instant.ts'
+import { instant, isoText } from '../instant.ts'
 import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -94,6 +95,7 @@ export const history = operation({
     { name: 'nightly', limit: 20 },
     { name: 'nightly', before: '2026-12-01T09:00Z' },
   ],
+  nextPage: behindLast<LedgerView>(({ from }) => ({ before: isoText(from) })),
   async run(context, { name, ...page }) {
     await presentSchedule(context, name)
     return context.store.look(listLedger, name, onlyGiven(page))

@@ -8,10 +8,10 @@ export const scheduleCodes = {
   },
   'due-now': {
     says: 'Its occurrence is due: the next look of a live worker makes a run of it.',
-    unblocks: 'Nothing is needed.',
+    unblocks: 'Nothing is needed, or starting a worker where none is alive.',
   },
   overdue: {
-    says: 'A worker should have looked at it, and none has.',
+    says: 'A worker should have looked at it a minute ago or longer, and none has.',
     unblocks: 'Starting a worker; where one is alive, a look at why it does not fire.',
   },
   'waits-for-run': {
@@ -24,7 +24,7 @@ export const scheduleCodes = {
   },
   'pause-over': {
     says: 'Its pause is over: the next look of a live worker plans its next occurrence.',
-    unblocks: 'Nothing is needed.',
+    unblocks: 'Nothing is needed, or starting a worker where none is alive.',
   },
   disabled: {
     says: 'It is paused without end.',

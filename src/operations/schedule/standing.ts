@@ -52,7 +52,7 @@ function codeOf({ schedule, fleet, awaited, isStopped }: StandingInput): Schedul
   if (problemOf(schedule) !== null) return 'cannot-be-worked-out'
   if (isStopped) return 'stopped'
   if (schedule.waitsFor !== null) return awaited !== null && isLive(awaited.status) ? 'waits-for-run' : 'broken-chain'
-  if (isOverdue(schedule, fleet)) return 'overdue'
+  if (schedule.wakeAt !== null && overdueMs({ now, wakeAt: schedule.wakeAt }) !== null) return 'overdue'
   if (schedule.nextDueAt !== null) return schedule.nextDueAt <= now ? 'due-now' : 'due-later'
   if (schedule.paused !== null) return 'pause-over'
   return schedule.nextDecision?.source === 'none' ? overCode(schedule) : 'broken-chain'
@@ -60,12 +60,6 @@ function codeOf({ schedule, fleet, awaited, isStopped }: StandingInput): Schedul
 
 export function isPausedAt({ disabled, paused, deletedAt }: ScheduleView, now: number): boolean {
   return deletedAt === null && (disabled !== null || (paused !== null && paused.until > now))
-}
-
-/** Where nobody is alive to look, what should have been looked at is overdue at once. */
-function isOverdue({ wakeAt, spec }: ScheduleView, { now, live }: Fleet): boolean {
-  if (wakeAt === null || wakeAt > now) return false
-  return live.length === 0 || overdueMs({ now, wakeAt, timing: spec.timing }) !== null
 }
 
 function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
@@ -97,8 +91,12 @@ function sentenceOf(code: ScheduleCode, input: StandingInput): string {
   switch (code) {
     case 'due-later':
       return failures === null ? says : `${clause(says)}, but ${failures}.`
-    case 'due-now':
-      return failures === null ? says : `${says} But ${failures}.`
+    case 'due-now': {
+      const due = fleet.live.length === 0 ? 'Its occurrence is due, and no worker is alive.' : says
+      return failures === null ? due : `${due} But ${failures}.`
+    }
+    case 'pause-over':
+      return fleet.live.length === 0 ? 'Its pause is over, and no worker is alive to plan its next occurrence.' : says
     case 'disabled':
       return `It is paused without end: ${clause(schedule.disabled?.reason ?? '')}.`
     case 'paused':
@@ -134,6 +132,7 @@ function failuresOf({ schedule: { spec, failureCount }, failure }: StandingInput
 
 function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInput): Unblock[] {
   const { name } = schedule.spec
+  const startWorker = byHand('Start a worker.', 'up')
   const resume = byHand('Resume it.', 'schedule', 'resume', name)
   const runByHand = byHand('Run it by hand.', 'schedule', 'run', name)
   switch (code) {
@@ -141,9 +140,12 @@ function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInp
       return [byItself('The pause ends by itself.', schedule.paused?.until ?? null), resume]
     case 'disabled':
       return [resume]
+    case 'due-now':
+    case 'pause-over':
+      return fleet.live.length === 0 ? [startWorker] : []
     case 'overdue':
       return fleet.live.length === 0
-        ? [byHand('Start a worker.', 'up')]
+        ? [startWorker]
         : [byHand('See when the workers were last heard of, and what they log.', 'worker', 'list')]
     case 'waits-for-run':
       return awaited === null ? [] : [byItself(`${awaited.run} ends.`), ...waysOf(awaited)]
@@ -156,8 +158,6 @@ function unblockOf(code: ScheduleCode, { schedule, fleet, awaited }: StandingInp
     case 'no-timing':
       return [runByHand, byHand('Or give it a hint, or a timing.')]
     case 'due-later':
-    case 'due-now':
-    case 'pause-over':
       return []
     default:
       return [byHand(scheduleCodes[code].unblocks)]

@@ -11,6 +11,7 @@ import { deletedQueues } from './0010-deleted-queues.ts'
 import { lastEnds } from './0011-last-ends.ts'
 import { madeAt } from './0012-made-at.ts'
 import { deaths } from './0013-deaths.ts'
+import { newestFirst } from './0014-newest-first.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -27,6 +28,7 @@ export const migrations: readonly Migration[] = [
   lastEnds,
   madeAt,
   deaths,
+  newestFirst,
 ]
 
 export const schemaVersion: number = migrations.length

@@ -1,3 +1,4 @@
+import { eventPlaceIn } from '../../core/event-place.ts'
 import { formatId, parseId } from '../../core/id.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { columnsOf } from '../columns.ts'
@@ -16,7 +17,8 @@ const findRoutines = both(
 )
 const findEvents = both(
   'read routine events',
-  `select ${columnsOf('routine_event')} from belfry.routine_event where routine_id = $1 and id < $2 order by id desc limit $3`,
+  `select ${columnsOf('routine_event')} from belfry.routine_event where routine_id = $1 and (at, id) < ($2, $3)
+    order by at desc, id desc limit $4`,
 )
 
 const pageDefault = 100
@@ -45,11 +47,11 @@ export function* listRoutineEvents(
   { before, limit = eventsDefault }: { before?: string; limit?: number } = {},
 ): Step<RoutineEventView[] | null> {
   checkInteger(limit, 'limit', 1, eventsMax)
-  const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('event', before)
-  if (beforeId === null) throw invalid('before', `is ${JSON.stringify(before)}`, 'the id of an event')
+  const place = before === undefined ? { at: Number.MAX_SAFE_INTEGER, id: 0 } : eventPlaceIn(before)
+  if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, 'the instant and the id of an event')
   const found = yield* findRoutine(context, name)
   const routineId = found === null ? null : parseId('routine', found.id)
-  return routineId === null ? null : (yield* all(findEvents, routineId, beforeId, limit)).map(eventViewOf)
+  return routineId === null ? null : (yield* all(findEvents, routineId, place.at, place.id, limit)).map(eventViewOf)
 }
 
 export function routineViewOf(row: Row): RoutineView {

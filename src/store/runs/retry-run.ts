@@ -5,7 +5,7 @@ import { jsonText } from '../check.ts'
 import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
 import { runIdOf } from '../leases/settle.ts'
-import type { RetryAnswer } from '../port.ts'
+import type { DoneWork, RetryAnswer } from '../port.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import type { ScheduleRow } from '../schedules/schedule-row.ts'
 import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from '../statement.ts'
@@ -19,7 +19,10 @@ import { type RunRow, writeRuns } from './run-row.ts'
 
 const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
 /** Found by its run; see `findEnds` in `reads/run.ts`. */
-const findEnd = both('retry find end', `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`)
+const findEnd = both(
+  'retry find end',
+  `select ends, reason from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
+)
 const findQueue = both('retry find queue', 'select policy, policy_version, deleted_at from belfry.queue where id = $1')
 const claimDedupeKey = both(
   'retry claim dedupe',
@@ -37,7 +40,9 @@ type Work = Pick<
 
 /**
  * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its
- * schedule; it carries no idempotency key, because that key answers for the run that first came with it.
+ * schedule; it carries no idempotency key, because that key answers for the run that first came with it. A person may want
+ * work again that is not repeatable, so it is made again all the same; that it was done already is part of the answer,
+ * because after a cancel request most people take it for undone.
  */
 export function* retryRun(
   context: StoreContext,
@@ -51,15 +56,30 @@ export function* retryRun(
   const schedule = yield* lockScheduleOf(place)
   if (yield* resetParked(place, schedule)) return { answer: 'reset', id: runId }
   const definition = yield* one(findDefinition, id)
-  if (definition === undefined || (yield* one(findEnd, id)) === undefined) return { answer: 'still-live' }
-  if (!latest) return yield* makeRun(context, definition, workOf(definition), schedule)
+  const end = yield* one(findEnd, id)
+  if (definition === undefined || end === undefined) return { answer: 'still-live' }
+  const first: First = { definition, end }
+  if (!latest) return yield* makeRun(context, first, workOf(definition), schedule)
   if (schedule === null || schedule.deletedAt !== null) return { answer: 'schedule-gone' }
-  return yield* makeRun(context, definition, yield* latestWork(context, schedule), schedule)
+  return yield* makeRun(context, first, yield* latestWork(context, schedule), schedule)
 }
 retryRun.audits = (answer: RetryAnswer, [id]: About) =>
   'id' in answer && answer.answer !== 'dedupe-key' ? { detail: { answer }, subject: `run ${id}` } : null
 
-function* makeRun(context: StoreContext, first: Row, work: Work, schedule: ScheduleRow | null): Step<RetryAnswer> {
+/** The run that is retried, and how it ended. */
+interface First {
+  readonly definition: Row
+  readonly end: Row
+}
+
+function doneIn({ definition, end }: First): DoneWork | undefined {
+  if (definition.repeatable === 1 || end.ends !== 'completed') return undefined
+  return end.reason === 'late-cancel' ? 'late-cancel' : 'completed'
+}
+
+function* makeRun(context: StoreContext, retried: First, work: Work, schedule: ScheduleRow | null): Step<RetryAnswer> {
+  const { definition: first } = retried
+  const alreadyDone = doneIn(retried)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
   const holder = yield* takeDedupeKey(context, first.dedupe_key as string | null, id)
@@ -92,7 +112,7 @@ function* makeRun(context: StoreContext, first: Row, work: Work, schedule: Sched
   const keyLimit = readPolicy(queue.policy as string)?.maxConcurrentPerKey ?? null
   const arrival = arrivalOf(row)
   yield* admit(now, [{ ...arrival, eligible: arrival.eligible ?? joined.eligible, kept: joined.kept, keyLimit }])
-  return { answer: 'created', id: formatId('run', id) }
+  return { answer: 'created', id: formatId('run', id), ...(alreadyDone !== undefined && { alreadyDone }) }
 }
 
 function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): Step<number> {

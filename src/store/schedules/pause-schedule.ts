@@ -4,6 +4,7 @@ import type { StoreContext } from '../context.ts'
 import type { Actor } from '../port.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { clockNow, type Step } from '../statement.ts'
+import { beforePause } from './before-pause.ts'
 import { fireSchedules } from './fire-due.ts'
 import { endHints, expiredKinds, without } from './hint-row.ts'
 import { holdRuns, releaseRuns } from './hold-runs.ts'
@@ -31,10 +32,11 @@ export function* pauseSchedule(
   if (found === null) return 'not-found'
   const now = yield* clockNow()
   if (until !== undefined && until <= now) throw invalid('until', `is ${until}`, `after now, which is ${now}`)
+  const awake = yield* broughtToNow(found, now)
   const paused =
     until === undefined
-      ? { ...found, disabledAt: now, disabledReason: reason }
-      : { ...found, pausedUntil: until, pausedReason: reason }
+      ? { ...awake, disabledAt: now, disabledReason: reason }
+      : { ...awake, pausedUntil: until, pausedReason: reason }
   yield* holdRuns(paused)
   yield* saveSchedules([planned(paused, { now, lastRunId: null })])
   if (actor !== undefined) {
@@ -42,6 +44,16 @@ export function* pauseSchedule(
     yield* writeAudit(context, { actor, verb: 'schedule.pause', subject: `schedule ${name}`, detail }, now)
   }
   return 'paused'
+}
+
+/** The schedule with all that a worker would have found of it by now, written down. */
+function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
+  if (found.wakeAt === null || found.wakeAt > now) return found
+  const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
+  const { row, entries, endedHints } = beforePause(found, now, live)
+  yield* writeLedger(now, entries)
+  yield* endHints(endedHints)
+  return row
 }
 
 /** Ends every pause of a schedule, at once. What passed meanwhile ends in the ledger and is not fired. */

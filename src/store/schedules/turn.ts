@@ -59,6 +59,13 @@ export interface Turn {
  */
 export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRow[]): Turn {
   refuseUnworkable(row)
+  const turn = untilNow(row, now, live)
+  const { nextDueAt } = turn.row
+  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+}
+
+/** A schedule after the pauses and hints that have ended since a worker looked, up to the first occurrence that is due. */
+export function untilNow(row: ScheduleRow, now: number, live: readonly LiveRunRow[]): Turn {
   const quiet: Turn = {
     row,
     live,
@@ -71,9 +78,7 @@ export function takeTurn(row: ScheduleRow, now: number, live: readonly LiveRunRo
     cancels: false,
     waitingHint: false,
   }
-  const turn = throughEvents(quiet, now)
-  const { nextDueAt } = turn.row
-  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+  return throughEvents(quiet, now)
 }
 
 /** Throws where the caller can still set this one schedule apart: a machine may lack the time zone of another. */

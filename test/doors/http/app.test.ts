@@ -143,6 +143,26 @@ describe('a verb over HTTP', () => {
     expect(runs.headers.get('link')).toMatch(/^<\/api\/runs\?queue=default&limit=2&before=[^&>]+>; rel="next"$/)
   })
 
+  it('leads on from the history of a schedule whose name is part of the path', async () => {
+    await porch().json('/api/schedules', { body: { name: 'a/b', cron: '0 * * * *', zone: 'UTC', target } })
+    for (let hour = 0; hour < 3; hour++) {
+      porch().desk.clock.advance(3_600_000)
+      await porch().desk.store.fireDue({ limit: 10 })
+      const [lease] = await porch().desk.lease()
+      await porch().desk.store.settle([{ ...(lease as NonNullable<typeof lease>), outcome: { kind: 'success' } }])
+    }
+    const instants: string[] = []
+    for (let path: string | undefined = '/api/schedules/a%2Fb/history?limit=2'; path !== undefined; ) {
+      const response: Response = await porch().ask(path)
+      expect(response.status, path).toBe(200)
+      expect(path).toMatch(/^\/api\/schedules\/a%2Fb\/history\?limit=2(&before=[^&]+)?$/)
+      instants.push(...((await response.json()) as { from: string }[]).map(({ from }) => from))
+      path = /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
+    }
+    expect(instants).toHaveLength(3)
+    expect(instants).toEqual([...instants].sort().reverse())
+  })
+
   it('rehearses what can be rehearsed, and says of the rest that it cannot', async () => {
     const headers = { 'belfry-dry-run': 'true' }
     const body = { name: 'x', every: '1h', target }

@@ -101,20 +101,28 @@ onEachTold('explain a schedule', (told) => {
     expect((await explain()).sentence).toBe('It is paused without end: The disk is full.')
   })
 
-  it('that is due and not fired is due now, and overdue when nobody is alive or it has been too long', async () => {
+  it('that is due and not fired is due now, and overdue after a minute, whether or not a worker is alive', async () => {
     const { stage } = told()
     await stage.put({})
     stage.to(startAt + hour + 30 * second)
     expect(await explain()).toMatchObject({
-      code: 'overdue',
+      code: 'due-now',
       lateMs: 30 * second,
-      sentence: 'It should have been looked at, and no worker is alive.',
+      sentence: 'Its occurrence is due, and no worker is alive.',
       unblock: [{ command: 'belfry up' }],
+      notes: [],
       next: { at: startAt + hour },
     })
     await told().worker()
     expect(await explain()).toMatchObject({ code: 'due-now', lateMs: 30 * second, unblock: [] })
     stage.to(startAt + hour + 7 * minute)
+    expect(await explain()).toMatchObject({
+      code: 'overdue',
+      lateMs: 7 * minute,
+      sentence: 'It should have been looked at, and no worker is alive.',
+      unblock: [{ command: 'belfry up' }],
+      notes: [],
+    })
     await told().worker()
     expect(await explain()).toMatchObject({
       code: 'overdue',

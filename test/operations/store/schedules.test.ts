@@ -3,8 +3,10 @@ import type { ScheduleSpec } from '../../../src/core/schedule.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { findSchedule, listLedger } from '../../../src/store/reads/schedule.ts'
 import { resetRun } from '../../../src/store/runs/reset-run.ts'
+import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { verbsAt } from '../desk.ts'
 import { actor, checkIn, hour, inEachWard, minute, type Ward } from './ward.ts'
 
 async function put({ store }: Ward, spec: Partial<ScheduleSpec> & { readonly name: string }): Promise<void> {
@@ -29,6 +31,26 @@ inEachWard((ward) => {
       ])
       await ward().store.fireDue({ limit: 10 })
       expect(checkIn(await ward().doctor(), 'overdue').findings).toEqual([])
+    })
+  })
+
+  describe('overdue, at the same instant to doctor and to explain:', () => {
+    it.each([
+      ['an hour', hour],
+      ['thirty days', 720 * hour],
+    ])('a schedule with a period of %s, with a worker alive and without one', async (_, everyMs) => {
+      for (const hasWorker of [false, true]) {
+        await put(ward(), { name: 's', timing: { everyMs } })
+        const said = async (passMs: number) => {
+          ward().clock.advance(passMs)
+          if (hasWorker) await ward().worker()
+          const { code } = await verbsAt(() => ward().context).schedules.explain('s')
+          return [code, checkIn(await ward().doctor(), 'overdue').state]
+        }
+        expect(await said(everyMs + minute - 1)).toEqual(['due-now', 'ok'])
+        expect(await said(1)).toEqual(['overdue', 'wrong'])
+        await ward().store.do(deleteSchedule, 's')
+      }
     })
   })
 

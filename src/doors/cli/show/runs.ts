@@ -140,8 +140,19 @@ export function showCancelled({ answer }: { readonly answer: string }): string {
   return cancelled[answer] ?? answer
 }
 
-export function showRetried({ answer, id }: { readonly answer: 'created' | 'reset'; readonly id: string }): string {
-  return answer === 'created' ? `made ${id}, a new run of the same work` : `reset ${id}: it goes on`
+interface Retried {
+  readonly answer: 'created' | 'reset'
+  readonly id: string
+  readonly alreadyDone?: 'completed' | 'late-cancel' | undefined
+}
+
+export function showRetried({ answer, id, alreadyDone }: Retried, sheet: Sheet): string {
+  if (answer === 'reset') return `reset ${id}: it goes on`
+  const made = `made ${id}, a new run of the same work`
+  if (alreadyDone === undefined) return made
+  const when = alreadyDone === 'late-cancel' ? 'completed after its cancel was requested' : 'completed'
+  const undo = commandFor(sheet, 'run', 'cancel', id)
+  return `${made}\n  this work is not repeatable and was already done: the run before it ${when}\n  do not repeat it: ${undo}`
 }
 
 export function showReprioritised(answer: {

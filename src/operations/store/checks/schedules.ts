@@ -1,3 +1,4 @@
+import { overdueMsMin } from '../../../core/overdue.ts'
 import { canExecute } from '../../../core/plan.ts'
 import { needOf } from '../../../core/target.ts'
 import type { ScheduleHealth } from '../../../store/health.ts'
@@ -23,15 +24,14 @@ import {
 import type { Finding } from '../output.ts'
 import type { Patient, Sweep } from '../patient.ts'
 
-const lateMs = 60_000
 const limit = 100
 
 export const overdue: Examination = {
   check: 'overdue',
-  means: 'Whether schedules are looked at in time. Wrong for each that should have been looked at over 1 min ago.',
+  means: 'Whether schedules are looked at in time. Wrong for each that should have been looked at 1 min ago or more.',
   next: '`belfry up` where no worker is alive; else look at the log of a worker, and `belfry explain schedule`.',
   async look({ store, now, live }) {
-    const late = await store.look(overdueSchedules, { lateMs, limit })
+    const late = await store.look(overdueSchedules, { lateMs: overdueMsMin, limit })
     if (late.length === 0) return { says: 'Every schedule is looked at in time.' }
     return {
       says: `${late.length === limit ? `At least ${limit} schedules are` : counted(late.length, 'schedule') + (late.length === 1 ? ' is' : ' are')} overdue.`,

@@ -1,0 +1,51 @@
+import { BelfryError } from '../../core/error.ts'
+import { nearest } from '../../operations/nearest.ts'
+import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import { quoted } from '../../operations/problem.ts'
+import { operations } from '../../operations/table.ts'
+import { beyondScope } from './refusal.ts'
+import type { McpOptions } from './server.ts'
+import { reaches, toolName, toolSets } from './tool-sets.ts'
+
+type Offer = Pick<McpOptions, 'scope' | 'tools'>
+
+/**
+ * Why a call of a tool that this server does not offer is refused, and what a person does to offer it. It is an answer to
+ * the call and no error of the protocol: clients need not show their model the latter.
+ */
+export function absentTool(name: string, offer: Offer): BelfryError {
+  const verb = operations.find((each) => toolName(each) === name)
+  if (verb !== undefined) return unoffered(verb, offer)
+  return new BelfryError('not-found', `There is no tool ${quoted(name)}.`, { hint: meant(name, offer) })
+}
+
+function unoffered(verb: AnyOperation, { scope, tools }: Offer): BelfryError {
+  const name = toolName(verb)
+  const { mcp } = verb.doors
+  if (mcp !== true) {
+    const hint = `Ask a person to do it: belfry ${commandOf(verb).join(' ')}.`
+    return new BelfryError('not-allowed', `No server offers tool ${name}: ${mcp}`, { hint })
+  }
+  if (!reaches(scope, verb.scope))
+    return beyondScope(scope, verb.scope, `Tool ${name}`, tools.has(name) ? {} : { tool: name })
+  const sets = Object.keys(toolSets).filter((set) => toolSets[set]?.includes(name))
+  const hint = `Ask a person to start the server with this tool, for example belfry mcp --tools default,${name}; over HTTP the address is /mcp?tools=default,${name}.`
+  const message = `This server does not offer tool ${name}, which is in the tool sets ${sets.join(' and ')}.`
+  return new BelfryError('not-allowed', message, { hint })
+}
+
+/** The names of tools, and the words of the command line, which a model may have read: `run_show` is `run_get`. */
+const known: ReadonlyMap<string, AnyOperation> = new Map([
+  ...operations.map((verb) => [commandOf(verb).join('_').replaceAll('-', '_'), verb] as const),
+  ...operations.map((verb) => [toolName(verb), verb] as const),
+])
+
+function meant(name: string, offer: Offer): string {
+  const verb = known.get(nearest(name, known.keys()) ?? '')
+  if (verb === undefined) return 'Call tools/list for those that exist.'
+  const isOffered = verb.doors.mcp === true && reaches(offer.scope, verb.scope) && offer.tools.has(toolName(verb))
+  const asked = `Did you mean ${toolName(verb)}?`
+  if (isOffered) return asked
+  const { message, hint } = unoffered(verb, offer)
+  return `${asked} ${message} ${hint}`
+}
