@@ -21,12 +21,18 @@ interface McpFlags extends ServerFlags {
  * An agent that starts a server which ends at once tells its owner only that the server failed. So a store that is not
  * there yet ends nothing: every call answers why, and the first call that finds the store goes on.
  */
-export async function mcp(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+export async function mcp(
+  given: Readonly<Record<string, unknown>>,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
   const { store, schema, ...flags } = given as unknown as McpFlags
-  const scope = scopeOf(flags)
-  const tools = toolsOf(flags.tools, scope)
+  const problems: Problem[] = []
+  const scope = scopeOf(flags, problems)
+  const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
+  refuse('The server', problems)
   refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
   refuseStraySchema(placeOf(store, world), schema)
+  if (isJudged) return exitOk
   const { stdin, stdout, stderr } = world
   const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
   try {
@@ -90,21 +96,12 @@ async function openStore({ store, schema, namespace }: McpFlags, world: World): 
   }
 }
 
-function toolsOf(text: string | undefined, scope: Scope): ReadonlySet<string> {
-  const problems: Problem[] = []
-  const tools = chosenTools(text, { scope, field: '--tools', problems })
-  refuse('The server', problems)
-  return tools
-}
-
-function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>): Scope {
-  const problems: Problem[] = []
+function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>, problems: Problem[]): Scope {
   const found = scopes.find((known) => known === (scope ?? (readOnly === true ? 'read' : 'operate')))
   if (found === undefined) {
     problems.push({ field: '--scope', problem: `is ${JSON.stringify(scope)}`, expected: `one of ${scopes.join(', ')}` })
   } else if (readOnly === true && found !== 'read') {
     problems.push({ field: '--scope', problem: `is ${found} beside --read-only`, expected: 'only one of the two' })
   }
-  refuse('The server', problems)
-  return found as Scope
+  return found ?? 'admin'
 }

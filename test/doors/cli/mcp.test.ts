@@ -82,7 +82,7 @@ describe('belfry mcp', () => {
     const { folder } = terminal
     const world = { env: {}, folder, stdin, stdout, stderr: new PassThrough(), model: serveModel }
     const open = (opening: StoreOpening) => openSession(opening, { env: {}, folder })
-    const served = mcp({}, { ...world, open } as never)
+    const served = mcp({}, { world: { ...world, open } as never, isJudged: false })
     const answered = async (text: string) => {
       const before = replies.length
       stdin.write(text)
