@@ -65,8 +65,8 @@ export async function apply(
   }
 }
 
-function noteTrust(flags: ApplyFlags, { stderr, env }: World): void {
-  const says = spelled('it is not applied before you trust what it starts: belfry trust', env, flags as Naming)
+function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
+  const says = spelled('it is not applied before you trust what it starts: belfry trust', own, flags as Naming)
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
@@ -96,12 +96,12 @@ interface Told {
   readonly now: number
 }
 
-function tell({ written, flags, path, store, now }: Told, { stdout, env }: World): void {
+function tell({ written, flags, path, store, now }: Told, { stdout, env, own }: World): void {
+  const spell = (command: string) => spelled(command, own, flags as Naming)
   if (flags.json === true) {
-    stdout.write(`${JSON.stringify(atDoors(configOperations.apply.output, written), null, 2)}\n`)
+    stdout.write(`${JSON.stringify(atDoors(configOperations.apply.output, written, spell), null, 2)}\n`)
     return
   }
-  const spell = (command: string) => spelled(command, env, flags as Naming)
   const sheet = { now, zone: 'UTC', paint: paintOf(isColoured(stdout, env)), spell }
   const told = { path, place: store.replace(/^sqlite:/, ''), isRehearsal: flags.dryRun === true }
   stdout.write(`${printable(showConfigWritten(written, sheet, told))}\n`)

@@ -55,7 +55,7 @@ async function attempt({ typed, words, bare }: Line, around: Around, version: st
   }
   const beside = (command: Command, act: Beside) => besideVerbs(sorted(command), act)
   const root = program(version, {
-    write: (text) => world.stdout.write(spelled(text, world.env, namingIn(typed))),
+    write: (text) => world.stdout.write(spelled(text, world.own, namingIn(typed))),
     misread: (problem) => misread.push(problem),
     async operation(operation, command) {
       asked = operation
@@ -115,9 +115,9 @@ function refused(caught: unknown, { root, typed, asked, bare, world }: Refusal):
     return exitOk
   }
   const error = thrown instanceof CommanderError ? typedError(thrown, command) : asError(thrown)
-  const { stderr, env } = world
+  const { stderr, env, own } = world
   const paint = paintOf(isColoured(stderr, env))
-  const spell = (hint: string) => spelled(hint, env, namingIn(typed))
+  const spell = (hint: string) => spelled(hint, own, namingIn(typed))
   const text = typed.includes('--json')
     ? errorJson(error, spell)
     : errorText(error, { operation: asked, typed, spell }, paint)

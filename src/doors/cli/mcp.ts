@@ -6,6 +6,7 @@ import { type Problem, refuse } from '../../operations/problem.ts'
 import { chosenTools } from '../mcp/tool-sets.ts'
 import { ownPlaceOf, placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
+import { spelled } from './spelling.ts'
 import type { StoreSession, World } from './world.ts'
 
 interface McpFlags extends ServerFlags {
@@ -80,6 +81,9 @@ class Opening {
   }
 }
 
+const comesLater =
+  'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.'
+
 async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
   const place = ownPlaceOf(store, world)
   try {
@@ -89,7 +93,7 @@ async function openStore({ store, schema, namespace }: McpFlags, world: World): 
   } catch (error) {
     if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
     throw new BelfryError('not-found', error.message, {
-      hint: 'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.',
+      hint: spelled(comesLater, world.own, onlyGiven({ store, schema, namespace })),
       ...onlyGiven({ details: error.details }),
       cause: error,
     })

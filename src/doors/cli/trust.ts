@@ -73,7 +73,7 @@ async function trustFile(
       ? ['  it starts no programs, uses no secrets and opens no doors']
       : [indented(columns(null, rows))]),
     isAsked
-      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', env, flags)}`
+      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', world.own, flags)}`
       : '  it lies in no checked-out tree, so that it needed none',
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)

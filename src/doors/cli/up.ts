@@ -108,8 +108,8 @@ export async function up(
   }
 }
 
-function noteStore(note: string, flags: UpFlags, { stderr, env }: World): void {
-  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, env, flags)}\n`)
+function noteStore(note: string, flags: UpFlags, { stderr, env, own }: World): void {
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, own, flags)}\n`)
 }
 
 /**

@@ -80,7 +80,7 @@ describe('belfry mcp', () => {
       heard.emit('reply')
     })
     const { folder } = terminal
-    const world = { env: {}, folder, stdin, stdout, stderr: new PassThrough(), model: serveModel }
+    const world = { env: {}, folder, own: 'belfry', stdin, stdout, stderr: new PassThrough(), model: serveModel }
     const open = (opening: StoreOpening) => openSession(opening, { env: {}, folder })
     const served = mcp({}, { world: { ...world, open } as never, isJudged: false })
     const answered = async (text: string) => {
