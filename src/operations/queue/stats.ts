@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defaultQueue } from '../../core/policy.ts'
 import type { Counted, QueueStats } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
@@ -60,6 +61,29 @@ export const stats = operation({
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
   examples: [{ name: 'default' }],
-  run: async (context, { name }) =>
-    (await context.store.read.queueStats(name)) ?? (await throwAbsentQueue(context, name)),
+  async run(context, { name }) {
+    const { read } = context.store
+    const found = await read.queueStats(name)
+    if (found !== null) return found
+    // Work that names no queue creates it, so that it is there already, and empty.
+    return name === defaultQueue ? emptyAt(await read.now()) : throwAbsentQueue(context, name)
+  },
 })
+
+function emptyAt(now: number): QueueStats {
+  const none = { count: 0, countIsAtLeast: false }
+  return {
+    now,
+    inFlight: 0,
+    inLine: none,
+    waiting: none,
+    behindKey: none,
+    behindRun: none,
+    held: none,
+    parked: none,
+    oldestInLineAt: null,
+    oldestInLineIsAtLeast: false,
+    ended: { completed: none, failed: none, cancelled: none, skipped: none },
+    parkedByReason: [],
+  }
+}
