@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from './core/clock.ts'
 import { main } from './doors/cli/main.ts'
+import { startedAs } from './doors/cli/started-as.ts'
 import type { ServerOpening, StoreOpening, World } from './doors/cli/world.ts'
 import { openSession, openWorker, reachServer, serveModel } from './sessions.ts'
 
@@ -13,9 +14,15 @@ function version(): string {
 
 const { argv, env, stdin, stdout, stderr } = process
 const folder = process.cwd()
+let own: string | undefined
 const world: World = {
   env,
   folder,
+  /** Looked for once somebody is told a command, which is seldom. */
+  get own() {
+    own ??= startedAs({ env, folder, script: argv[1] })
+    return own
+  },
   stdin,
   stdout,
   stderr,

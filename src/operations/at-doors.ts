@@ -12,18 +12,22 @@ export type Def = {
   readonly entries?: Readonly<Record<string, unknown>>
 }
 
-/** How an instant is told, and how what may have several forms is. */
+/** How an instant is told, how advice is, and how what may have several forms is. */
 interface Telling {
   instant(value: unknown): unknown
+  advice(value: unknown): unknown
   union(options: readonly z.ZodType[], value: unknown): unknown
 }
+
+/** Spells commands of ours in a text as they must be typed where it is read. */
+type Spell = (text: string) => string
 
 /**
  * An answer as doors to the outside tell it: instants are ISO texts, because neither people nor models read epoch ms.
  * What the schema does not know, payloads and results, stays as it is.
  */
-export function atDoors(schema: z.ZodType, value: unknown): unknown {
-  return told(schema, value, outwards)
+export function atDoors(schema: z.ZodType, value: unknown, spell: Spell = (text) => text): unknown {
+  return told(schema, value, outwards(spell))
 }
 
 /** An answer as it came through such a door, in the form again that it has inside a process. */
@@ -31,12 +35,15 @@ export function fromDoors(schema: z.ZodType, value: unknown): unknown {
   return told(schema, value, inwards)
 }
 
-const outwards: Telling = {
-  instant: (value) => (typeof value === 'number' ? isoText(value) : value),
-  union(options, value) {
-    const fitting = options.find((option) => option.safeParse(value).success)
-    return fitting === undefined ? value : atDoors(fitting, value)
-  },
+function outwards(spell: Spell): Telling {
+  return {
+    instant: (value) => (typeof value === 'number' ? isoText(value) : value),
+    advice: (value) => (typeof value === 'string' ? spell(value) : value),
+    union(options, value) {
+      const fitting = options.find((option) => option.safeParse(value).success)
+      return fitting === undefined ? value : atDoors(fitting, value, spell)
+    },
+  }
 }
 
 const inwards: Telling = {
@@ -44,6 +51,7 @@ const inwards: Telling = {
     const read = typeof value === 'string' ? instantOf(value) : null
     return read !== null && 'at' in read ? read.at : value
   },
+  advice: (value) => value,
   /** Which of several forms it has shows only when it is in the form of a process again. */
   union(options, value) {
     const read = options.map((option) => [option, fromDoors(option, value)] as const)
@@ -54,7 +62,9 @@ const inwards: Telling = {
 
 function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
   if (value === null || value === undefined) return value
-  if (noteOf(schema).isInstant === true) return telling.instant(value)
+  const { isInstant, hasCommands } = noteOf(schema)
+  if (isInstant === true) return telling.instant(value)
+  if (hasCommands === true) return telling.advice(value)
   const { type, innerType, shape = {}, element, options = [] } = schema.def as unknown as Def
   switch (type) {
     case 'object':

@@ -10,6 +10,8 @@ export interface Note {
   readonly file?: string
   /** Whether it is an instant, which is epoch ms inside and ISO text at the doors. */
   readonly isInstant?: true
+  /** Whether it names commands of ours, which the command line spells as they must be typed there. */
+  readonly hasCommands?: true
   /** Whether each field of the object has a flag of its own at a command line: `--backoff-base` of `backoff.base`. */
   readonly hasFlags?: true
   /** The name under which a JSON Schema tells it once, however often it occurs. */

@@ -32,6 +32,11 @@ export function text(says: string) {
   return z.string().describe(says)
 }
 
+/** What somebody should do, with commands of ours in it. */
+export function advice(says?: string) {
+  return noted(says === undefined ? z.string() : text(says), { hasCommands: true })
+}
+
 export function flag(says: string) {
   return z.boolean().describe(says)
 }

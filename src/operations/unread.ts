@@ -13,19 +13,18 @@ const mark = 'unread:'
 
 /**
  * The refusal of a request of which a door could not read everything: what the verb finds wrong with the rest is told with
- * it. Each problem of the door goes along under a name that no verb has a field for. Unknown fields are refused, so that
- * the verb, here or at a server, judges the whole input and does nothing.
+ * it. A name that no verb has a field for goes along. Unknown fields are refused, so that the verb, here or at a server,
+ * judges the whole input and does nothing.
  */
 export async function refusalOf({ input, problems }: Asked, telling: Telling): Promise<BelfryError> {
-  const marks = Object.fromEntries(problems.map((_, index) => [`${mark}${index}`, true]))
-  const thrown = await telling.call({ ...input, ...marks }).then(
+  const thrown = await telling.call({ ...input, [mark]: true }).then(
     () => assert.fail('A verb took an input with a field that it does not know.'),
     (error: unknown) => error,
   )
   const found = thrown instanceof BelfryError && thrown.code === 'invalid' ? thrown.details?.problems : undefined
   // Something else came before: the verb has judged nothing, so that only the door can say what is wrong.
   if (!Array.isArray(found)) return refusal(telling.subject, problems)
-  const rest = (found as Problem[]).filter(({ field }) => !field.startsWith(mark) && !telling.about.includes(field))
+  const rest = (found as Problem[]).filter(({ field }) => field !== mark && !telling.about.includes(field))
   const [subject = telling.subject] = (thrown as BelfryError).message.split(' is refused: ')
   return refusal(subject, [...problems, ...rest])
 }

@@ -88,7 +88,7 @@ const cli: Door = async ({ context }, operation, input) => {
   const { paths, remove } = filesOf(operation, input)
   const [, ...typed] = shellWords(commandLine(operation, input, paths))
   const cut = typed.indexOf('--')
-  const manners = ['--json', ...(asksFirst(operation) ? ['--yes'] : []), '--store', 'postgres://the-desk']
+  const manners = ['--json', ...(asksFirst(operation) ? ['--yes'] : [])]
   const idle =
     'target' in operation.input.shape &&
     input.target === undefined &&
@@ -97,7 +97,12 @@ const cli: Door = async ({ context }, operation, input) => {
   typed.splice(cut < 0 ? typed.length : cut, 0, ...none, ...manners)
   const [out, err] = [screen(), screen()]
   const world = {
-    ...{ env: {}, folder: context.folder, stdin: Object.assign(new PassThrough(), { isTTY: true }) as never },
+    ...{
+      env: { BELFRY_STORE: 'postgres://the-desk' },
+      folder: context.folder,
+      own: 'belfry',
+      stdin: Object.assign(new PassThrough(), { isTTY: true }) as never,
+    },
     ...{ stdout: out.stream, stderr: err.stream, clock: context.clock },
     open: async () => storeSession(context, async () => undefined),
     ...{ reach: () => expect.unreachable(), work: () => expect.unreachable(), model: () => expect.unreachable() },

@@ -49,6 +49,10 @@ const doors: Record<string, () => Promise<string>> = {
     const file = terminal.write('misspelt.json', JSON.stringify({ ...misspelt, target: null }))
     return (await terminal.belfry(['run', 'enqueue', '--file', file])).stderr
   },
+  'the command line, as flags': async () => {
+    const flags = Object.keys(misspelt).flatMap((name) => [`--${name}`, '1'])
+    return (await terminal.belfry(['run', 'enqueue', '--target', 'null', ...flags])).stderr
+  },
   'the command line, in a list of names': async () =>
     (await terminal.belfry(['schedule', 'update', 'x', '--unset', Object.keys(misspelt).join(',')])).stderr,
 }

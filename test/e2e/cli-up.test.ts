@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Shell } from './belfry-process.ts'
+import { binary, Shell } from './belfry-process.ts'
 
 interface Run {
   readonly id: string
@@ -179,7 +179,7 @@ describe('a worker', () => {
     await shell.belfry('run enqueue --handler nobody-has-it')
     const { exit, stdout } = await shell.start('up --once').ended
     expect(exit).toBe(0)
-    expect(stdout).toContain('Other runs are ready and wait: belfry run list --status ready.')
+    expect(stdout).toContain(`Other runs are ready and wait: node ${binary} run list --status ready.`)
     expect(stdout).not.toContain('Nothing comes next')
   })
 

@@ -25,7 +25,10 @@ interface ApplyFlags extends ServerFlags {
 }
 
 /** Applies a file to a store, which is made if it is not there and the file is sound. */
-export async function apply(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+export async function apply(
+  given: Readonly<Record<string, unknown>>,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
   const flags = given as unknown as ApplyFlags
   refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
   const place = placeOf(flags.store, world)
@@ -38,9 +41,10 @@ export async function apply(given: Readonly<Record<string, unknown>>, world: Wor
   const file = await readConfigFile(path)
   const trust = new Trust(world.env, { found: flags.file === undefined ? path : null })
   const applied = (context: OperationContext) =>
-    appliedBy(context, file, flags, isRehearsal ? 'rehearsal' : { trust, judges: 'all' })
+    appliedBy(context, file, flags, isRehearsal || isJudged ? 'rehearsal' : { trust, judges: 'all' })
   // Where there is no store, a file that is refused makes none, and neither does a rehearsal.
-  if (!place.exists) await onStore(world, { store: 'memory:' }, applied)
+  if (!place.exists || isJudged) await onStore(world, { store: 'memory:' }, applied)
+  if (isJudged) return exitOk
   const session = await withProgress(
     world,
     'opening the store',
@@ -62,8 +66,8 @@ export async function apply(given: Readonly<Record<string, unknown>>, world: Wor
   }
 }
 
-function noteTrust(flags: ApplyFlags, { stderr, env }: World): void {
-  const says = spelled('it is not applied before you trust what it starts: belfry trust', env, flags as Naming)
+function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
+  const says = spelled('it is not applied before you trust what it starts: belfry trust', own, flags as Naming)
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
@@ -93,12 +97,12 @@ interface Told {
   readonly now: number
 }
 
-function tell({ written, flags, path, store, now }: Told, { stdout, env }: World): void {
+function tell({ written, flags, path, store, now }: Told, { stdout, env, own }: World): void {
+  const spell = (command: string) => spelled(command, own, flags as Naming)
   if (flags.json === true) {
-    stdout.write(`${JSON.stringify(atDoors(configOperations.apply.output, written), null, 2)}\n`)
+    stdout.write(`${JSON.stringify(atDoors(configOperations.apply.output, written, spell), null, 2)}\n`)
     return
   }
-  const spell = (command: string) => spelled(command, env, flags as Naming)
   const sheet = { now, zone: 'UTC', paint: paintOf(isColoured(stdout, env)), spell }
   const told = { path, place: store.replace(/^sqlite:/, ''), isRehearsal: flags.dryRun === true }
   stdout.write(`${printable(showConfigWritten(written, sheet, told))}\n`)

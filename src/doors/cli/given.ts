@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { isoText } from '../../operations/instant.ts'
 import { NameSearch } from '../../operations/nearest.ts'
@@ -13,6 +14,10 @@ export interface Typed {
   readonly args: readonly string[]
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
+  /** Flags that the command does not have, with a word behind them that may be an argument. */
+  readonly doubtful: readonly string[]
+  /** What is wrong with the line before anything in it is looked at. */
+  readonly problems: readonly Problem[]
 }
 
 /** The name under which commander keeps a flag: `maxRuns` of `--max-runs`. */
@@ -22,11 +27,11 @@ export function optionName(flag: string): string {
 
 /** The input that a verb is called with, and what of it could not be read. What the flags say goes before what the file says. */
 export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts, now: number): Promise<Asked> {
-  const problems: Problem[] = []
+  const problems: Problem[] = [...typed.problems]
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
   // Without the file nothing can be said of what it says.
-  refuse('The command', problems)
+  if (problems.length > typed.problems.length) refuse('The command', problems)
   const fields = fieldsOf(operation)
   const named = await argumentValues(operation, typed, texts, problems)
   refuseOtherNames(named, fromFile, problems)
@@ -133,18 +138,28 @@ function refuseOtherNames(
 
 async function argumentValues(
   operation: AnyOperation,
-  { args }: Typed,
+  { args, doubtful }: Typed,
   texts: Texts,
   problems: Problem[],
 ): Promise<Record<string, unknown>> {
   const named: Record<string, unknown> = {}
   for (const [index, { name, flag, kind }] of argumentsOf(operation).entries()) {
     const given = args[index]
+    if (given === undefined && doubtful.length > 0 && !isOptional(operation, name)) {
+      const problem = `is missing, unless the word behind ${doubtful.slice(0, doubtfulMax).join(' or ')} is meant`
+      problems.push({ field: flag, problem, expected: `${flag} before the flags` })
+    }
     if (given === undefined) continue
     const value = kind === 'file' ? await texts.of(flag, given, problems) : given
     if (value !== undefined) named[name] = value
   }
   return named
+}
+
+const doubtfulMax = 3
+
+function isOptional({ input }: AnyOperation, name: string): boolean {
+  return (input.shape as Record<string, z.ZodType>)[name]?.safeParse(undefined).success === true
 }
 
 async function fileOf(given: unknown, texts: Texts, problems: Problem[]): Promise<Record<string, unknown>> {

@@ -2,24 +2,25 @@ import { type Command, CommanderError } from 'commander'
 import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
-import { refuse } from '../../operations/problem.ts'
-import { refusalOf } from '../../operations/unread.ts'
+import { type Problem, refusal } from '../../operations/problem.ts'
 import { confirm } from './confirm.ts'
 import { finished } from './finished.ts'
 import { followOutput } from './follow.ts'
-import { fieldsAbout, inputOf, optionName, type Typed } from './given.ts'
+import { inputOf, optionName, type Typed } from './given.ts'
 import { mcp } from './mcp.ts'
 import { openFor, whereOf } from './open.ts'
 import { asksFirst, program } from './program.ts'
 import { withProgress } from './progress.ts'
 import { Texts } from './read-value.ts'
 import { type Reader, readerOf } from './reader.ts'
+import { type Beside, besideVerbs, refusalOfLine } from './refused-line.ts'
 import { asError, errorJson, errorText, exitOf } from './say-error.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { shortened } from './short-forms.ts'
 import { exitOfAnswer } from './show/all.ts'
 import { endingBySignals } from './signals.ts'
 import { namingIn, spelled } from './spelling.ts'
+import { sortedOut, withoutBare } from './strays.ts'
 import { noteSurroundings, tell } from './tell.ts'
 import { typedError } from './typed-error.ts'
 import { up } from './up.ts'
@@ -30,35 +31,57 @@ export async function main(argv: readonly string[], world: World, version: strin
   const cut = argv.indexOf('--')
   const typed = shortened(cut < 0 ? argv : argv.slice(0, cut))
   const words = cut < 0 ? [] : argv.slice(cut + 1)
+  const reader = readerOf([world.stdout, world.stderr])
+  return attempt({ typed, words, bare: [] }, { world, reader }, version)
+}
+
+/** A command line, and what stood in it without the value that it needs. */
+interface Line {
+  readonly typed: readonly string[]
+  /** What stands behind `--`. */
+  readonly words: readonly string[]
+  readonly bare: readonly Problem[]
+}
+
+async function attempt({ typed, words, bare }: Line, around: Around, version: string): Promise<number> {
+  const { world, reader } = around
   let exit: number = exitOk
   let asked: AnyOperation | undefined
-  const reader = readerOf([world.stdout, world.stderr])
+  const misread: Problem[] = [...bare]
+  /** What a command has of the line; the problems are told with all else that is wrong. */
+  const sorted = (command: Command) => {
+    const { args, doubtful, problems } = sortedOut(command, typed)
+    return { args, doubtful, problems: [...misread, ...problems], options: command.optsWithGlobals() }
+  }
+  const beside = (command: Command, act: Beside) => besideVerbs(sorted(command), act)
   const root = program(version, {
-    write: (text) => world.stdout.write(spelled(text, world.env, namingIn(typed))),
+    write: (text) => world.stdout.write(spelled(text, world.own, namingIn(typed))),
+    misread: (problem) => misread.push(problem),
     async operation(operation, command) {
       asked = operation
-      const typing = { args: command.args, words, options: command.optsWithGlobals() }
-      exit = await callOperation(operation, typing, { world, reader })
+      exit = await callOperation(operation, { ...sorted(command), words }, around)
     },
     async up(command) {
       if (words.length > 0) {
         const hint = 'What it executes is created or enqueued in another terminal: `belfry run enqueue -- PROGRAM`.'
         throw new BelfryError('invalid', 'up takes no words behind --.', { hint })
       }
-      exit = await up(command.optsWithGlobals(), { world, reader })
+      exit = await beside(command, ({ options, isJudged }) => up(options, { world, reader, isJudged }))
     },
     async mcp(command) {
-      exit = await mcp(command.optsWithGlobals(), world)
+      exit = await beside(command, ({ options, isJudged }) => mcp(options, { world, isJudged }))
     },
     async apply(command) {
       // What reads files is loaded only for those who apply one.
       const { apply } = await import('./apply.ts')
-      exit = await apply({ ...command.optsWithGlobals(), file: command.args[0] }, world)
+      exit = await beside(command, ({ options, file, isJudged }) => apply({ ...options, file }, { world, isJudged }))
     },
     async trust(command) {
       const { trust } = await import('./trust.ts')
       const isOfStore = command.opts().ofStore === true
-      exit = await trust({ ...command.optsWithGlobals(), file: command.args[0], isOfStore }, world)
+      exit = await beside(command, ({ options, file, isJudged }) =>
+        trust({ ...options, file, isOfStore }, { world, isJudged }),
+      )
     },
   })
   try {
@@ -66,7 +89,9 @@ export async function main(argv: readonly string[], world: World, version: strin
     await reader.refuseLoss()
     return exit
   } catch (thrown) {
-    return refused(thrown, { root, typed, asked, world })
+    const without = withoutBare(thrown, typed)
+    if (without === null) return refused(thrown, { root, typed, asked, bare, world })
+    return attempt({ typed: without.typed, words, bare: [...bare, without.problem] }, around, version)
   }
 }
 
@@ -74,10 +99,14 @@ interface Refusal {
   readonly root: Command
   readonly typed: readonly string[]
   readonly asked: AnyOperation | undefined
+  readonly bare: readonly Problem[]
   readonly world: World
 }
 
-function refused(thrown: unknown, { root, typed, asked, world }: Refusal): number {
+function refused(caught: unknown, { root, typed, asked, bare, world }: Refusal): number {
+  const isHelp = caught instanceof CommanderError && (caught.exitCode === 0 || caught.code === 'commander.help')
+  // A line that was cut short asks for no help by that.
+  const thrown = isHelp && bare.length > 0 ? refusal('The command', bare) : caught
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitOk
   const command = commandIn(root, typed)
   // A noun alone asks what can be done with it.
@@ -86,9 +115,9 @@ function refused(thrown: unknown, { root, typed, asked, world }: Refusal): numbe
     return exitOk
   }
   const error = thrown instanceof CommanderError ? typedError(thrown, command) : asError(thrown)
-  const { stderr, env } = world
+  const { stderr, env, own } = world
   const paint = paintOf(isColoured(stderr, env))
-  const spell = (hint: string) => spelled(hint, env, namingIn(typed))
+  const spell = (hint: string) => spelled(hint, own, namingIn(typed))
   const text = typed.includes('--json')
     ? errorJson(error, spell)
     : errorText(error, { operation: asked, typed, spell }, paint)
@@ -118,28 +147,18 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
   const { world } = around
   const { options } = typed
   const asked = await inputOf(operation, typed, new Texts(world), world.clock.now())
-  const { input, problems } = asked
-  const isRefused = problems.length > 0
-  const isRehearsal = options.dryRun === true
-  const where = whereOf(options, world)
-  if (asksFirst(operation) && options.yes !== true && !isRehearsal && !isRefused)
-    await confirm(questionOf(operation, input), world)
+  const { input } = asked
   noteFlagsBehind(typed, world)
-  // What is refused anyhow is judged as a rehearsal, which makes no store; where none can be opened, the line is refused for itself.
-  const opened = openFor(
-    { operation, input, where, options: { ...options, ...(isRefused && { dryRun: true }) } },
-    world,
-  )
-  const opening = isRefused ? opened.catch(() => refuse('The command', problems) as never) : opened
-  const session = await withProgress(world, 'opening the store', opening)
+  if (asked.problems.length > 0) throw await refusalOfLine({ operation, asked, options }, world)
+  const where = whereOf(options, world)
+  if (asksFirst(operation) && options.yes !== true && options.dryRun !== true) {
+    await confirm(questionOf(operation, input), world)
+  }
+  const session = await withProgress(world, 'opening the store', openFor({ operation, input, where, options }, world))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
   try {
     const interrupted = ending.first
-    if (isRefused) {
-      const call = (whole: Record<string, unknown>) => session.call(operation, whole, {})
-      throw await refusalOf(asked, { call, about: fieldsAbout(operation, problems), subject: 'The command' })
-    }
     return await Promise.race([interrupted, perform({ operation, input, session, options, interrupted }, around)])
   } finally {
     // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.

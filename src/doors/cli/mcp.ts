@@ -6,6 +6,7 @@ import { type Problem, refuse } from '../../operations/problem.ts'
 import { chosenTools } from '../mcp/tool-sets.ts'
 import { ownPlaceOf, placeOf, refuseAbsentStore, refuseStraySchema } from './place.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
+import { spelled } from './spelling.ts'
 import type { StoreSession, World } from './world.ts'
 
 interface McpFlags extends ServerFlags {
@@ -21,12 +22,18 @@ interface McpFlags extends ServerFlags {
  * An agent that starts a server which ends at once tells its owner only that the server failed. So a store that is not
  * there yet ends nothing: every call answers why, and the first call that finds the store goes on.
  */
-export async function mcp(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+export async function mcp(
+  given: Readonly<Record<string, unknown>>,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
   const { store, schema, ...flags } = given as unknown as McpFlags
-  const scope = scopeOf(flags)
-  const tools = toolsOf(flags.tools, scope)
+  const problems: Problem[] = []
+  const scope = scopeOf(flags, problems)
+  const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
+  refuse('The server', problems)
   refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
   refuseStraySchema(placeOf(store, world), schema)
+  if (isJudged) return exitOk
   const { stdin, stdout, stderr } = world
   const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
   try {
@@ -74,6 +81,9 @@ class Opening {
   }
 }
 
+const comesLater =
+  'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.'
+
 async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
   const place = ownPlaceOf(store, world)
   try {
@@ -83,28 +93,19 @@ async function openStore({ store, schema, namespace }: McpFlags, world: World): 
   } catch (error) {
     if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
     throw new BelfryError('not-found', error.message, {
-      hint: 'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.',
+      hint: spelled(comesLater, world.own, onlyGiven({ store, schema, namespace })),
       ...onlyGiven({ details: error.details }),
       cause: error,
     })
   }
 }
 
-function toolsOf(text: string | undefined, scope: Scope): ReadonlySet<string> {
-  const problems: Problem[] = []
-  const tools = chosenTools(text, { scope, field: '--tools', problems })
-  refuse('The server', problems)
-  return tools
-}
-
-function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>): Scope {
-  const problems: Problem[] = []
+function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>, problems: Problem[]): Scope {
   const found = scopes.find((known) => known === (scope ?? (readOnly === true ? 'read' : 'operate')))
   if (found === undefined) {
     problems.push({ field: '--scope', problem: `is ${JSON.stringify(scope)}`, expected: `one of ${scopes.join(', ')}` })
   } else if (readOnly === true && found !== 'read') {
     problems.push({ field: '--scope', problem: `is ${found} beside --read-only`, expected: 'only one of the two' })
   }
-  refuse('The server', problems)
-  return found as Scope
+  return found ?? 'admin'
 }

@@ -5,7 +5,7 @@ import type { Session } from './world.ts'
 
 interface Noted {
   readonly stderr: { write(text: string): unknown }
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly own: string
   readonly paint: Paint
   readonly naming: Naming
   /** Whether it is to be said where, because something was written there. */
@@ -15,12 +15,12 @@ interface Noted {
 /** Says where something was written, and that nothing will come of it while no worker runs. */
 export async function noteAbsentWorker(
   session: Pick<Session, 'kind' | 'place' | 'call'>,
-  { stderr, env, paint, naming, saysPlace }: Noted,
+  { stderr, own, paint, naming, saysPlace }: Noted,
 ): Promise<void> {
   const { kind, place } = session
   if (saysPlace) stderr.write(`${paint.dim(`${kind}: ${place}`)}\n`)
   if (await hasLiveWorker(session)) return
-  const start = spelled('Start one with: belfry up', env, naming)
+  const start = spelled('Start one with: belfry up', own, naming)
   const [whose, where] = kind === 'store' ? ['this store', ''] : ['the store of this server', ', there']
   stderr.write(`${paint.yellow('note:')} no worker runs on ${whose}, so nothing starts. ${start}${where}\n`)
 }

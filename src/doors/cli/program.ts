@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import { BelfryError } from '../../core/error.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import type { Problem } from '../../operations/problem.ts'
 import { nouns, operations } from '../../operations/table.ts'
 import { commandLine } from './command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
@@ -13,6 +13,8 @@ import { targetFlags } from './target-flags.ts'
 export interface Actions {
   /** Where help and version go. */
   write(text: string): void
+  /** Hears of what cannot be meant as it is typed, such as a flag that is given twice; nothing is done then. */
+  misread(problem: Problem): void
   operation(operation: AnyOperation, command: Command): Promise<void>
   up(command: Command): Promise<void>
   mcp(command: Command): Promise<void>
@@ -33,7 +35,7 @@ export function program(version: string, actions: Actions): Command {
     .description('One durable scheduler for everything that must happen on time, and that can say why.')
     .version(version, '-V, --version', 'Tells the version.')
     .addHelpText('after', opening)
-  withStore(root)
+  withStore(root, actions)
   root.addCommand(up(actions))
   root.addCommand(mcp(actions))
   root.addCommand(apply(actions))
@@ -71,9 +73,14 @@ function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
     .allowExcessArguments(false)
 }
 
+/** A command that does something reads all that was typed, so that what it does not have is told with all else that is wrong. */
+function lenient(command: Command): Command {
+  return command.allowUnknownOption().allowExcessArguments()
+}
+
 const storeOption = ['--store <url>', 'The store: sqlite:PATH, postgres://… or memory:.'] as const
 
-function withStore(command: Command, store = new Option(...storeOption)): Command {
+function withStore(command: Command, actions: Actions, store = new Option(...storeOption)): Command {
   const options = [
     store,
     new Option('--schema <name>', 'The PostgreSQL schema. Default: belfry.'),
@@ -85,8 +92,13 @@ function withStore(command: Command, store = new Option(...storeOption)): Comman
     ),
     new Option('--json', 'Answers as JSON, and nothing else on stdout.'),
   ]
-  for (const option of options) command.addOption(once(option).helpGroup(everywhere))
+  for (const option of options) command.addOption(once(option, actions).helpGroup(everywhere))
   return command
+}
+
+/** Whether an option says where the store is, or who is asked, as those that every command has do. */
+export function saysWhere({ helpGroupHeading }: Option): boolean {
+  return helpGroupHeading === everywhere
 }
 
 /** Puts a verb where its words lead, and makes the words before it on the way. */
@@ -108,7 +120,7 @@ function child(parent: Command, word: string, actions: Actions): Command {
   if (found !== undefined) return found
   const says = word in nouns ? nouns[word as keyof typeof nouns].says : (groups[word] ?? '')
   const made = group(word, actions).description(says)
-  withStore(made)
+  withStore(made, actions)
   parent.addCommand(made)
   return made
 }
@@ -127,18 +139,18 @@ function verb(word: string, operation: AnyOperation, actions: Actions): Command 
 }
 
 function finishVerb(command: Command, operation: AnyOperation, actions: Actions): void {
-  quiet(command, actions)
+  lenient(quiet(command, actions))
   const taken = argumentsOf(operation)
   for (const { flag, says } of taken) command.argument(`[${flag.toLowerCase()}]`, says)
   const usage = taken.map(({ flag }) => flag)
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
-  for (const field of fieldsOf(operation)) addField(command, field)
+  for (const field of fieldsOf(operation)) addField(command, field, actions)
   if ('at' in operation.input.shape) {
     command.addOption(collecting(new Option('--in <duration>', 'The same as --at, so long from now.')))
   }
   if (hasTarget(operation)) addTarget(command)
-  addManners(command, operation)
-  withStore(command)
+  addManners(command, operation, actions)
+  withStore(command, actions)
   // Spelled only for whoever asks for help: nearly nobody does.
   command.addHelpText('after', () => {
     const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
@@ -147,7 +159,7 @@ function finishVerb(command: Command, operation: AnyOperation, actions: Actions)
   command.action(() => actions.operation(operation, command))
 }
 
-function addField(command: Command, field: Field): void {
+function addField(command: Command, field: Field, actions: Actions): void {
   const { flag, kind, says } = field
   if (kind !== 'boolean') {
     command.addOption(collecting(new Option(`${flag} <${placeholderOf(field)}>`, helpOf(field))))
@@ -158,17 +170,17 @@ function addField(command: Command, field: Field): void {
   const off = new Option(flag.replace('--', '--no-'), `The opposite of ${flag}.`)
   command.addOption(isOnByDefault ? on.hideHelp() : on)
   command.addOption(isOnByDefault ? new Option(off.flags, negated(says)) : off.hideHelp())
-  refuseBoth(command, on, off)
+  refuseBoth(command, [on, off], actions)
 }
 
 /** Yes and no at once: the last would win, and the other would be dropped without a word. */
-function refuseBoth(command: Command, on: Option, off: Option): void {
+function refuseBoth(command: Command, [on, off]: readonly [Option, Option], { misread }: Actions): void {
   const given = new Set<Option>()
   for (const option of [on, off]) {
     command.on(`option:${option.name()}`, () => {
+      const isSecond = given.size === 1 && !given.has(option)
       given.add(option)
-      if (given.size < 2) return
-      throw new BelfryError('invalid', `${on.long} and ${off.long} are both given.`, { hint: 'Give one of the two.' })
+      if (isSecond) misread({ field: `${off.long}`, problem: `is given beside ${on.long}`, expected: 'one of the two' })
     })
   }
 }
@@ -183,16 +195,13 @@ function collecting(option: Option): Option {
   return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
 }
 
-function givenTwice(flag: string): BelfryError {
-  return new BelfryError('invalid', `${flag} is given more than once.`, { hint: 'Give it once.' })
-}
-
 /** Of what is given twice the last would win, and the other would be dropped without a word. */
-function once(option: Option): Option {
+function once(option: Option, { misread }: Actions): Option {
   if (!option.required) return option
   return option.argParser((text: string, before: string | undefined) => {
-    if (before === undefined) return text
-    throw givenTwice(option.long ?? '')
+    if (before !== undefined)
+      misread({ field: `${option.long}`, problem: 'is given more than once', expected: 'it once' })
+    return before ?? text
   })
 }
 
@@ -203,9 +212,9 @@ function addTarget(command: Command): void {
   }
 }
 
-function addManners(command: Command, operation: AnyOperation): void {
+function addManners(command: Command, operation: AnyOperation, actions: Actions): void {
   const fields = fieldsOf(operation)
-  const add = (flags: string, says: string) => command.addOption(once(new Option(flags, says)))
+  const add = (flags: string, says: string) => command.addOption(once(new Option(flags, says), actions))
   // A run without a target says so by naming none: only what can be changed can be taken away.
   if (fields.some(({ name, isRemovable }) => isRemovable && name !== 'target')) {
     command.addOption(collecting(new Option('--unset <field,field>', 'Takes these fields away.')))
@@ -230,7 +239,7 @@ export function isFollowable({ noun, verb }: AnyOperation): boolean {
 }
 
 function mcp(actions: Actions): Command {
-  const command = quiet(new Command('mcp'), actions)
+  const command = lenient(quiet(new Command('mcp'), actions))
     .description('Serves the verbs to an AI agent at stdin and stdout, as a Model Context Protocol server.')
     .usage('[flags]')
   const options = [
@@ -244,15 +253,15 @@ function mcp(actions: Actions): Command {
       'The tools to offer: default, all, a noun such as routine, or names of tools. Default: default.',
     ),
   ]
-  for (const option of options) command.addOption(once(option))
-  withStore(command)
+  for (const option of options) command.addOption(once(option, actions))
+  withStore(command, actions)
   return command.action(() => actions.mcp(command))
 }
 
 const fileArgument = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
 
 function apply(actions: Actions): Command {
-  const command = quiet(new Command('apply'), actions)
+  const command = lenient(quiet(new Command('apply'), actions))
     .description('Makes queues, schedules and scopes be as a file says, all of it or nothing; says what changed.')
     .usage('[FILE] [flags]')
     .argument('[file]', fileArgument)
@@ -261,26 +270,27 @@ function apply(actions: Actions): Command {
     new Option('-y, --yes', 'Deletes more than half of what the source of the file made, if it says so.'),
     new Option('--adopt', 'Takes over schedules that were made by hand and say something else.'),
   ]
-  for (const option of options) command.addOption(once(option))
-  withStore(command)
+  for (const option of options) command.addOption(once(option, actions))
+  withStore(command, actions)
   return command.action(() => actions.apply(command))
 }
 
 function trust(actions: Actions): Command {
-  const command = quiet(new Command('trust'), actions)
+  const command = lenient(quiet(new Command('trust'), actions))
     .description('Trust the programs that a file in a checked-out tree would start, as it says now; or the store.')
     .usage('[FILE | --store [URL]] [flags]')
     .argument('[file]', fileArgument)
   command.addOption(new Option(storeTrusted).hideHelp())
   withStore(
     command,
+    actions,
     new Option('--store [url]', 'Trust this store in place of a file. Default: the store that commands use here.'),
   )
   return command.action(() => actions.trust(command))
 }
 
 function up(actions: Actions): Command {
-  const command = quiet(new Command('up'), actions)
+  const command = lenient(quiet(new Command('up'), actions))
     .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
     .usage('[flags]')
   const options = [
@@ -303,7 +313,7 @@ function up(actions: Actions): Command {
     new Option('--config <file>', 'The file that looks after queues and schedules, or none. Default: belfry.yaml.'),
     new Option('--quiet', 'Tells only what goes wrong.'),
   ]
-  for (const option of options) command.addOption(once(option))
-  withStore(command)
+  for (const option of options) command.addOption(once(option, actions))
+  withStore(command, actions)
   return command.action(() => actions.up(command))
 }

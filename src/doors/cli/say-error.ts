@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { storeProblems } from '../../operations/problem.ts'
+import { type Problem, storeProblems } from '../../operations/problem.ts'
 import { columns, indented } from './columns.ts'
 import type { Paint } from './sheet.ts'
 import { TypedFields } from './typed-field.ts'
@@ -34,7 +34,7 @@ export function errorText(error: BelfryError, asked: Asked, paint: Paint): strin
   const [subject, rest] = error.message.split(' is refused: ')
   const rows = problems.flatMap(({ field, problem, expected }) => [
     [paint.bold(typed.field(field)), typed.text(problem)],
-    ['', paint.dim(`expected: ${typed.text(expected)}`)],
+    ['', paint.dim(`expected: ${asked.spell(typed.text(expected))}`)],
   ])
   const refused = rest === undefined ? 'The command' : subject
   return [`${paint.red('error:')} ${refused} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
@@ -42,5 +42,12 @@ export function errorText(error: BelfryError, asked: Asked, paint: Paint): strin
 
 /** The same for programs. */
 export function errorJson({ code, message, hint, details }: BelfryError, spell: Asked['spell']): string {
-  return JSON.stringify({ error: { code, message, hint: hint === undefined ? undefined : spell(hint), details } })
+  const told = { code, message, hint: hint === undefined ? undefined : spell(hint), details: spelledIn(details, spell) }
+  return JSON.stringify({ error: told })
+}
+
+function spelledIn(details: BelfryError['details'], spell: Asked['spell']): BelfryError['details'] {
+  if (!Array.isArray(details?.problems)) return details
+  const problems = (details.problems as Problem[]).map((each) => ({ ...each, expected: spell(each.expected) }))
+  return { ...details, problems }
 }

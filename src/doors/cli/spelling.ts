@@ -2,8 +2,6 @@ import { commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
 import { operations } from '../../operations/table.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** What was typed to name a store, or a server. */
 export interface Naming {
   readonly store?: string
@@ -28,12 +26,10 @@ const firstWords: ReadonlySet<string> = new Set([
 const command = /(?<![\w/.'"-])belfry (?=([a-z-]+)(?![\w-]))/g
 
 /**
- * Spells commands as they must be typed to do what they say: by `npx` where npm started this one, because `belfry` alone is
- * not found there; and with the store or the server that was named, because without it they would go elsewhere.
+ * Spells commands as they must be typed to do what they say: by the words that start this command line, because `belfry`
+ * alone may not be found; and with the store or the server that was named, because without it they would go elsewhere.
  */
-export function spelled(text: string, env: Environment, naming: Naming = {}): string {
-  const isByNpm = env.npm_command !== undefined || env.npm_lifecycle_event !== undefined
-  const own = isByNpm ? 'npx belfry' : 'belfry'
+export function spelled(text: string, own: string, naming: Naming = {}): string {
   const words = [own, ...flagsOf(naming)].join(' ')
   if (words === 'belfry') return text
   return text.replace(command, (found, word: string) => {

@@ -110,7 +110,7 @@ export class Teller {
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
-    this.#say(`${dim(timeOf(at))} ${colour(this.#withSchedule(sentence, event))}`)
+    this.#say(`${dim(timeOf(at))} ${colour(this.#withSchedule(this.#spelledIn(sentence), event))}`)
   }
 
   #remember({ schedule, runId }: EngineEvents['schedule.fired']): void {
@@ -151,7 +151,12 @@ export class Teller {
   }
 
   #spelled(command: string): string {
-    return spelled(command, this.#world.env, this.#naming)
+    return spelled(command, this.#world.own, this.#naming)
+  }
+
+  /** Only what is marked as a command: the rest of a sentence may be a name that somebody gave. */
+  #spelledIn(sentence: string): string {
+    return sentence.replace(/`belfry [^`]*`/g, (command) => this.#spelled(command))
   }
 
   #say(line: string): void {

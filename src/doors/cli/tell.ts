@@ -24,7 +24,7 @@ export async function tell(told: Told, world: World): Promise<void> {
   const { operation, answer, options } = told
   const { stdout } = world
   if (options.json !== true) return tellPeople(told, world)
-  stdout.write(`${JSON.stringify(atDoors(operation.output, answer), null, 2)}\n`)
+  stdout.write(`${JSON.stringify(atDoors(operation.output, answer, speller(told, world)), null, 2)}\n`)
   if (operation.effect === 'read' || options.dryRun === true) return
   await besides(told, noteSurroundings(told, world, { saysPlace: true }), undefined)
 }
@@ -49,8 +49,7 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const isRehearsal = options.dryRun === true
   const now = await besides(told, session.now(), clock.now())
   const zone = await besides(told, zoneOf(told), session.zone)
-  const spell = (command: string) => spelled(command, env, options as Naming)
-  const sheet = { now, zone, paint: paintOf(isColoured(stdout, env)), spell }
+  const sheet = { now, zone, paint: paintOf(isColoured(stdout, env)), spell: speller(told, world) }
   const text = isPastEnd(told)
     ? 'None.'
     : [render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join('\n')
@@ -58,6 +57,11 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   if (isRehearsal || tellsItself.has(operation.verb)) return
   const saysPlace = operation.effect !== 'read' && !text.includes(place)
   await besides(told, noteSurroundings(told, world, { saysPlace }), undefined)
+}
+
+/** Spells commands in an answer as they must be typed to go where this one went. */
+function speller({ options }: Told, { own }: World): (text: string) => string {
+  return (text) => spelled(text, own, options as Naming)
 }
 
 /** A list of which only a part was asked for says nothing of the rest where that part is empty. */
@@ -94,11 +98,11 @@ const tellsItself: ReadonlySet<string> = new Set(['doctor', 'explain', 'wait'])
 
 export async function noteSurroundings(
   { session, options }: Pick<Told, 'session' | 'options'>,
-  { stderr, env }: World,
+  { stderr, env, own }: World,
   { saysPlace }: { readonly saysPlace: boolean },
 ): Promise<void> {
   const paint = paintOf(isColoured(stderr, env))
-  await noteAbsentWorker(session, { stderr, env, paint, naming: options as Naming, saysPlace })
+  await noteAbsentWorker(session, { stderr, own, paint, naming: options as Naming, saysPlace })
 }
 
 /** What a run put out is handed on as it is, except to a terminal, which would do what it says. */

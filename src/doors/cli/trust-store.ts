@@ -39,7 +39,7 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   const started = place.exists ? await opened(place, namespace, world) : []
   const strangers = strangersAt(file, { from: world.folder })
   new TrustedStores(world.env).give(file, strangers)
-  const { stdout, env } = world
+  const { stdout, env, own } = world
   if (json === true) {
     const told = { store: file, exists: place.exists, tree: treeOf(file), strangers, schedules: started }
     stdout.write(`${JSON.stringify(told, null, 2)}\n`)
@@ -48,7 +48,7 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   const paint = paintOf(isColoured(stdout, env))
   const lines = [`${paint.green('trusted')} the store ${paint.bold(file)}`, ...strangers.map(strangerInWords)]
   if (!place.exists)
-    lines.push(`  it is not there yet; ${spelled('belfry up', env, store === undefined ? {} : { store })} makes it`)
+    lines.push(`  it is not there yet; ${spelled('belfry up', own, store === undefined ? {} : { store })} makes it`)
   else if (started.length === 0) lines.push('  none of its schedules starts a program now')
   else lines.push('  its schedules start:', indented(columns(null, rowsOf(started))))
   stdout.write(`${printable(lines.join('\n'))}\n`)

@@ -28,16 +28,22 @@ interface TrustFlags extends Omit<ServerFlags, 'store'> {
 const shownLengthMax = 4_000
 
 /** Trusts a file as it is now, or the store, and shows what that would start. */
-export async function trust(given: Readonly<Record<string, unknown>>, world: World): Promise<number> {
+export async function trust(
+  given: Readonly<Record<string, unknown>>,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
   const { store, ...flags } = given as unknown as TrustFlags
   const named = store === true ? undefined : store
   const naming = { ...flags, ...(named !== undefined && { store: named }) }
   refuseServer('trust', 'A file is trusted on the machine that has it.', naming, world)
-  if (flags.isOfStore) return trustStore(naming, world)
-  return trustFile(naming, world)
+  if (flags.isOfStore) return isJudged ? exitOk : trustStore(naming, world)
+  return trustFile(naming, { world, isJudged })
 }
 
-async function trustFile(flags: Omit<TrustFlags, 'store'> & ServerFlags, world: World): Promise<number> {
+async function trustFile(
+  flags: Omit<TrustFlags, 'store'> & ServerFlags,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
   const place = ownPlaceOf(flags.store, world)
   const path = configPath(flags.file, place, world)
   const file = await readConfigFile(path)
@@ -45,6 +51,7 @@ async function trustFile(flags: Omit<TrustFlags, 'store'> & ServerFlags, world: 
     throw new BelfryError('not-found', `There is no file ${path}.`, { hint: 'Name it: belfry trust FILE' })
   }
   await refuseUnfit(file, { place, flags, world })
+  if (isJudged) return exitOk
   const programs = programsIn(file.document)
   const tree = treeOf(path)
   const own = new Trust(world.env, { found: flags.file === undefined ? path : null })
@@ -66,7 +73,7 @@ async function trustFile(flags: Omit<TrustFlags, 'store'> & ServerFlags, world: 
       ? ['  it starts no programs, uses no secrets and opens no doors']
       : [indented(columns(null, rows))]),
     isAsked
-      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', env, flags)}`
+      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', world.own, flags)}`
       : '  it lies in no checked-out tree, so that it needed none',
   ]
   stdout.write(`${printable(lines.join('\n'))}\n`)

@@ -42,10 +42,15 @@ type StartFlags = UpFlags & ServerSaid
 interface Around {
   readonly world: World
   readonly reader: Reader
+  /** Whether the flags are only judged. */
+  readonly isJudged: boolean
 }
 
 /** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
-export async function up(given: Readonly<Record<string, unknown>>, { world, reader }: Around): Promise<number> {
+export async function up(
+  given: Readonly<Record<string, unknown>>,
+  { world, reader, isJudged }: Around,
+): Promise<number> {
   const flags = given as unknown as UpFlags
   refuseServer('up', 'A worker works on a store itself.', flags, world)
   const place = placeOf(flags.store, world)
@@ -55,6 +60,7 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   const isFound = configNamed(flags, world) === undefined
   const { serverSaid } = await import('./server-said.ts')
   const { start, graceMs, forMs, listen } = startOf({ ...(await serverSaid(config, isFound, world)), ...flags }, world)
+  if (isJudged) return exitOk
   const isOnce = flags.once === true
   const teller = new Teller(world, {
     graceMs,
@@ -102,8 +108,8 @@ export async function up(given: Readonly<Record<string, unknown>>, { world, read
   }
 }
 
-function noteStore(note: string, flags: UpFlags, { stderr, env }: World): void {
-  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, env, flags)}\n`)
+function noteStore(note: string, flags: UpFlags, { stderr, env, own }: World): void {
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, own, flags)}\n`)
 }
 
 /**

@@ -7,6 +7,8 @@ import type { AnyOperation, Scope } from '../../operations/operation.ts'
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly folder: string
+  /** The words that start this command line, as they can be typed here: `belfry`, `npx belfry`, `node dist/belfry.js`. */
+  readonly own: string
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream

@@ -8,7 +8,7 @@ import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts
 import { isoText } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
 import { type Doors, operation } from '../operation.ts'
-import { instantSaid, outputOf, text } from '../output.ts'
+import { advice, instantSaid, outputOf, text } from '../output.ts'
 import { inWordsOf, quoted, refuse } from '../problem.ts'
 import { scheduleInWords } from '../schedule/in-words.ts'
 import { definitionOf } from '../schedule/view.ts'
@@ -64,7 +64,7 @@ const configWritten = outputOf<ConfigWritten>()(
     tokens: z
       .array(z.strictObject(parts(['set', 'unchanged', 'absent', 'left'])))
       .describe('Tokens; one that is absent gets its scope when somebody makes it.'),
-    notes: z.array(z.string()).describe('What somebody may want to know besides.'),
+    notes: z.array(advice()).describe('What somebody may want to know besides.'),
   }),
 )
 

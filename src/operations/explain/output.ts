@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { trailRule } from '../decision-output.ts'
 import { noted } from '../note.ts'
-import { count, instantSaid, outputOf, text } from '../output.ts'
+import { advice, count, instantSaid, outputOf, text } from '../output.ts'
 import type { AppliedRule, Candidate } from './candidates.ts'
 import type { Takers } from './fleet.ts'
 import type { Rederived } from './rederive.ts'
@@ -11,8 +11,8 @@ export const unblock = noted(
   outputOf<Unblock>()(
     z
       .strictObject({
-        what: text('What it is.'),
-        command: text('What a person types for it, where a command does it.').nullable(),
+        what: advice('What it is.'),
+        command: advice('What a person types for it, where a command does it.').nullable(),
         at: instantSaid('When it comes by itself, where that is known.').nullable(),
       })
       .describe('Something that would let it go on.'),

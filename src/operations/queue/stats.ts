@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { defaultQueue } from '../../core/policy.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
+import { clockNow } from '../../store/statement.ts'
 import type { Counted, QueueStats } from '../../store/view.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
@@ -61,6 +63,29 @@ export const stats = operation({
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
   examples: [{ name: 'default' }],
-  run: async (context, { name }) =>
-    (await context.store.look(queueStats, name)) ?? (await throwAbsentQueue(context, name)),
+  async run(context, { name }) {
+    const { store } = context
+    const found = await store.look(queueStats, name)
+    if (found !== null) return found
+    // Work that names no queue creates it, so that it is there already, and empty.
+    return name === defaultQueue ? emptyAt(await store.look(clockNow)) : throwAbsentQueue(context, name)
+  },
 })
+
+function emptyAt(now: number): QueueStats {
+  const none = { count: 0, countIsAtLeast: false }
+  return {
+    now,
+    inFlight: 0,
+    inLine: none,
+    waiting: none,
+    behindKey: none,
+    behindRun: none,
+    held: none,
+    parked: none,
+    oldestInLineAt: null,
+    oldestInLineIsAtLeast: false,
+    ended: { completed: none, failed: none, cancelled: none, skipped: none },
+    parkedByReason: [],
+  }
+}

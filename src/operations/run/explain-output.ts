@@ -4,7 +4,7 @@ import { decision, runSource } from '../decision-output.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/output.ts'
 import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
-import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { ledgerRowTold } from '../schedule/explain-output.ts'
 import { upcomingRun } from '../schedule/output.ts'
 import type { AttemptTold } from './attempt-told.ts'
@@ -163,7 +163,7 @@ export const runExplained = noted(
             at: instantSaid('When, where that is known.').nullable(),
           })
           .describe('What happens next.'),
-        notes: z.array(z.string()).describe('Where more is kept, and what cannot be told any more, in sentences.'),
+        notes: z.array(advice()).describe('Where more is kept, and what cannot be told any more, in sentences.'),
       })
       .describe('Why a run was planned, what became of it, and what it waits for.'),
   ),

@@ -15,6 +15,7 @@ export interface HandedOut {
   readonly setAside: readonly SetAside[]
   readonly reclaimed: readonly Reclaimed[]
   readonly stopped: Stopped | null
+  readonly full: boolean
   readonly more: boolean
 }
 
@@ -28,6 +29,7 @@ export const handedOut = {
     .enum(['queue-paused', 'paused', 'policy-unreadable', 'no-queue'])
     .nullable()
     .describe('Why nothing is handed out at all, whatever waits; no-queue: no run or setting has named the queue yet.'),
+  full: flag('Whether the queue is at its ceiling, so that nothing was handed out.'),
   more: flag('Whether there may be more that can go now: ask again without waiting.'),
 }
 
@@ -58,5 +60,6 @@ export async function reclaimFirst({ store, waits }: OperationContext, queue: st
 /** A queue that does not exist yet hands out nothing, and is not refused: a host may start before the first work. */
 export function toldOf(queue: string, answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] }): HandedOut {
   const { stopped = null, more, reclaimed } = answer
-  return { queue, setAside: setAsideOf(answer), reclaimed, stopped, more }
+  const full = answer.full && answer.leases.length === 0
+  return { queue, setAside: setAsideOf(answer), reclaimed, stopped, full, more }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Capabilities } from '../../core/plan.ts'
 import { defaultQueue } from '../../core/policy.ts'
+import { targetKinds } from '../../core/target.ts'
 import { name } from '../fields.ts'
 
-const kindLengthMax = 100
 const listMax = 1_000
 const leasesMax = 1_000
 
@@ -12,7 +12,7 @@ export const queue = name.describe('The queue. Default: default.').optional()
 /** What a host says of itself: without any of it, it takes work that has no target, and nothing else. */
 export const capabilityFields = {
   kinds: z
-    .array(z.string().min(1).max(kindLengthMax))
+    .array(z.enum(targetKinds))
     .max(listMax)
     .readonly()
     .describe('Kinds of targets that it executes besides work without one, such as http.')

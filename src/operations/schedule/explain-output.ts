@@ -8,7 +8,7 @@ import { appliedRule, candidate, rederived, takers, unblock } from '../explain/o
 import type { Rederived } from '../explain/rederive.ts'
 import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
-import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { type RunCode, runCodes } from '../run/standing-codes.ts'
 import type { HintTold } from './hint-told.ts'
 import type { LedgerTold } from './ledger-told.ts'
@@ -125,7 +125,7 @@ export const scheduleExplained = noted(
         live: z.array(z.string()).describe('Runs of it that have not ended, a few of very many.'),
         last: z.array(ledgerRowTold).describe('How its last occurrences ended, newest first.'),
         workers: takers,
-        notes: z.array(z.string()).describe('What else stands in the way of its runs, in sentences.'),
+        notes: z.array(advice()).describe('What else stands in the way of its runs, in sentences.'),
       })
       .describe('Why a schedule runs next when it does, or does not.'),
   ),

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { type NoticeEvent, type Notify, noticeEvents } from '../../core/notice.ts'
-import type { NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
-import { findNotify, listNotices } from '../../store/reads/notice.ts'
+import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from '../../core/notice.ts'
+import type { NoticeTest, NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
+import { findNotify, listNotices, notifySettings } from '../../store/reads/notice.ts'
+import { listSchedules } from '../../store/reads/schedule.ts'
 import { setNotify } from '../../store/set-notify.ts'
 import { testNotices } from '../../store/test-notice.ts'
 import { throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
+import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, name, scheduleName } from '../fields.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -13,6 +15,7 @@ import { everyDoor, operation } from '../operation.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { patched } from '../patch.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
+import { belfryCommand } from '../shell-words.ts'
 
 const notifyWritten = outputOf<NotifyAnswer>()(
   z.strictObject({
@@ -97,20 +100,13 @@ export const notifyTest = operation({
     refuse('The test of notifications', problems)
     const answer = await context.store.do(testNotices, onlyGiven(value))
     if (answer.answer === 'sent' && answer.sent.length > 0) return { sent: answer.sent }
-    if (answer.answer === 'sent') throw noReceiver(value)
+    if (answer.answer === 'sent') throw await noReceiver(context, onlyGiven(value))
     return schedule === undefined ? throwAbsentQueue(context, queue ?? '') : throwAbsentSchedule(context, schedule)
   },
 })
 
-function noReceiver({
-  event,
-  schedule,
-  queue,
-}: {
-  event?: string | undefined
-  schedule?: string | undefined
-  queue?: string | undefined
-}): BelfryError {
+async function noReceiver({ store }: OperationContext, test: NoticeTest): Promise<BelfryError> {
+  const { event, schedule, queue } = test
   const of =
     schedule !== undefined
       ? ` of schedule ${quoted(schedule)}`
@@ -119,9 +115,27 @@ function noReceiver({
         : ''
   const message =
     event === undefined ? `No notifications${of} are configured.` : `No receiver is configured for ${event}${of}.`
-  return new BelfryError('not-found', message, {
-    hint: `Name a receiver: belfry notify --on-failure '{"http":{"url":"https://example.org/hook"}}'`,
-  })
+  const example = `belfry notify --on-failure '{"http":{"url":"https://example.org/hook"}}'`
+  const others = of === '' ? await othersIn(store, event) : ''
+  return new BelfryError('not-found', message, { hint: `Name a receiver: ${example}${others}` })
+}
+
+const schedulesSearchedMax = 1_000
+
+/** How to test the receivers that a schedule or a queue has for itself, where one of them has any. */
+async function othersIn(store: OperationContext['store'], event: NoticeEvent | undefined): Promise<string> {
+  const has = (notify: Notify | null) =>
+    Object.entries(notifyFields).some(
+      ([field, told]) => (event ?? told) === told && notify?.[field as NotifyField] !== undefined,
+    )
+  const schedules = await store.look(listSchedules, { limit: schedulesSearchedMax })
+  const schedule = schedules.find(({ spec }) => has(spec.notify ?? null))?.spec.name
+  if (schedule !== undefined) {
+    return `; schedule ${quoted(schedule)} has its own: ${belfryCommand('notify', 'test', '--schedule', schedule)}`
+  }
+  const queue = (await store.look(notifySettings)).find((each) => each.queue !== null && has(each.notify))?.queue
+  if (queue != null) return `; queue ${quoted(queue)} has its own: ${belfryCommand('notify', 'test', '--queue', queue)}`
+  return '; a receiver that only a schedule names is tested with: belfry notify test --schedule NAME'
 }
 
 /** Who is told of what, and what was told. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { noted } from '../note.ts'
-import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
 
 /** What is looked at, in the order in which it is told. */
 export const checkNames = [
@@ -60,7 +60,7 @@ const finding = outputOf<Finding>()(
     subject: text('What it is about: a run, a schedule, a setting.'),
     state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
     says: text('What was found.'),
-    next: text('What to do, as a command where there is one; null where it has been mended.').nullable(),
+    next: advice('What to do, as a command where there is one; null where it has been mended.').nullable(),
     fixed: text('What was done about it; it does not count any more.').optional(),
   }),
 )
@@ -69,7 +69,7 @@ const check = outputOf<Check>()(
   z.strictObject({
     check: z.enum(checkNames).describe('What was looked at.'),
     state: z.enum(['ok', 'note', 'wrong']).describe('The worst of what was found and not mended.'),
-    says: text('What was seen, in one sentence.'),
+    says: advice('What was seen, in one sentence.'),
     findings: z.array(finding).describe('What was found, the worst first, at most 20.'),
     more: count('How many findings are not listed.'),
   }),

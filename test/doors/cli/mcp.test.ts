@@ -80,9 +80,9 @@ describe('belfry mcp', () => {
       heard.emit('reply')
     })
     const { folder } = terminal
-    const world = { env: {}, folder, stdin, stdout, stderr: new PassThrough(), model: serveModel }
+    const world = { env: {}, folder, own: 'belfry', stdin, stdout, stderr: new PassThrough(), model: serveModel }
     const open = (opening: StoreOpening) => openSession(opening, { env: {}, folder })
-    const served = mcp({}, { ...world, open } as never)
+    const served = mcp({}, { world: { ...world, open } as never, isJudged: false })
     const answered = async (text: string) => {
       const before = replies.length
       stdin.write(text)

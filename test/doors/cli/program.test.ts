@@ -5,6 +5,7 @@ import { inputOf } from '../../../src/doors/cli/given.ts'
 import { program } from '../../../src/doors/cli/program.ts'
 import { Texts } from '../../../src/doors/cli/read-value.ts'
 import { shows } from '../../../src/doors/cli/show/all.ts'
+import { sortedOut } from '../../../src/doors/cli/strays.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
 import { refuse } from '../../../src/operations/problem.ts'
 import { operations } from '../../../src/operations/table.ts'
@@ -23,7 +24,7 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
   const root = program('0', {
     async operation(asked, command) {
       const behind = cut < 0 ? [] : words.slice(cut + 1)
-      const typed = { args: command.args, words: behind, options: command.optsWithGlobals() }
+      const typed = { ...sortedOut(command, words), words: behind, options: command.optsWithGlobals() }
       const { input, problems } = await inputOf(asked, typed, new Texts(nothing), 0)
       refuse('The command', problems)
       found = { asked, input }
@@ -33,6 +34,7 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
     apply: () => Promise.resolve(),
     trust: () => Promise.resolve(),
     write: () => undefined,
+    misread: (problem) => refuse('The command', [problem]),
   })
   await root.parseAsync(cut < 0 ? words : words.slice(0, cut), { from: 'user' })
   if (found === undefined) throw new Error(`nothing was asked for by ${line}`)

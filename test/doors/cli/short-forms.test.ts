@@ -73,10 +73,10 @@ describe('commands in texts for people', () => {
   const text = 'Resume it: belfry schedule resume a; see /opt/belfry up'
 
   it('are spelled as npm finds them, and go to the store that was named', () => {
-    expect(spelled(text, {})).toBe(text)
-    expect(spelled(text, { npm_command: 'exec' })).toBe(text.replace(': belfry', ': npx belfry'))
+    expect(spelled(text, 'belfry')).toBe(text)
+    expect(spelled(text, 'npx belfry')).toBe(text.replace(': belfry', ': npx belfry'))
     const naming = { store: 'postgres://u:secret@h/d', namespace: 'a b' }
-    expect(spelled(text, {}, naming)).toBe(
+    expect(spelled(text, 'belfry', naming)).toBe(
       text.replace(': belfry', ": belfry --store postgres://u:PASSWORD@h/d --namespace 'a b'"),
     )
   })

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { wholly } from '../../../src/doors/cli/finished.ts'
 import { program } from '../../../src/doors/cli/program.ts'
 import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
+import type { Diagnosis } from '../../../src/operations/store/output.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Terminal } from './terminal.ts'
 
@@ -28,11 +30,12 @@ const store = { store: 'sqlite:/srv/my store/b.db', namespace: 'tenant' }
 
 describe('a suggested command', () => {
   it.each(commands)('belfry %s carries the npx, store, schema and namespace of the caller', (words) => {
-    const env = { npm_command: 'exec' }
     const flags = "--store 'sqlite:/srv/my store/b.db' --namespace tenant"
-    expect(spelled(`Type \`belfry ${words} --yes\`.`, env, store)).toBe(`Type \`npx belfry ${flags} ${words} --yes\`.`)
+    expect(spelled(`Type \`belfry ${words} --yes\`.`, 'npx belfry', store)).toBe(
+      `Type \`npx belfry ${flags} ${words} --yes\`.`,
+    )
     const onServer = 'postgres://ada@db.example.org/x'
-    expect(spelled(`belfry ${words}`, {}, { store: onServer, schema: 'ops' })).toBe(
+    expect(spelled(`belfry ${words}`, 'belfry', { store: onServer, schema: 'ops' })).toBe(
       `belfry --store ${onServer} --schema ops ${words}`,
     )
   })
@@ -41,7 +44,7 @@ describe('a suggested command', () => {
     const isOfStore = ['up', 'mcp', 'apply', 'trust'].includes(words)
     const naming = { server: 'http://127.0.0.1:4747', tokenFile: '/run/t' }
     const flags = isOfStore ? '' : '--server http://127.0.0.1:4747 --token-file /run/t '
-    expect(spelled(`belfry ${words}`, {}, naming)).toBe(`belfry ${flags}${words}`)
+    expect(spelled(`belfry ${words}`, 'belfry', naming)).toBe(`belfry ${flags}${words}`)
   })
 
   it.each([
@@ -60,14 +63,14 @@ describe('a suggested command', () => {
     ['mysql://ada:s3cret@db/x', 'STORE'],
     ['sqlite:postgres://ada:s3cret@db/x', 'STORE'],
   ])('never echoes a password of the store: %s', (given, shown) => {
-    const said = spelled('belfry doctor', {}, { store: given })
+    const said = spelled('belfry doctor', 'belfry', { store: given })
     expect(said).not.toMatch(/s3|cr\/et/)
     expect(said.replaceAll("'", '')).toBe(`belfry --store ${shown} doctor`)
   })
 
   it('never echoes a password or a token in the address of a server', () => {
     for (const server of ['http://ada:s3cret@h:1/base', 'http://h:1/base?token=s3cret#s3cret', 'ada:s3cret@h']) {
-      expect(spelled('belfry doctor', {}, { server })).not.toContain('s3cret')
+      expect(spelled('belfry doctor', 'belfry', { server })).not.toContain('s3cret')
     }
   })
 
@@ -80,7 +83,7 @@ describe('a suggested command', () => {
       'belfry runs late',
       'belfry.db',
     ]) {
-      expect(spelled(text, {}, store)).toBe(text)
+      expect(spelled(text, 'belfry', store)).toBe(text)
     }
   })
 })
@@ -115,6 +118,50 @@ describe('the command line itself', () => {
       expect(stdout + stderr).not.toContain('s3cret')
     }
   })
+
+  it('suggests them in answers as JSON too, as it was started itself and for the store that was named', async () => {
+    const named = '--store sqlite:other.db'
+    const own = `node dist/belfry.js ${named}`
+    const typing = { script: join(terminal.folder, 'dist/belfry.js'), env: { PATH: '' } }
+    const { id } = await terminal.json<{ id: string }>(`run enqueue --target null ${named}`)
+    await terminal.belfry(`schedule create s --every 1h --handler h ${named}`)
+    await terminal.belfry(`schedule pause s ${named}`)
+    const unblocks = async (line: string) => {
+      const { unblock } = await terminal.json<{ unblock: { what: string; command: string }[] }>(line, typing)
+      return unblock
+    }
+    expect((await unblocks(`explain schedule s ${named}`)).map(({ command }) => command)).toContain(
+      `${own} schedule resume s`,
+    )
+    expect((await unblocks(`explain run ${id} ${named}`)).map(({ what }) => what)).toContain(
+      `Give it a target, or lease it as an outside host: \`${own} sched lease\`.`,
+    )
+    const { checks } = await doctored(`doctor ${named} --json`, typing)
+    const advice = checks.flatMap(({ findings }) => findings.map(({ next }) => next ?? ''))
+    expect(advice.join()).toContain(`${own} up`)
+    expect(advice.join()).not.toMatch(/(?<!js )belfry (?!--)[a-z]/)
+    const text = await terminal.belfry(`explain run ${id} ${named}`, typing)
+    expect(text.stdout).toContain(`\`${own} sched lease\``)
+  })
+
+  it('suggests them in refusals and in what a file brought about, too', async () => {
+    const named = '--store sqlite:other.db'
+    const { stderr } = await terminal.belfry(`schedule create x --every 1h --concurrency 3 --handler h ${named}`)
+    expect(stderr).toContain(`--max-concurrent of \`belfry ${named} queue set\``)
+    const json = await terminal.belfry(`schedule create x --every 1h --concurrency 3 --handler h --json ${named}`)
+    const [problem] = JSON.parse(json.stderr).error.details.problems
+    expect(problem.expected).toContain(`\`belfry ${named} queue set\``)
+    const file = terminal.write('tokens.yaml', 'source: ops\ntokens: { ci: { scope: read } }\n')
+    const wanted = `belfry ${named} token create ci`
+    const { notes } = await terminal.json<{ notes: string[] }>(`apply ${file} ${named}`)
+    expect(notes.join()).toContain(wanted)
+    expect((await terminal.belfry(`apply ${file} --dry-run ${named}`)).stdout).toContain(wanted)
+  })
+
+  async function doctored(line: string, typing: object): Promise<Diagnosis> {
+    const { stdout } = await terminal.belfry(line, typing)
+    return JSON.parse(stdout) as Diagnosis
+  }
 
   it('finds what was named in both forms of a flag', () => {
     expect(namingIn(['doctor', '--store=a', '--server', 'b', '--schema'])).toEqual({ store: 'a', server: 'b' })

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { systemClock } from '../../../src/core/clock.ts'
 import { main } from '../../../src/doors/cli/main.ts'
+import { startedAs } from '../../../src/doors/cli/started-as.ts'
 import type { ServerOpening, StoreOpening } from '../../../src/doors/cli/world.ts'
 import { openSession, openWorker, reachServer, serveModel } from '../../../src/sessions.ts'
 
@@ -22,6 +23,8 @@ interface Typing {
   readonly typed?: string
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
+  /** The file that node was given to start this. */
+  readonly script?: string
   /** Whether stdout and stderr are a terminal. */
   readonly isTTY?: boolean
 }
@@ -43,13 +46,14 @@ export class Terminal {
 
   /** Types a command as it stands in a text, where no word has blanks, or as its words. */
   async belfry(command: string | readonly string[], typing: Typing = {}): Promise<Said> {
-    const { stdin, typed, folder = this.folder, isTTY = false } = typing
+    const { stdin, typed, script, folder = this.folder, isTTY = false } = typing
     const env = { ...this.#env, ...typing.env }
     const words = typeof command === 'string' ? command.split(' ').filter((word) => word !== '') : command
     const [out, err] = [screen(isTTY), screen(isTTY)]
     const world = {
       env,
       folder,
+      own: startedAs({ env, folder, script }),
       stdin: keyboard(stdin, typed),
       stdout: out.stream,
       stderr: err.stream,

@@ -4,6 +4,7 @@ export const wrongHosts: WrongInputs = {
   about: 'Outside hosts',
   cases: [
     [2, 'a lease for nobody', 'belfry sched lease'],
+    [2, 'a lease of a kind that does not exist', 'belfry sched lease builder --kinds comand,http'],
     [2, 'a lease of none', 'belfry sched lease builder --limit 0'],
     [2, 'a lease of one and a half', 'belfry sched lease builder --limit 1.5'],
     [2, 'a lease that waits for longer than a minute', 'belfry sched lease builder --wait 2m'],

@@ -12,7 +12,7 @@ import { type WrongInput, wrongInputs } from './wrong-inputs-table.ts'
 
 /**
  * Everything that people type wrong, on real stores, kept as the page that a person would read: `wrong-inputs.md`.
- * `npx vitest run -u test/doors/cli/wrong-inputs.test.ts` writes it anew; what changed in it is to be read before it is
+ * `npx vitest run test/doors/cli/wrong-inputs.test.ts -u` writes it anew; what changed in it is to be read before it is
  * kept, because nothing else judges whether a message helps.
  */
 const all = wrongInputs.flatMap(({ cases }) => cases)

@@ -60,4 +60,13 @@ describe.each(['sqlite', 'postgres'] as const)('a host that starts before the fi
     expect(made.createdAt).toBeGreaterThanOrEqual(startAt)
     expect((await errorOf(queues.get('mail'))).code).toBe('not-found')
   })
+
+  it('is told that queue default is empty, in the form that its figures have later, and of no other queue', async () => {
+    const before = await queues.stats('default')
+    expect(before).toMatchObject({ inFlight: 0, inLine: { count: 0 }, oldestInLineAt: null, parkedByReason: [] })
+    expect(await queues.list()).toEqual([])
+    await queues.set('default', {})
+    expect({ ...(await queues.stats('default')), now: before.now }).toEqual(before)
+    expect((await errorOf(queues.stats('mail'))).code).toBe('not-found')
+  })
 })

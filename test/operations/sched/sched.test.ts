@@ -61,6 +61,33 @@ describe('a lease of an outside host', () => {
     expect(leases.map(({ runId }) => runId)).toEqual([ids[2], ids[3]])
   })
 
+  it('that is not granted because the queue is at its ceiling says so, and no other says it', async () => {
+    await queues.set('default', { maxConcurrent: 2 })
+    expect(await sched.lease('a')).toMatchObject({ leases: [], full: false, stopped: null })
+    await enqueued(3)
+    const { leases, full } = await sched.lease('a', { limit: 5, requestKey: 'k-1' })
+    expect([leases.length, full]).toEqual([2, false])
+    expect(await sched.lease('b')).toMatchObject({ leases: [], full: true, stopped: null, more: false })
+    expect(await queues.drain('default', { host: 'b' })).toMatchObject({ runs: [], full: true })
+    expect(await sched.lease('a', { limit: 5, requestKey: 'k-1' })).toMatchObject({ repeated: true, full: false })
+    await queues.pause('default')
+    expect(await sched.lease('b')).toMatchObject({ leases: [], full: false, stopped: 'queue-paused' })
+  })
+
+  it('is refused where it names a kind of target that does not exist, with the nearest that does', async () => {
+    const kinds = ['comand'] as never
+    const problem = {
+      field: 'kinds[0]',
+      problem: 'is "comand"',
+      expected: 'command, if that was meant; one of handler, command, http, agent, inbox',
+    }
+    expect(await problemsIn(sched.lease('builder', { kinds }))).toEqual([problem])
+    expect(await problemsIn(sched.plan({ kinds }))).toEqual([problem])
+    expect(await problemsIn(queues.drain('default', { host: 'builder', kinds }))).toEqual([problem])
+    // A handler is named by whoever has it, so that every name may be right.
+    expect((await sched.lease('builder', { handlers: ['comand'] })).leases).toEqual([])
+  })
+
   it('is not handed out by a paused queue, nor by one that does not exist, and the answer says which it is', async () => {
     await enqueued(1)
     await queues.pause('default')

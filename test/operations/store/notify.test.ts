@@ -55,6 +55,21 @@ describe('notify test', () => {
     expect(await problemsIn(store.notifyTest({ schedule: 'a', queue: 'b' }))).toMatchObject([{ field: 'queue' }])
   })
 
+  it('says how to test the receivers of a schedule or a queue, where the namespace has none', async () => {
+    const hintOf = async (test: { event?: 'failure' | 'park' } = {}) => (await errorOf(store.notifyTest(test))).hint
+    expect(await hintOf()).toMatch(/is tested with: belfry notify test --schedule NAME$/)
+    await queues.set('mail', { onPark: { http: { url } } })
+    expect(await hintOf()).toMatch(/queue "mail" has its own: belfry notify test --queue mail$/)
+    await schedules.create('my job', { every: '1h', target: { handler: 'h' }, onFailure: { http: { url } } })
+    expect(await hintOf()).toMatch(/schedule "my job" has its own: belfry notify test --schedule 'my job'$/)
+    expect(await hintOf({ event: 'park' })).toMatch(/--queue mail$/)
+    expect((await store.notifyTest({ schedule: 'my job' })).sent).toHaveLength(1)
+    // Whoever names one is told of that one only.
+    expect((await errorOf(store.notifyTest({ schedule: 'my job', event: 'overdue' }))).hint).not.toContain(
+      'notify test',
+    )
+  })
+
   it('does not answer for a queue that was deleted, as no real notification comes of it', async () => {
     await store.notify({ onFailure: { http: { url } } })
     await queues.set('mail', { onFailure: { http: { url } } })

@@ -4,7 +4,7 @@ import type { ConfigSources } from '../../../operations/config/config.ts'
 import type { FieldChange } from '../../../operations/field-changes.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { columns, indented } from '../columns.ts'
-import type { Paint, Sheet } from '../sheet.ts'
+import { type Paint, type Sheet, spellOn } from '../sheet.ts'
 import { relative } from '../when.ts'
 
 interface Writing {
@@ -33,7 +33,7 @@ export function showConfigWritten(written: ConfigWritten, sheet: Sheet, { path, 
     `${word} ${paint.bold(path)} for source ${plainText(written.source)} in ${place}${end}`,
     ...changed.map((part) => indented(partText(part, paint))),
     ...(same === 0 ? [] : [indented(paint.dim(`${same} ${same === 1 ? 'is' : 'are'} as the file says already`))]),
-    ...written.notes.map((note) => indented(paint.dim(plainText(note)))),
+    ...written.notes.map((note) => indented(paint.dim(plainText(spellOn(sheet, note))))),
   ].join('\n')
 }
 

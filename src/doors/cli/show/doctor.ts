@@ -7,7 +7,7 @@ import { type Sheet, spellOn } from '../sheet.ts'
 export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): string {
   const lines = columns(
     null,
-    checks.map((check) => [marked(check, sheet), check.check, plainText(check.says)]),
+    checks.map((check) => [marked(check, sheet), check.check, plainText(spellOn(sheet, check.says))]),
   ).split('\n')
   const told = checks.flatMap((check, index) => [lines[index] ?? '', ...below(check, sheet)])
   return [sheet.paint.bold(plainText(store)), ...told, '', summary(checks, sheet)].join('\n')

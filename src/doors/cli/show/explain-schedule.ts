@@ -4,7 +4,7 @@ import type { HintTold } from '../../../operations/schedule/hint-told.ts'
 import type { LedgerTold } from '../../../operations/schedule/ledger-told.ts'
 import { plainText, shortText } from '../../../operations/schedule/plain-text.ts'
 import { columns } from '../columns.ts'
-import type { Sheet } from '../sheet.ts'
+import { type Sheet, spellOn } from '../sheet.ts'
 import { howLong, relative, when } from '../when.ts'
 import { againOf, headOf, on, part, reasonsOf } from './explained.ts'
 import { colourOf } from './schedules.ts'
@@ -25,7 +25,11 @@ export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): 
     ...part('Retries', retries === null ? [] : [`of a run: ${retriesInWords(retries)}`], own),
     ...part('Hints', hintLines(answer.hints, own), own),
     ...part('Waits for', awaitedLines(answer), own),
-    ...part('Note', answer.notes.map(plainText), own),
+    ...part(
+      'Note',
+      answer.notes.map((note) => plainText(spellOn(own, note))),
+      own,
+    ),
     ...part(
       'Last',
       answer.last.length === 0

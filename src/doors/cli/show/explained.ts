@@ -42,7 +42,7 @@ export function headOf(name: string, { code, sentence, unblock }: Answered, shee
   const { paint } = sheet
   const line = `${paint.bold(plainText(name))}  ${codeColour(code, paint)(code)}  ${plainText(sentence)}`
   const ways = unblock.map(({ what, command, at }) => [
-    `- ${whatAndWhen(what, at, sheet)}`,
+    `- ${whatAndWhen(spellOn(sheet, what), at, sheet)}`,
     command === null ? '' : paint.bold(plainText(spellOn(sheet, command))),
   ])
   return ways.length === 0 ? line : `${line}\n${indented(columns(null, ways))}`

@@ -89,9 +89,10 @@ const stops: Readonly<Record<NonNullable<HandedOut['stopped']>, string>> = {
   'no-queue': 'the queue does not exist yet: the first run or setting that names it creates it',
 }
 
-function remarks({ stopped, reclaimed, setAside, more }: HandedOut, { paint }: Sheet): string[] {
+function remarks({ stopped, full, reclaimed, setAside, more }: HandedOut, { paint }: Sheet): string[] {
   return [
     ...(stopped === null ? [] : [paint.yellow(stops[stopped])]),
+    ...(full ? [paint.yellow('the queue is at its ceiling: nothing is handed out before one of its runs ends')] : []),
     ...(reclaimed.length === 0 ? [] : [`taken back first, for their leases had expired: ${namesOf(reclaimed)}`]),
     ...(setAside.length === 0 ? [] : [`left the line instead: ${namesOf(setAside)}`]),
     ...(more ? ['there may be more: ask again'] : []),
