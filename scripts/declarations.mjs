@@ -3,7 +3,7 @@
  * that an editor shows at each verb and field what the reference says. A type that is computed from a schema loses its comments on the
  * way; here only the types of the fields are computed.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nouns } from '../dist/operations/table.js'
 
@@ -31,6 +31,7 @@ type TargetFor<Payload> = Exclude<TargetInput, HandlerTarget> | (HandlerTarget &
 type PayloadNeeded<Payload> = unknown extends Payload ? unknown : [undefined] extends [Payload] ? unknown : [null] extends [Payload] ? unknown : {} extends Payload ? unknown : { payload: unknown };
 `
 
+mendGenerators()
 writeFileSync(`${dist}/verbs.d.ts`, page())
 rewrite('index.d.ts', './verbs.js')
 rewrite('client/client.d.ts', '../verbs.js')
@@ -56,6 +57,16 @@ function aliasedIn(text, name, meant, from) {
     const line = rest.length === 0 ? '' : `export type { ${rest.join(', ')} } from '${source}';\n`
     return `${line}export type { ${meant} as ${name} } from '${from}';`
   })
+}
+
+/** Of a generator with properties the compiler writes a declaration that it refuses itself: `declare function* name`. */
+function mendGenerators() {
+  for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith('.d.ts')) continue
+    const text = readFileSync(`${dist}/${path}`, 'utf8')
+    const mended = text.replace(/^(export )?declare function\* /gm, '$1declare function ')
+    if (mended !== text) writeFileSync(`${dist}/${path}`, mended)
+  }
 }
 
 function page() {
