@@ -48,7 +48,7 @@ export const trust: readonly Mutant[] = [
   {
     id: 'file-is-parsed-without-a-bound',
     hazard: 'A megabyte of signs is parsed as a whole before it is refused.',
-    edits: [['src/config/bounds.ts', 'count > tokensMax', 'count < 0']],
+    edits: [['src/config/bounds.ts', 'tokens.length > tokensMax', 'tokens.length < 0']],
     suites: [bounds],
   },
   {

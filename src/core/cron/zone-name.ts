@@ -93,14 +93,28 @@ function zoneOfOffset([, sign, hours, minutes]: RegExpExecArray): string {
   return `Write the zone's IANA name, or ${fixed} (its sign is reversed) for that offset all year`
 }
 
+/** All zones, and the same by the last part of their names. */
+interface KnownZones {
+  readonly names: readonly string[]
+  readonly cities: ReadonlyMap<string, string>
+}
+
+let knownZones: KnownZones | null = null
+
+function allZones(): KnownZones {
+  if (knownZones !== null) return knownZones
+  const names = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  knownZones = { names, cities: new Map(names.map((name) => [name.slice(name.lastIndexOf('/') + 1), name])) }
+  return knownZones
+}
+
 function likeliest(name: string): string {
-  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const wanted = name.trim().replaceAll(/\s+/g, '_')
   if (wanted.toLowerCase() === 'z') return 'Write UTC'
-  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]))
+  const { names, cities } = allZones()
   const city = wanted.slice(wanted.lastIndexOf('/') + 1)
   const editsMax = Math.min(TYPING_MISTAKES_MAX, Math.ceil(wanted.length / 3))
   const nearestCity = nearest(city, [...cities.keys()], Math.min(editsMax, Math.ceil(city.length / 3)))
-  const zone = nearest(wanted, zones, editsMax) ?? (nearestCity === undefined ? undefined : cities.get(nearestCity))
+  const zone = nearest(wanted, names, editsMax) ?? (nearestCity === undefined ? undefined : cities.get(nearestCity))
   return zone === undefined ? 'Write an IANA name such as Europe/Paris, or UTC' : `Did you mean ${quoted(zone)}?`
 }

@@ -7,6 +7,7 @@ import { longestGapMs } from '../../../src/core/cron/gap.ts'
 import { parse } from '../../../src/core/cron/parse.ts'
 import { newZone, segmentAt, type Zone, zoneOf, zoneOffsetMs } from '../../../src/core/cron/zone.ts'
 import { isKnownZone, resolveZone } from '../../../src/core/cron/zone-name.ts'
+import { workOf } from '../../config/work.ts'
 import { wallClock } from './law9-judge.mjs'
 
 const HOUR_MS = 3_600_000
@@ -144,6 +145,13 @@ describe('what a zone costs', () => {
 
   it('is paid once, in whatever letters it is written', () => {
     expect(zoneOf('europe/PARIS')).toBe(zoneOf('Europe/Paris'))
+  })
+
+  it('that does not exist is a look at the beginnings of others, and only where somebody is told what was meant', async () => {
+    const asked = await workOf(async () => isKnownZone('Amerika/New_Yrok'))
+    expect(asked.of('nearest')).toBe(0)
+    const told = await workOf(async () => expect(() => resolveZone('Amerika/New_Yrok')).toThrow('America/New_York'))
+    expect([told.of('nearest'), told.of('at')]).toEqual([2, expect.toSatisfy((steps: number) => steps < 100_000)])
   })
 
   it('is nothing where only its name is asked for again', () => {
