@@ -27,7 +27,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A host that found nothing and asks again with its key never gets anything.',
     edits: [
       [
-        'keep',
+        'lease-to-host.ts keep',
         'if (leases.length === 0) return yield* run(forgetKey, ns, key)',
         'if (leases.length < 0) return yield* run(forgetKey, ns, key)',
       ],

@@ -7,19 +7,19 @@ export const tokensMax = 100_000
 export const levelsMax = 50
 
 /**
- * What a text has more of than a file may have; `null` where it has not. It is counted before anything is made of the text, and no
- * further than the bound: what a parser makes of a megabyte of names, or of a thousand levels, keeps a worker from everything else.
+ * The words and signs of a text, or what it has more of than a file may have. They are counted before anything is made of them, and
+ * no further than the bound: what a parser makes of a megabyte of names, or of a thousand levels, keeps a worker from everything else.
  */
-export function excessOf(text: string): 'parts' | 'levels' | null {
-  let count = 0
+export function tokensOf(text: string): readonly string[] | 'too-many' | 'too-deep' {
+  const tokens: string[] = []
   const levels = new Levels()
   for (const token of new Lexer().lex(text)) {
-    count++
-    if (count > tokensMax) return 'parts'
+    tokens.push(token)
+    if (tokens.length > tokensMax) return 'too-many'
     levels.add(token)
-    if (levels.count > levelsMax) return 'levels'
+    if (levels.count > levelsMax) return 'too-deep'
   }
-  return null
+  return tokens
 }
 
 /** What the lexer puts between the parts of the text itself: where a document, a scalar or a broken flow begins or ends. */

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import {
+  Composer,
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isPair,
   isScalar,
   LineCounter,
-  parseDocument,
+  Parser,
   type Scalar,
   visit,
   type YAMLMap,
 } from 'yaml'
 import { BelfryError } from '../core/error.ts'
-import { bytesMax, excessOf, levelsMax, tokensMax } from './bounds.ts'
+import { bytesMax, levelsMax, tokensMax, tokensOf } from './bounds.ts'
 import { NoRegularFile, openToRead } from './file-handle.ts'
 
 /** A file as it was read: a record of what it says, or nothing at all. */
@@ -80,9 +82,9 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 function documentOf(path: string, text: string): ConfigFile['document'] {
-  const excess = excessOf(text)
-  if (excess === 'levels') throw tooDeep(path)
-  if (excess === 'parts') {
+  const tokens = tokensOf(text)
+  if (tokens === 'too-deep') throw tooDeep(path)
+  if (tokens === 'too-many') {
     throw refused(
       path,
       `has more than ${tokensMax} words and signs`,
@@ -90,7 +92,7 @@ function documentOf(path: string, text: string): ConfigFile['document'] {
     )
   }
   try {
-    return recordOf(path, parsedOf(path, text))
+    return recordOf(path, parsedOf(path, { text, tokens }))
   } catch (error) {
     // What lies inside each other is read by functions that call each other.
     if (error instanceof RangeError) throw tooDeep(path)
@@ -102,15 +104,19 @@ function tooDeep(path: string): BelfryError {
   return refused(path, 'has parts too deep inside each other', `at most ${levelsMax} levels`)
 }
 
-function parsedOf(path: string, text: string): Document {
+interface Tokenized {
+  readonly text: string
+  readonly tokens: readonly string[]
+}
+
+function parsedOf(path: string, read: Tokenized): Document {
   const lines = new LineCounter()
-  // Errors in full would each look for their line from the beginning of the file, and names be compared each with each.
-  const parsed = withoutStacks(() => parseDocument(text, { ...readAs, lineCounter: lines }))
+  const parsed = withoutStacks(() => composed(path, read, lines))
   const [fault] = [...parsed.errors, ...parsed.warnings]
   if (fault !== undefined) {
     const { line, col: column } = lines.linePos(fault.pos[0])
     throw new BelfryError('invalid', `${path} at line ${line}, column ${column}: ${sentence(fault.message)}`, {
-      hint: hintFor(fault.code, text, line),
+      hint: hintFor(fault.code, read.text, line),
       details: { file: path, line, column },
     })
   }
@@ -118,6 +124,8 @@ function parsedOf(path: string, text: string): Document {
     if (isMap(node)) refuseSameNames(path, node, lines)
     // An alias stands for something else in the file, which a person who reads it and trusts it easily misses.
     if (isAlias(node)) throw refused(path, `has the alias *${node.source}`, 'what is meant, written out')
+    // It would become the name that it looks like, and to write that down costs more than to read the file.
+    if (isPair(node) && isCollection(node.key)) throw refused(path, 'has a list or a record as a name', 'a text')
     // A record drops it without a word.
     if (isPair(node) && nameOf(node.key) === '__proto__') throw refused(path, 'has the name __proto__', 'another name')
     const inexact = isScalar(node) ? inexactNumber(node) : null
@@ -138,7 +146,27 @@ function withoutStacks<Result>(parse: () => Result): Result {
   }
 }
 
+// Errors in full would each look for their line from the beginning of the file, and names be compared each with each.
 const readAs = { version: '1.2', merge: false, uniqueKeys: false, prettyErrors: false } as const
+
+/** What the words and signs of a text say, which have been read once already. */
+function composed(path: string, { text, tokens }: Tokenized, lines: LineCounter): Document {
+  const parser = new Parser(lines.addNewLine)
+  function* parts() {
+    lines.addNewLine(0)
+    for (const token of tokens) yield* parser.next(token)
+    yield* parser.end()
+  }
+  const documents = new Composer(readAs).compose(parts(), true, text.length)
+  const first = documents.next().value as Document.Parsed
+  const second = first.errors.length === 0 ? (documents.next().value as Document.Parsed | undefined) : undefined
+  if (second === undefined) return first
+  const { line, col: column } = lines.linePos(second.range[0])
+  throw new BelfryError('invalid', `${path} at line ${line}, column ${column}: a second document begins.`, {
+    hint: 'Write one document; another file with another source may have the rest.',
+    details: { file: path, line, column },
+  })
+}
 
 function recordOf(path: string, parsed: Document): ConfigFile['document'] {
   const document: unknown = parsed.toJS()

@@ -1,5 +1,6 @@
 import { cron } from './cron/cron.ts'
 import { CronError } from './cron/cron-error.ts'
+import { resolveZone } from './cron/zone-name.ts'
 import { durationMsMax } from './duration.ts'
 import { parseId } from './id.ts'
 import { jsonProblem, plainData } from './json.ts'
@@ -311,7 +312,7 @@ function zoneProblems(zone: unknown): ScheduleProblem[] {
     return [{ field, problem, expected: 'the name of an IANA zone, such as Europe/Paris' }]
   }
   try {
-    cron('* * * * *', zone)
+    resolveZone(zone)
     return []
   } catch (error) {
     if (!(error instanceof CronError)) throw error

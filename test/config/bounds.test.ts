@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tokensOf } from '../../src/config/bounds.ts'
 import { readConfigFile } from '../../src/config/file.ts'
 import { workOf } from './work.ts'
 
@@ -96,6 +97,28 @@ describe('a file that is meant to keep a worker busy', () => {
       (_, at) => `n${at}:\n  - a: [1, {b: - }]\n    c: |\n      ? - -\n  - x # - -\n`,
     )
     expect((await reading(text.join('').replaceAll('- }', '1}'))).message).toBeNull()
+  })
+
+  it('with lists and records as names is refused before they are written out as texts', async () => {
+    const { message, calls } = await reading(`${'? '.repeat(40)}\n`.repeat(1_000))
+    expect(message).toContain('has a list or a record as a name (expected: a text)')
+    expect(calls).toBeLessThan(4_000_000)
+    expect((await reading('? [a]\n: 1\n')).message).toContain('has a list or a record as a name')
+  })
+
+  it('with many documents is refused at the second', async () => {
+    const { message, calls } = await reading('---\na: 1\n'.repeat(10_000))
+    expect(message).toContain('at line 3, column 1: a second document begins.')
+    expect(calls).toBeLessThan(2_000_000)
+    expect((await reading('a: [\n---\nb: 1\n')).message).toContain('at line 2, column 1: Flow')
+  })
+
+  it('is cut into words and signs once', async () => {
+    const path = join(folder, 'belfry.yaml')
+    writeFileSync(path, largest)
+    const tokens = tokensOf(largest) as readonly string[]
+    const work = await workOf(() => readConfigFile(path).catch(() => null))
+    expect(work.of('lex')).toBeLessThan(1.1 * tokens.length)
   })
 
   it('is judged once, however often a worker looks at it', async () => {

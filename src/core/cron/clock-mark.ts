@@ -85,11 +85,12 @@ function missingBetween(calendar: Calendar, zone: Zone, previousMs: number, last
   return null
 }
 
-/** Whether the wall will show again what it shows at an instant. Blocks of the table may cut the time until it does. */
+/** Whether the wall will show again what it shows at an instant. What has not been read yet may cut the time until it does. */
 function isShownAgain(zone: Zone, from: Segment, atMs: number): boolean {
   for (let segment = from; segment.endMs <= atMs + OVERLAP_MS_MAX; ) {
     segment = segmentAt(zone, segment.endMs)
-    if (segment.shiftMs < 0 && atMs >= segment.startMs + segment.shiftMs) return true
+    const { startMs, shiftMs } = segment
+    if (startMs > atMs && shiftMs < 0 && atMs >= startMs + shiftMs) return true
   }
   return false
 }

@@ -6,6 +6,12 @@ import { segmentAt, type Zone } from './zone.ts'
 export const CRON_HORIZON_MS = Date.UTC(2200, 0, 1)
 
 /**
+ * A change of the clocks matters to what is asked, or to what is found, within this time of it only: no two offsets of a zone are farther
+ * apart than 26 hours, and neither is what the wall skips or repeats. What lies in between is not even read.
+ */
+const REACH_MS = 4 * 86_400_000
+
+/**
  * The first firing strictly after an instant.
  *
  * One matching wall-clock time is carried through the segments of the zone until a segment shows it. Only a
@@ -22,8 +28,12 @@ export function nextFiring(calendar: Calendar, zone: Zone, afterMs: number): num
   for (;;) {
     const instantMs = local - segment.offsetMs
     if (instantMs < segment.endMs) return instantMs < CRON_HORIZON_MS ? instantMs : null
-    if (segment.endMs >= CRON_HORIZON_MS) return null
-    segment = segmentAt(zone, segment.endMs)
+    const { endMs } = segment
+    const untilMs = endMs - fromMs < REACH_MS ? endMs : Math.max(endMs, local - REACH_MS)
+    if (untilMs >= CRON_HORIZON_MS) return null
+    segment = segmentAt(zone, untilMs)
+    // What was cut for want of reading is now longer, and nothing has changed.
+    if (segment.startMs < endMs) continue
     const startLocal = segment.startMs + segment.offsetMs
     const isInGap = segment.shiftMs > 0 && local < startLocal
     if (isInGap && isFixed) return segment.startMs
@@ -45,8 +55,9 @@ export function previousFiring(calendar: Calendar, zone: Zone, beforeMs: number)
     const instantMs = local - segment.offsetMs
     if (instantMs >= (isFixed ? segment.freshFromMs : startMs)) return instantMs >= 0 ? instantMs : null
     if (isFixed && shiftMs > 0 && local >= startMs + segment.offsetMs - shiftMs) return startMs
-    if (startMs <= 0) return null
-    segment = segmentAt(zone, startMs - 1_000)
+    const fromMs = untilMs - startMs < REACH_MS ? startMs : Math.min(startMs, local + REACH_MS)
+    if (fromMs <= 0) return null
+    segment = segmentAt(zone, fromMs - 1_000)
     const endLocal = startMs + segment.offsetMs
     if (!isFixed && (shiftMs < 0 || local >= endLocal)) local = matchAtOrBefore(calendar, endLocal - 1_000)
   }

@@ -1,31 +1,102 @@
 import type { Calendar } from './calendar.ts'
-import { nextFiring, previousFiring } from './firing.ts'
+import { CRON_HORIZON_MS, nextFiring, previousFiring } from './firing.ts'
 import { type Mask, valuesOf } from './mask.ts'
+import { dayAtOrAfter } from './match.ts'
 import { segmentAt, type Zone } from './zone.ts'
 
 const DAY_MS = 86_400_000
-/** Eight years of a daily cron; a rarer one is followed as far as the calendar goes, over leap years and centuries. */
-const GAPS_MAX = 3_000
+/** All of them until the horizon for what comes in leap years only; almost fifty years of what comes every year. */
+const GAPS_FOLLOWED_MAX = 48
+/** Eight years of a daily cron; a rarer one goes as far as the calendar, over leap years and centuries. */
+const DAYS_MAX = 3_000
+/** Within so many years each date has been each day of the week, and the clocks change on days of the week. */
+const CHANGES_READ_MS = 12 * 366 * DAY_MS
 
 /**
  * The longest time between two consecutive firings, from the start of the UTC year of `fromMs` on.
  *
- * Gaps within an ordinary day follow from the fields. All others span a midnight of the wall clock or a change
- * of its offset, so the walk looks only there, which costs the same for `* * * * * *` as for `0 0 * * *`.
+ * The first ones are followed firing by firing, then from one change of the clocks to the next, and at last by their dates alone: a
+ * walk over all of them would read every change of the zone until the horizon, which is much work and little but a forecast.
  */
 export function longestGapMs(calendar: Calendar, zone: Zone, fromMs: number): number | null {
   const yearMs = Date.UTC(new Date(fromMs).getUTCFullYear(), 0, 1)
+  const followed = longestFollowed(calendar, zone, yearMs)
+  if (followed.endMs === null) return followed.longestMs === 0 ? null : followed.longestMs
+  const rest = { fromMs: followed.endMs, readUntilMs: yearMs + CHANGES_READ_MS }
+  const longestMs = Math.max(followed.longestMs, longestAtChange(calendar, zone, rest))
+  return longestByDate(calendar, zone, { ...rest, longestMs })
+}
+
+interface Rest {
+  readonly fromMs: number
+  /** Up to here the changes of the clocks are looked at. */
+  readonly readUntilMs: number
+}
+
+/**
+ * Gaps within an ordinary day follow from the fields. All others span a midnight of the wall clock or a change
+ * of its offset, so the walk looks only there, which costs the same for `* * 1 1 *` as for `0 0 1 1 *`.
+ */
+function longestFollowed(
+  calendar: Calendar,
+  zone: Zone,
+  yearMs: number,
+): { readonly longestMs: number; readonly endMs: number | null } {
   let firing = nextFiring(calendar, zone, yearMs - 1)
-  if (firing === null) return null
-  let longestMs = gapWithinDay(calendar) * 1_000
-  for (let gaps = 0; firing !== null && gaps < GAPS_MAX; gaps++) {
+  let longestMs = firing === null ? 0 : gapWithinDay(calendar) * 1_000
+  for (let gaps = 0; firing !== null && gaps < GAPS_FOLLOWED_MAX; gaps++) {
     const { endMs, offsetMs } = segmentAt(zone, firing)
     const midnightMs = (Math.floor((firing + offsetMs) / DAY_MS) + 1) * DAY_MS - offsetMs
     const lastBefore = previousFiring(calendar, zone, Math.min(midnightMs, endMs)) ?? firing
     firing = nextFiring(calendar, zone, lastBefore)
     if (firing !== null) longestMs = Math.max(longestMs, firing - lastBefore)
   }
-  return longestMs === 0 ? null : longestMs
+  return { longestMs, endMs: firing }
+}
+
+/** Among the gaps in which the clocks change. */
+function longestAtChange(calendar: Calendar, zone: Zone, { fromMs, readUntilMs }: Rest): number {
+  let longestMs = 0
+  let { endMs } = segmentAt(zone, fromMs)
+  while (endMs < readUntilMs) {
+    const { startMs, shiftMs, endMs: nextMs } = segmentAt(zone, endMs)
+    if (shiftMs !== 0) longestMs = Math.max(longestMs, gapAround(calendar, zone, startMs))
+    endMs = nextMs
+  }
+  return longestMs
+}
+
+/** A longer one than is known, if there is one, among those that are longer by their dates. */
+function longestByDate(calendar: Calendar, zone: Zone, rest: Rest & { readonly longestMs: number }): number {
+  const dayMs = (calendar.lastSecondOfDay - calendar.firstSecondOfDay) * 1_000
+  let { longestMs } = rest
+  let longestDays = 0
+  let day = dayAtOrAfter(calendar, Math.floor(rest.fromMs / DAY_MS))
+  for (let days = 0; days < DAYS_MAX; days++) {
+    const nextDay = dayAtOrAfter(calendar, day + 1)
+    if (nextDay * DAY_MS >= CRON_HORIZON_MS) break
+    // Where the clocks go forward it is shorter than by its dates, and so another of as many days may be longer.
+    const isLooked = nextDay - day > longestDays || day * DAY_MS < rest.readUntilMs
+    if (isLooked && (nextDay - day) * DAY_MS - dayMs > longestMs) {
+      longestMs = Math.max(longestMs, gapAround(calendar, zone, midnightMs(zone, day + 1)))
+    }
+    longestDays = Math.max(longestDays, nextDay - day)
+    day = nextDay
+  }
+  return longestMs
+}
+
+/** The time between the last firing before an instant and the one that follows it. */
+function gapAround(calendar: Calendar, zone: Zone, atMs: number): number {
+  const before = previousFiring(calendar, zone, atMs)
+  const after = before === null ? null : nextFiring(calendar, zone, before)
+  return before === null || after === null ? 0 : after - before
+}
+
+/** When a day begins on the wall. On a day on which it begins twice or never it is an instant nearby. */
+function midnightMs(zone: Zone, day: number): number {
+  const guessMs = day * DAY_MS - segmentAt(zone, day * DAY_MS).offsetMs
+  return day * DAY_MS - segmentAt(zone, guessMs).offsetMs
 }
 
 /** The longest gap in seconds between two firings of one day; 0 when there is only one. */

@@ -34,7 +34,8 @@ export function matchAtOrBefore(calendar: Calendar, localMs: number): number {
   return dayAtOrBefore(calendar, today - 1) * DAY_MS + calendar.lastSecondOfDay * 1_000
 }
 
-function dayAtOrAfter(calendar: Calendar, day: number): number {
+/** The first matching day at or after one, in days since 1970; Infinity when the calendar has none left. */
+export function dayAtOrAfter(calendar: Calendar, day: number): number {
   let month = monthOf(day)
   let rest = matchingDays(calendar, month) & (-1 << (day - startOf(month)))
   while (rest === 0) {

@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts'
 import { CronError, quoted } from './cron-error.ts'
 import { nearest } from './nearest.ts'
 
@@ -12,14 +13,14 @@ const IANA_THREE_LETTERS = new Set(['UTC', 'GMT', 'UCT', 'EST', 'MST', 'HST', 'C
 const IANA_COUNTRIES = new Set(['PRC', 'ROC', 'ROK'])
 const TYPING_MISTAKES_MAX = 4
 
+/** As many as there are names, and as many again in other letters. */
+const FORMATS_MAX = 1_024
+
+/** To make one takes as long as to ask it a hundred times. */
+const formats = new BoundedMap<Intl.DateTimeFormat>(FORMATS_MAX)
+
 export function isKnownZone(name: string): boolean {
-  try {
-    resolveZone(name)
-    return true
-  } catch (error) {
-    if (error instanceof CronError) return false
-    throw error
-  }
+  return judged(name).fault === undefined
 }
 
 /**
@@ -28,16 +29,8 @@ export function isKnownZone(name: string): boolean {
  * runtimes accept it and older ones do not, and IST or CST each name several zones.
  */
 export function resolveZone(name: string): ZoneName {
-  if (typeof name !== 'string') throw refused(String(name), 'a zone is text', 'Write an IANA name such as Europe/Paris')
-  if (name === '') throw refused(name, 'it is empty', 'Write an IANA name such as Europe/Paris, or UTC')
-  const offset = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(name)
-  if (offset) throw refused(name, 'it is an offset, not a zone', zoneOfOffset(offset))
-  const canonical = canonicalName(name)
-  if (canonical === undefined) throw refused(name, 'no zone of that name is known', likeliest(name))
-  const letters = name.toUpperCase()
-  if (/^[A-Z]{3}$/.test(letters) && !IANA_THREE_LETTERS.has(letters) && !IANA_COUNTRIES.has(letters)) {
-    throw refused(name, 'an abbreviation can mean several zones', `Write the full name, for instance ${canonical}`)
-  }
+  const { canonical, fault } = judged(name)
+  if (fault !== undefined) throw new CronError(String(name), { field: 'zone', position: 0, ...fault() })
   const spelledAlike = canonical.toLowerCase() === name.toLowerCase()
   return {
     name: spelledAlike ? canonical : name,
@@ -45,9 +38,46 @@ export function resolveZone(name: string): ZoneName {
   }
 }
 
+/** Writes instants with the offset of a zone behind them; throws a RangeError for a zone that the runtime does not know. */
+export function zoneFormat(name: string): Intl.DateTimeFormat {
+  const known = formats.get(name)
+  if (known) return known
+  // Any field will do, and no other is written as fast; without one there would be three.
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: name, second: 'numeric', timeZoneName: 'longOffset' })
+  formats.set(name, format)
+  return format
+}
+
+interface Fault {
+  readonly reason: string
+  readonly suggestion: string
+}
+
+type Judged =
+  | { readonly canonical: string; readonly fault?: undefined }
+  /** What would be right is looked for among all zones, and only where somebody is told. */
+  | { readonly canonical?: undefined; readonly fault: () => Fault }
+
+function judged(name: string): Judged {
+  const refused = (reason: string, suggestion: () => string) => ({
+    fault: () => ({ reason, suggestion: suggestion() }),
+  })
+  if (typeof name !== 'string') return refused('a zone is text', () => 'Write an IANA name such as Europe/Paris')
+  if (name === '') return refused('it is empty', () => 'Write an IANA name such as Europe/Paris, or UTC')
+  const offset = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(name)
+  if (offset) return refused('it is an offset, not a zone', () => zoneOfOffset(offset))
+  const canonical = canonicalName(name)
+  if (canonical === undefined) return refused('no zone of that name is known', () => likeliest(name))
+  const letters = name.toUpperCase()
+  if (/^[A-Z]{3}$/.test(letters) && !IANA_THREE_LETTERS.has(letters) && !IANA_COUNTRIES.has(letters)) {
+    return refused('an abbreviation can mean several zones', () => `Write the full name, for instance ${canonical}`)
+  }
+  return { canonical }
+}
+
 function canonicalName(name: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+    return zoneFormat(name).resolvedOptions().timeZone
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -63,18 +93,28 @@ function zoneOfOffset([, sign, hours, minutes]: RegExpExecArray): string {
   return `Write the zone's IANA name, or ${fixed} (its sign is reversed) for that offset all year`
 }
 
+/** All zones, and the same by the last part of their names. */
+interface KnownZones {
+  readonly names: readonly string[]
+  readonly cities: ReadonlyMap<string, string>
+}
+
+let knownZones: KnownZones | null = null
+
+function allZones(): KnownZones {
+  if (knownZones !== null) return knownZones
+  const names = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  knownZones = { names, cities: new Map(names.map((name) => [name.slice(name.lastIndexOf('/') + 1), name])) }
+  return knownZones
+}
+
 function likeliest(name: string): string {
-  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const wanted = name.trim().replaceAll(/\s+/g, '_')
   if (wanted.toLowerCase() === 'z') return 'Write UTC'
-  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]))
+  const { names, cities } = allZones()
   const city = wanted.slice(wanted.lastIndexOf('/') + 1)
   const editsMax = Math.min(TYPING_MISTAKES_MAX, Math.ceil(wanted.length / 3))
   const nearestCity = nearest(city, [...cities.keys()], Math.min(editsMax, Math.ceil(city.length / 3)))
-  const zone = nearest(wanted, zones, editsMax) ?? (nearestCity === undefined ? undefined : cities.get(nearestCity))
+  const zone = nearest(wanted, names, editsMax) ?? (nearestCity === undefined ? undefined : cities.get(nearestCity))
   return zone === undefined ? 'Write an IANA name such as Europe/Paris, or UTC' : `Did you mean ${quoted(zone)}?`
-}
-
-function refused(name: string, reason: string, suggestion: string): CronError {
-  return new CronError(name, { field: 'zone', position: 0, reason, suggestion })
 }

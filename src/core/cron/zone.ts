@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts'
-import { resolveZone } from './zone-name.ts'
+import { resolveZone, type ZoneName, zoneFormat } from './zone-name.ts'
 
-/** A stretch of time in which a zone keeps one offset. Blocks of the table cut it, so neighbours may have equal offsets. */
+/** A stretch of time in which a zone keeps one offset, cut where it has not been asked for yet. */
 export interface Segment {
   readonly startMs: number
   readonly endMs: number
@@ -16,20 +16,26 @@ export interface Segment {
 /** A zone with the part of its offsets that has been asked for so far. */
 export interface Zone {
   readonly name: string
-  readonly blocks: Segment[][]
+  /** In their order, with holes where nothing was read. */
+  readonly segments: Segment[]
   readonly offsetAt: (instantMs: number) => number
   recent: Segment
 }
 
-const DAY_MS = 86_400_000
+const SECOND_MS = 1_000
+const QUARTER_MS = 900 * SECOND_MS
+const DAY_MS = 86_400 * SECOND_MS
 /** No zone has changed its offset twice within five days since 1970. */
 const PROBE_MS = 5 * DAY_MS
-/** A block is what one question reads at most: 80 probes, and some twenty more for each change it finds. */
-const BLOCK_MS = 80 * PROBE_MS
 /** Longer than any overlap, so that a block knows whether it begins inside one. */
 const LOOKBACK_MS = 2 * DAY_MS
-/** From 1970 to 2250. Other instants are asked for so seldom, if ever, that they are read anew. */
-const BLOCKS_KEPT = 256
+/**
+ * A block is what one question reads at most: seven probes, and ten more for each change it finds. A longer one would make
+ * the first question about a zone dear, and one request may ask it about every zone there is.
+ */
+const BLOCK_MS = 6 * PROBE_MS - LOOKBACK_MS
+/** The whole time up to the horizon, in a zone that changes its clocks twice a year. */
+const SEGMENTS_MAX = 512
 const ZONES_MAX = 1_024
 
 const zones = new BoundedMap<Zone>(ZONES_MAX)
@@ -39,14 +45,15 @@ export function zoneOf(name: string): Zone {
   const known = zones.get(name)
   if (known) return known
   const resolved = resolveZone(name)
-  const zone: Zone = {
-    name: resolved.name,
-    blocks: [],
-    offsetAt: resolved.isUtc ? () => 0 : offsetReader(name),
-    recent: resolved.isUtc ? segment(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 0) : segment(0, 0, 0),
-  }
+  // However many ways there are to write its letters, a zone is read once.
+  const zone = resolved.name === name ? newZone(resolved, offsetReader(resolved)) : zoneOf(resolved.name)
   zones.set(name, zone)
   return zone
+}
+
+export function newZone({ name, isUtc }: ZoneName, offsetAt: Zone['offsetAt']): Zone {
+  const recent = isUtc ? segment(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 0) : segment(0, 0, 0)
+  return { name, segments: [], offsetAt, recent }
 }
 
 /** What the wall clock of a zone is ahead of UTC at an instant. */
@@ -63,18 +70,41 @@ export function segmentAt(zone: Zone, instantMs: number): Segment {
 }
 
 function locate(zone: Zone, instantMs: number): Segment {
-  const index = Math.floor(instantMs / BLOCK_MS)
-  let block = zone.blocks[index]
-  if (!block) {
-    block = readBlock(zone, index * BLOCK_MS, (index + 1) * BLOCK_MS)
-    if (index >= 0 && index < BLOCKS_KEPT) zone.blocks[index] = block
+  const place = placeOf(zone, instantMs)
+  const known = zone.segments[place - 1]
+  if (known !== undefined && instantMs < known.endMs) return known
+  const startMs = Math.floor(instantMs / BLOCK_MS) * BLOCK_MS
+  keep(zone, place, readBlock(zone, startMs, startMs + BLOCK_MS))
+  return zone.segments[placeOf(zone, instantMs) - 1] as Segment
+}
+
+/** How many of the segments begin at an instant or before it. */
+function placeOf({ segments }: Zone, instantMs: number): number {
+  let low = 0
+  let high = segments.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((segments[middle] as Segment).startMs <= instantMs) low = middle + 1
+    else high = middle
   }
-  for (const candidate of block) if (instantMs < candidate.endMs) return candidate
-  throw new RangeError(`${instantMs} is not an instant`)
+  return low
+}
+
+/** Puts a block where it belongs, in one piece with its neighbours where nothing changes between them. */
+function keep({ segments }: Zone, place: number, block: readonly Segment[]): void {
+  if (segments.length > SEGMENTS_MAX) segments.length = 0
+  const first = Math.max(0, Math.min(place, segments.length) - 1)
+  const joined: Segment[] = []
+  for (const next of [...segments.slice(first, place), ...block, ...segments.slice(place, place + 1)]) {
+    const last = joined.at(-1)
+    if (last?.endMs === next.startMs && next.shiftMs === 0) joined.splice(-1, 1, until(last, next.endMs))
+    else joined.push(next)
+  }
+  segments.splice(first, place + 1 - first, ...joined)
 }
 
 function readBlock(zone: Zone, fromMs: number, untilMs: number): Segment[] {
-  const block: Segment[] = []
+  const closed: Segment[] = []
   let offsetMs = zone.offsetAt(fromMs - LOOKBACK_MS)
   let open = segment(fromMs, untilMs, offsetMs)
   for (let at = fromMs - LOOKBACK_MS; at < untilMs; at += PROBE_MS) {
@@ -83,7 +113,7 @@ function readBlock(zone: Zone, fromMs: number, untilMs: number): Segment[] {
     if (probed === offsetMs) continue
     const changeMs = changeBetween(zone, at, probeMs, offsetMs)
     if (changeMs >= untilMs) break
-    if (changeMs > fromMs) block.push({ ...open, endMs: changeMs })
+    if (changeMs > fromMs) closed.push(until(open, changeMs))
     const startMs = Math.max(changeMs, fromMs)
     const shiftMs = probed - offsetMs
     open = {
@@ -95,20 +125,41 @@ function readBlock(zone: Zone, fromMs: number, untilMs: number): Segment[] {
     }
     offsetMs = probed
   }
-  block.push(open)
-  return block
+  return [...closed, open]
 }
 
-/** The first instant after `lowMs` with another offset than `offsetMs`; offsets change on whole seconds. */
+/**
+ * The first instant after `lowMs` with another offset than `offsetMs`. Offsets change on whole seconds, and nearly all of them on a
+ * quarter of an hour, which takes half as many questions to find.
+ */
 function changeBetween(zone: Zone, lowMs: number, highMs: number, offsetMs: number): number {
-  let low = Math.floor(lowMs / 1_000)
-  let high = Math.ceil(highMs / 1_000)
+  const quarterMs = halved(zone, { lowMs, highMs, offsetMs, stepMs: QUARTER_MS })
+  if (zone.offsetAt(quarterMs - SECOND_MS) === offsetMs) return quarterMs
+  return halved(zone, { lowMs: quarterMs - QUARTER_MS, highMs: quarterMs, offsetMs, stepMs: SECOND_MS })
+}
+
+interface Halving {
+  readonly lowMs: number
+  readonly highMs: number
+  readonly offsetMs: number
+  readonly stepMs: number
+}
+
+/** The first whole step after `lowMs`, and no later than `highMs`, at which the offset is another. */
+function halved(zone: Zone, { lowMs, highMs, offsetMs, stepMs }: Halving): number {
+  let low = Math.floor(lowMs / stepMs)
+  let high = Math.ceil(highMs / stepMs)
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
-    if (zone.offsetAt(middle * 1_000) === offsetMs) low = middle
+    if (zone.offsetAt(middle * stepMs) === offsetMs) low = middle
     else high = middle
   }
-  return high * 1_000
+  return high * stepMs
+}
+
+/** Field by field, because a copy by spreading is slower to read in all that follows. */
+function until({ startMs, offsetMs, shiftMs, freshFromMs }: Segment, endMs: number): Segment {
+  return { startMs, endMs, offsetMs, shiftMs, freshFromMs }
 }
 
 function segment(startMs: number, endMs: number, offsetMs: number): Segment {
@@ -116,13 +167,19 @@ function segment(startMs: number, endMs: number, offsetMs: number): Segment {
 }
 
 /** Reads offsets from the runtime's zone data, which spells them `GMT`, `GMT+05:30` or `GMT-00:44:30`. */
-function offsetReader(name: string): (instantMs: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
-  return (instantMs) => {
-    const parts = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(instantMs))
+function offsetReader({ name, isUtc }: ZoneName): Zone['offsetAt'] {
+  if (isUtc) return () => 0
+  const format = zoneFormat(name)
+  let [lastText, lastMs] = ['', 0]
+  return function offsetAt(instantMs) {
+    const text = format.format(instantMs)
+    if (text === lastText) return lastMs
+    const parts = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text)
     if (!parts) throw new Error(`The runtime gives no offset for the zone ${name} at ${instantMs}`)
     const [, sign, hours = 0, minutes = 0, seconds = 0] = parts
-    const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000
-    return sign === '-' ? -offsetMs : offsetMs
+    const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND_MS
+    lastText = text
+    lastMs = sign === '-' ? -offsetMs : offsetMs
+    return lastMs
   }
 }

@@ -9,7 +9,7 @@ import type { OperationContext } from '../context.ts'
 import { name as nameForm, queueName, scheduleName } from '../fields.ts'
 import { type Reading, read } from '../input.ts'
 import { type Scope, scopes } from '../operation.ts'
-import type { Problem } from '../problem.ts'
+import { type Problem, problemsMax } from '../problem.ts'
 import { policyFaults, policyInput, readPolicy } from '../queue/policy-input.ts'
 import { scheduleShape } from '../schedule/input.ts'
 import { readSchedule } from '../schedule/read.ts'
@@ -53,19 +53,41 @@ export interface ReadDocument {
 
 type Sections = Pick<ConfigDocument, 'queues' | 'schedules' | 'tokens'>
 
-/** Reads all parts of a file, and tells everything that is wrong with any of them by its place in the file. */
+/** Reads all parts of a file, and tells what is wrong with any of them by its place in the file. */
 export async function readDocument(context: OperationContext, parts: Sections): Promise<ReadDocument> {
   const problems: Problem[] = (['queues', 'schedules', 'tokens'] as const).flatMap((part) => tooMany(part, parts[part]))
   // They would keep everybody else waiting while they are read, let alone written.
   if (problems.length > 0) return { queues: [], schedules: [], tokens: [], problems }
-  const queues = entriesOf(parts.queues).map(([name, given]) => queueOf(context, name, given, problems))
   const now = await context.store.look(clockNow)
-  const schedules: ScheduleSpec[] = []
-  for (const [name, given] of entriesOf(parts.schedules)) {
-    schedules.push(await scheduleOf(context, { name, given, now, problems }))
-  }
-  const tokens = entriesOf(parts.tokens).map(([name, given]) => ({ name, scope: scopeOf(name, given, problems) }))
+  const queues = await readEach('queues', { parts, problems }, (name, given) => queueOf(context, name, given, problems))
+  const schedules = await readEach('schedules', { parts, problems }, (name, given) =>
+    scheduleOf(context, { name, given, now, problems }),
+  )
+  const tokens = await readEach('tokens', { parts, problems }, (name, given) => ({
+    name,
+    scope: scopeOf(name, given, problems),
+  }))
   return { queues, schedules, tokens, problems }
+}
+
+/** Reads the entries of a part until there is as much to tell as a refusal holds: what follows would be read for nobody. */
+async function readEach<Read>(
+  part: keyof Sections,
+  { parts, problems }: { readonly parts: Sections; readonly problems: Problem[] },
+  readOne: (name: string, given: unknown) => Read | Promise<Read>,
+): Promise<Read[]> {
+  const read: Read[] = []
+  const entries = entriesOf(parts[part])
+  for (const [name, given] of entries) {
+    if (problems.length >= problemsMax) {
+      const problem = `has ${entries.length - read.length} that were not read`
+      // Behind a hundred others nobody would be told.
+      problems.unshift({ field: part, problem, expected: 'what is wrong before them mended first' })
+      break
+    }
+    read.push(await readOne(name, given))
+  }
+  return read
 }
 
 const entriesMax = 1_000
@@ -88,8 +110,14 @@ function placed(part: string, name: string, problems: readonly Problem[]): Probl
   }))
 }
 
-function nameProblems(part: string, name: string, form: z.ZodType): Problem[] {
-  const { problems } = read(z.strictObject({ name: form }), { name }, 'a name')
+const nameForms = {
+  queues: z.strictObject({ name: queueName }),
+  schedules: z.strictObject({ name: scheduleName }),
+  tokens: z.strictObject({ name: nameForm }),
+}
+
+function nameProblems(part: keyof typeof nameForms, name: string): Problem[] {
+  const { problems } = read(nameForms[part], { name }, 'a name')
   return problems.map(({ problem, expected }) => ({ field: part, problem: `has a name that ${problem}`, expected }))
 }
 
@@ -102,7 +130,7 @@ function queueOf(context: OperationContext, name: string, given: unknown, proble
   const reading = readEntry(policyForm, given, 'a policy')
   const read = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
   const { patch, notify } = read
-  problems.push(...nameProblems('queues', name, queueName))
+  problems.push(...nameProblems('queues', name))
   problems.push(...placed('queues', name, policyFaults(read, defaultPolicy, reading.given)))
   return { name, policy: patch, ...(notify !== undefined && { notify: withoutNulls(notify) as Notify }) }
 }
@@ -126,7 +154,7 @@ async function scheduleOf(context: OperationContext, { name, given, now, problem
   const zone = before?.timing.cron === undefined ? context.zone : before.timing.zone
   const reading = { given: { ...form.given, name }, value: { ...form.value, name }, problems: form.problems }
   const spec = readSchedule(reading, { folder: context.folder, zone })
-  const own = nameProblems('schedules', name, scheduleName)
+  const own = nameProblems('schedules', name)
   problems.push(...own)
   const rest = problemsOf(spec, { now, before }).filter(({ field }) => field !== 'name' || own.length === 0)
   problems.push(...placed('schedules', name, rest))
@@ -135,7 +163,7 @@ async function scheduleOf(context: OperationContext, { name, given, now, problem
 
 /** `ci: operate`, or `ci: { scope: operate }`. */
 function scopeOf(name: string, given: unknown, problems: Problem[]): Scope {
-  problems.push(...nameProblems('tokens', name, nameForm))
+  problems.push(...nameProblems('tokens', name))
   const scope = typeof given === 'object' && given !== null ? (given as { readonly scope?: unknown }).scope : given
   const known = scopes.find((word) => word === scope)
   const others = typeof given === 'object' && given !== null ? Object.keys(given).filter((key) => key !== 'scope') : []

@@ -97,6 +97,13 @@ describe('law 9: a wildcard hour', () => {
     ])
   })
 
+  it('law 9: fires again when the wall goes back over its last time of the year', () => {
+    const calendar = cron('30 */23 24 10 *', 'Asia/Beirut')
+    expect(calendar.next(Date.parse('2026-10-24T20:45Z'))).toBe(Date.parse('2026-10-24T21:30Z'))
+    expect(calendar.next(Date.parse('2026-10-24T21:30Z'))).toBe(Date.parse('2027-10-23T21:30Z'))
+    expect(calendar.previous(Date.parse('2026-10-24T21:30Z'))).toBe(Date.parse('2026-10-24T20:30Z'))
+  })
+
   it('law 9: has nothing on a day that the zone skipped', () => {
     expect(firings('0 * 30 12 *', 'Pacific/Apia', '2011-12-28T00:00Z', '2012-01-02T00:00Z')).toEqual([])
     expect(firings('0 * 30 12 *', 'Pacific/Apia', '2011-01-01T00:00Z', '2012-12-31T00:00Z')).toHaveLength(24)

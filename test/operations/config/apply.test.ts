@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { workOf } from '../../config/work.ts'
 import { atDesk, problemsIn, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
@@ -87,6 +88,31 @@ describe('config apply', () => {
     expect(await problemsIn(config.apply({ source: 'ops', schedules: many }))).toMatchObject([
       { field: 'schedules', problem: 'has 1001 of them' },
     ])
+  })
+
+  it('is read until there is as much to tell as a refusal holds, and what follows is counted', async () => {
+    const wrong = { cron: '0 2 29 2 *', zone: 'Pacific/Chatham', max: '1h', target: { handler: 'report' } }
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`s${index}`, wrong]))
+    const input = { source: 'ops', schedules: many, tokens: { ci: 'root' } } as unknown as Parameters<
+      typeof config.apply
+    >[0]
+    let problems: Awaited<ReturnType<typeof problemsIn>> = []
+    const work = await workOf(async () => {
+      problems = await problemsIn(config.apply(input))
+    })
+    expect(problems.slice(0, 3)).toMatchObject([
+      { field: 'tokens', problem: 'has 1 that were not read' },
+      { field: 'schedules', problem: 'has 900 that were not read', expected: 'what is wrong before them mended first' },
+      { field: 'schedules.s0.max' },
+    ])
+    expect(work.of('longestGapMs')).toBeLessThanOrEqual(200)
+  })
+
+  it('makes the form of a name once, and not for each', async () => {
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`q${index}`, {}]))
+    const formsFor = async (count: number) =>
+      (await workOf(() => config.apply({ source: 'ops', queues: many(count) }))).of('strictObject')
+    expect(await formsFor(50)).toBe(await formsFor(10))
   })
 
   it('of a source that is missing says what would be right', async () => {
