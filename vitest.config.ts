@@ -11,6 +11,7 @@ const apart = [
   'test/core/clock.test.ts',
   'test/doors/cli/wrong-inputs.test.ts',
   'test/operations/worker.test.ts',
+  'test/parts/sample.test.ts',
   'test/store/cancel.test.ts',
   'test/store/open.test.ts',
   'test/store/postgres/plans.test.ts',
@@ -28,6 +29,7 @@ const shared = [
   'library',
   'targets',
   'testing',
+  'parts',
   'config',
 ]
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { nouns } from '../dist/operations/table.js'
+import { nouns } from '../dist/table.js'
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
 
@@ -18,7 +18,7 @@ const aliases = {
 }
 
 const opening = `import type { z } from 'zod';
-import type { nouns } from './operations/table.js';
+import type { nouns } from './table.js';
 import type { TargetInput, HandlerTarget } from './operations/target-input.js';
 import type { handledPayload } from './library/handlers.js';
 type Nouns = typeof nouns;
@@ -39,12 +39,10 @@ rewrite('client/client.d.ts', '../verbs.js')
 /** Has the class use the interfaces in place of the computed types. A file that was rewritten before is rewritten anew. */
 function rewrite(file, from) {
   const text = readFileSync(`${dist}/${file}`, 'utf8')
-  const named = Object.entries(nouns).reduce((all, [noun, { plural, says }]) => {
-    const field = new RegExp(`(?:^ */\\*\\* .*\\n)?^( *)readonly ${plural}: .*;$`, 'm')
-    return all.replace(field, (_, indent) => {
-      return `${comment(says, indent)}${indent}readonly ${plural}: import("${from}").${nameOf(noun)}Verbs;`
-    })
-  }, text)
+  const named = text.replace(
+    /^import \{ type NounVerbs \} from '[^']+';$/m,
+    `import { type NounVerbs } from '${from}';`,
+  )
   const aliased = Object.entries(aliases).reduce((all, [name, meant]) => aliasedIn(all, name, meant, from), named)
   if (aliased !== text) writeFileSync(`${dist}/${file}`, aliased)
 }
@@ -75,7 +73,11 @@ function page() {
     const methods = verbs.map((one) => `${comment(one.operation.says, '  ')}  ${methodOf(one)}\n`)
     return `${verbs.map(typesOf).join('')}${comment(says)}export interface ${nameOf(noun)}Verbs {\n${methods.join('')}}\n`
   })
-  return `${opening}${sections.join('\n')}`
+  const properties = Object.entries(nouns).map(
+    ([noun, { plural, says }]) => `${comment(says, '  ')}  readonly ${plural}: ${nameOf(noun)}Verbs;\n`,
+  )
+  const all = `${comment('The verbs of every noun.')}export interface NounVerbs {\n${properties.join('')}}\n`
+  return `${opening}${sections.join('\n')}\n${all}`
 }
 
 /** The interfaces of what a verb takes and answers. */

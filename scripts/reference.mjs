@@ -7,7 +7,7 @@ import { errorCodes, errorsOfAll } from '../dist/operations/error-codes.js'
 import { jsonSchemaOf } from '../dist/operations/json-schema.js'
 import { noteOf } from '../dist/operations/note.js'
 import { commandOf } from '../dist/operations/operation.js'
-import { nouns, operations } from '../dist/operations/table.js'
+import { nouns, operations } from '../dist/table.js'
 import { cliPage } from './cli-page.mjs'
 import { operationsPage } from './reference-page.mjs'
 

@@ -1,4 +1,6 @@
 import type { Dials } from '../src/core/clock.ts'
+import { migrations } from '../src/open-store.ts'
+import { parts } from '../src/parts.ts'
 import { migrate } from '../src/store/migrate.ts'
 import type { Store } from '../src/store/port.ts'
 import { SqlStore } from '../src/store/sql-store.ts'
@@ -32,7 +34,7 @@ export class Ground {
   static async lay(): Promise<Ground> {
     const handle = openHandle(':memory:')
     configure(handle, 'memory:')
-    await migrate(new SqliteDatabase(handle, 'memory:', { now: () => 0, monotonic: () => 0 }))
+    await migrate(new SqliteDatabase(handle, 'memory:', { now: () => 0, monotonic: () => 0 }), migrations)
     return new Ground(handle, (clock) => new BrittleDatabase(handle, 'memory:', clock))
   }
 
@@ -44,7 +46,7 @@ export class Ground {
     this.handle.exec('commit')
     this.changes.forget()
     this.database.breakNext(null)
-    return new SqlStore(this.database, { ns: namespaceId, namespace: 'default', defaultMaxConcurrent: 3 })
+    return new SqlStore(this.database, { ns: namespaceId, namespace: 'default', defaultMaxConcurrent: 3, parts })
   }
 
   close(): void {

@@ -16,7 +16,8 @@ import { type Listener, Listeners } from './library/listeners.ts'
 import { logEvents, loggerOf } from './library/log.ts'
 import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
 import { closeOnSignals } from './library/signals.ts'
-import { bind, type Verbs } from './operations/bind.ts'
+import { openStore } from './open-store.ts'
+import { bind } from './operations/bind.ts'
 import type { OperationContext } from './operations/context.ts'
 import { durationFields, durationOf } from './operations/duration-input.ts'
 import { name } from './operations/fields.ts'
@@ -25,13 +26,12 @@ import { noted } from './operations/note.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { refuse } from './operations/problem.ts'
 import { Waits } from './operations/run/waits.ts'
-import { nouns } from './operations/table.ts'
 import type { Behind, HandlerOptions, Served, ServeOptions } from './serving.ts'
-import { openStore } from './store/open.ts'
 import type { Store } from './store/port.ts'
 import { nextInstants } from './store/reads/next-instants.ts'
 import { workAhead } from './store/reads/queue.ts'
 import { isProvenDead, ownIdentity } from './store/workers/process-identity.ts'
+import { bindNouns, type NounVerbs } from './table.ts'
 import { commandExecutor } from './targets/command/execute.ts'
 import type { Handler } from './targets/handler/run.ts'
 import { type HttpExecutor, httpExecutor } from './targets/http/executor.ts'
@@ -53,8 +53,6 @@ export type { Problem } from './operations/problem.ts'
 export type { PolicyInput } from './operations/queue/policy-input.ts'
 export type { QueueWritten } from './operations/queue/queue.ts'
 export type { QueueCreated } from './operations/queue-created.ts'
-export type { RoutineInput } from './operations/routine/input.ts'
-export type { EventTaken, Routine, RoutineEvent } from './operations/routine/view.ts'
 export type { EnqueuedItem, EnqueuedRun, EnqueueInput } from './operations/run/enqueue.ts'
 export type { RunInput } from './operations/run/input.ts'
 export type { Kept, Run, RunLine, RunList, RunResult } from './operations/run/view.ts'
@@ -68,6 +66,8 @@ export type { ScheduleWritten } from './operations/schedule/write.ts'
 export type { Check, CheckName, Diagnosis, Finding } from './operations/store/output.ts'
 export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
 export type { Worker } from './operations/worker.ts'
+export type { RoutineInput } from './parts/routines/operations/input.ts'
+export type { EventTaken, Routine, RoutineEvent } from './parts/routines/operations/view.ts'
 export type { HandlerOptions, Served, ServeOptions } from './serving.ts'
 export type { CommandTarget } from './targets/command/input.ts'
 export { RunFailure, type RunFailureOptions } from './targets/handler/failure.ts'
@@ -118,17 +118,12 @@ interface Parts {
   readonly opening: Opening
 }
 
+/** The verbs of every noun, as the table and the parts have them. */
+export interface Belfry extends NounVerbs {}
+
 /** A store that is open in this process, and the worker that this process may become. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every verb that the interface declares.
 export class Belfry {
-  readonly schedules: Verbs<typeof nouns.schedule.operations>
-  readonly runs: Verbs<typeof nouns.run.operations>
-  readonly queues: Verbs<typeof nouns.queue.operations>
-  readonly routines: Verbs<typeof nouns.routine.operations>
-  readonly sched: Verbs<typeof nouns.sched.operations>
-  readonly workers: Verbs<typeof nouns.worker.operations>
-  readonly tokens: Verbs<typeof nouns.token.operations>
-  readonly config: Verbs<typeof nouns.config.operations>
-  readonly store: Verbs<typeof nouns.store.operations>
   readonly #store: Store
   readonly #injected: Clock | undefined
   readonly #found: string | null
@@ -179,15 +174,10 @@ export class Belfry {
       this.#refuseClosed()
       return context
     }
-    this.schedules = bind(nouns.schedule.operations, open)
-    this.runs = bind(nouns.run.operations, open)
-    this.queues = bind(nouns.queue.operations, open)
-    this.routines = bind(nouns.routine.operations, open)
-    this.sched = bind(nouns.sched.operations, open)
-    this.workers = bind(nouns.worker.operations, open)
-    this.tokens = bind(nouns.token.operations, open)
-    this.config = bind(nouns.config.operations, open)
-    this.store = bind(nouns.store.operations, open)
+    Object.assign(
+      this,
+      bindNouns((operations) => bind(operations, open)),
+    )
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)

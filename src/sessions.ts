@@ -16,9 +16,9 @@ import { Events } from './engine/events.ts'
 import { fileOf, refuseUnmarkedStore } from './guarding.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
+import { openStore } from './open-store.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
-import { openStore } from './store/open.ts'
 import { giveMark } from './store/sqlite/mark.ts'
 
 /** A second connection to PostgreSQL takes longer to make than all that a command reads. */

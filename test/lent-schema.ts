@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { schemaVersion } from '../src/store/migrations/all.ts'
+import { schemaVersion } from '../src/open-store.ts'
 import { postgresUrl } from './postgres.ts'
 
 /**

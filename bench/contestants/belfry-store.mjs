@@ -1,6 +1,6 @@
 import { setQueue } from '../../dist/store/queues/set-queue.js'
 import { registerWorker } from '../../dist/store/workers/worker.js'
-import { openStore } from '../../dist/store/open.js'
+import { openStore } from '../../dist/open-store.js'
 import { ceiling, payload, taskName } from '../work.mjs'
 
 export const actor = { name: 'bench', door: 'bench' }

@@ -5,7 +5,9 @@ export const databases: readonly Mutant[] = [
   {
     id: 'newer-schema-accepted',
     hazard: 'An old program writes into a schema that it misreads.',
-    edits: [['migrate.ts apply', 'if (found > schemaVersion) throw newerSchema(place, found)', '']],
+    edits: [
+      ['migrate.ts apply', 'if (found > migrations.length) throw newerSchema(place, found, migrations.length)', ''],
+    ],
     suites: ['test/store/migrate.test.ts'],
   },
   {

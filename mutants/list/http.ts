@@ -80,11 +80,11 @@ export const http: readonly Mutant[] = [
     hazard: 'Each forged delivery of a flood is read to its last byte before it is counted.',
     edits: [
       [
-        'Hooks.#taken',
+        'Webhooks.#taken',
         'waitMs === 0 ? bytesOf(request) : bytesOf(request, smallOnly(waitMs))',
         'waitMs < 0 ? bytesOf(request, smallOnly(waitMs)) : bytesOf(request)',
       ],
     ],
-    suites: ['test/doors/http/hooks-flood.test.ts'],
+    suites: ['test/parts/routines/webhooks-flood.test.ts'],
   },
 ]

@@ -4,8 +4,8 @@ const crontab = 'test/operations/import/crontab.test.ts'
 const imported = 'test/operations/import/import.test.ts'
 const client = 'test/client/client.test.ts'
 const server = 'test/doors/cli/server.test.ts'
-const hooks = 'test/doors/http/hooks.test.ts'
-const signature = 'test/doors/http/webhook-signature.test.ts'
+const hooks = 'test/parts/routines/webhooks.test.ts'
+const signature = 'test/parts/routines/webhook-signature.test.ts'
 
 /** What comes in from elsewhere: files of other schedulers, answers of servers, and what strangers send. */
 export const imports: readonly Mutant[] = [
@@ -88,7 +88,7 @@ export const imports: readonly Mutant[] = [
   {
     id: 'unsigned-body-is-read',
     hazard: 'A stranger who signs nothing has a megabyte read and hashed for each request.',
-    edits: [['Hooks.#taken', 'if (!isSigned(headers)) throw', 'if (isSigned === null) throw']],
+    edits: [['Webhooks.#taken', 'if (!isSigned(headers)) throw', 'if (isSigned === null) throw']],
     suites: [hooks],
   },
   {

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import type { Mutant } from '../mutant.ts'
 
-const store = 'test/store/routine.test.ts'
-const hooks = 'test/doors/http/hooks.test.ts'
-const signature = 'test/doors/http/webhook-signature.test.ts'
-const agents = 'test/doors/mcp/routines.test.ts'
+const store = 'test/parts/routines/store.test.ts'
+const hooks = 'test/parts/routines/webhooks.test.ts'
+const signature = 'test/parts/routines/webhook-signature.test.ts'
+const agents = 'test/parts/routines/mcp.test.ts'
 const matcher = 'test/core/matcher.test.ts'
 
 /** Events from outside: who is believed, what is made of them, and that it is made once. */
@@ -21,7 +21,7 @@ export const routines: readonly Mutant[] = [
       'On PostgreSQL two deliveries of one routine are judged beside each other, and one of them fails or makes a second run.',
     edits: [
       [
-        'store/routine.ts lockNamed',
+        'write-routine.ts lockNamed',
         'where ns = $1 and name = $2 and deleted_at is null for no key update',
         'where ns = $1 and name = $2 and deleted_at is null',
       ],
@@ -57,7 +57,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'unsigned-delivery-is-taken',
     hazard: 'Anybody who knows the name of a routine can make it do its work.',
-    edits: [['Hooks.#taken', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
+    edits: [['Webhooks.#taken', 'if (!isGenuine({ headers', 'if (isGenuine === null && !isGenuine({ headers']],
     suites: [hooks],
   },
   {
@@ -102,7 +102,7 @@ export const routines: readonly Mutant[] = [
     hazard: 'A stranger is told the name of a secret that is missing.',
     edits: [
       [
-        'Hooks.#keyOf',
+        'Webhooks.#keyOf',
         "      throw new BelfryError('unavailable', 'The signature cannot be judged now.', { hint: 'Send it again later.' })",
         '      throw error',
       ],
@@ -124,7 +124,7 @@ export const routines: readonly Mutant[] = [
   {
     id: 'events-are-kept-for-ever',
     hazard: 'What came in is never removed, and fills the disk.',
-    edits: [['prune/leftovers.ts sweeps', '  sweepRoutineEvents,\n', '']],
+    edits: [['routines/part.ts routines', '[sweepRoutineEvents, sweepRoutines]', '[sweepRoutines]']],
     suites: [store],
   },
 ]

@@ -9,9 +9,9 @@ import { read } from '../operations/input.ts'
 import { instantOf } from '../operations/instant.ts'
 import { type AnyOperation, subjectOf } from '../operations/operation.ts'
 import { quoted, refusal, refuse } from '../operations/problem.ts'
-import { type Route, routeOf } from '../operations/route.ts'
-import { nouns } from '../operations/table.ts'
 import { waitMsMax } from '../operations/wait-input.ts'
+import { type Route, routeOf } from '../routes.ts'
+import { bindNouns, type NounVerbs } from '../table.ts'
 
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:4747`, with its base path if it has one. */
@@ -45,35 +45,25 @@ interface Asking {
   readonly signal: AbortSignal
 }
 
+/** The verbs of every noun, as the table and the parts have them. */
+export interface BelfryClient extends NounVerbs {}
+
 /**
  * The verbs of a server, with the face of the library: the same names, inputs, answers and errors. What only a caller in
  * the same process can give has no place here, and is refused.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every verb that the interface declares.
 export class BelfryClient {
-  readonly schedules: Verbs<typeof nouns.schedule.operations>
-  readonly runs: Verbs<typeof nouns.run.operations>
-  readonly queues: Verbs<typeof nouns.queue.operations>
-  readonly routines: Verbs<typeof nouns.routine.operations>
-  readonly sched: Verbs<typeof nouns.sched.operations>
-  readonly workers: Verbs<typeof nouns.worker.operations>
-  readonly tokens: Verbs<typeof nouns.token.operations>
-  readonly config: Verbs<typeof nouns.config.operations>
-  readonly store: Verbs<typeof nouns.store.operations>
   readonly #options: ClientOptions
   readonly #base: string
 
   constructor(options: ClientOptions) {
     this.#options = options
     this.#base = options.url.replace(/\/+$/, '')
-    this.schedules = this.#bound(nouns.schedule.operations)
-    this.runs = this.#bound(nouns.run.operations)
-    this.queues = this.#bound(nouns.queue.operations)
-    this.routines = this.#bound(nouns.routine.operations)
-    this.sched = this.#bound(nouns.sched.operations)
-    this.workers = this.#bound(nouns.worker.operations)
-    this.tokens = this.#bound(nouns.token.operations)
-    this.config = this.#bound(nouns.config.operations)
-    this.store = this.#bound(nouns.store.operations)
+    Object.assign(
+      this,
+      bindNouns((operations) => this.#bound(operations)),
+    )
   }
 
   /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */

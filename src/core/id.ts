@@ -3,14 +3,14 @@
  * the digits (`r-2ya` is run 1234 in base 36). The leading count makes the order of the texts the order of the numbers,
  * so that every layer and both databases rank runs alike.
  */
-export type IdKind = 'run' | 'schedule' | 'worker' | 'token' | 'routine' | 'event'
+export type IdKind = keyof typeof letters | { readonly letter: string }
 
-const letters: Record<IdKind, string> = { run: 'r', schedule: 's', worker: 'w', token: 't', routine: 'o', event: 'e' }
+const letters = { run: 'r', schedule: 's', worker: 'w', token: 't' } as const
 const digitsMax = Number.MAX_SAFE_INTEGER.toString(36).length
 
 export function formatId(kind: IdKind, value: number): string {
   const digits = value.toString(36)
-  return `${letters[kind]}-${digits.length.toString(36)}${digits}`
+  return `${typeof kind === 'string' ? letters[kind] : kind.letter}-${digits.length.toString(36)}${digits}`
 }
 
 /** The number behind an id, or `null` for all that is not an id of that kind in its one canonical spelling. */

@@ -1,16 +1,14 @@
 import { BelfryError } from '../core/error.ts'
 import { listQueues } from '../store/reads/queue.ts'
-import { findRoutine, listRoutines } from '../store/reads/routine.ts'
 import { findRun } from '../store/reads/run.ts'
 import { findSchedule, listSchedules } from '../store/reads/schedule.ts'
-import type { RoutineView } from '../store/routine-steps.ts'
 import type { RunView, ScheduleView } from '../store/view.ts'
 import type { OperationContext } from './context.ts'
 import { nearest } from './nearest.ts'
 import { quoted } from './problem.ts'
 
 /** As many names as are looked through for the one that was meant. */
-const namesMax = 1_000
+export const namesMax = 1_000
 
 /** The schedule that has this name now, or of a deleted one the id; a name that nobody has is refused. */
 export async function presentSchedule(context: OperationContext, name: string): Promise<ScheduleView> {
@@ -31,16 +29,6 @@ export async function throwAbsentQueue({ store }: OperationContext, name: string
   throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
 }
 
-/** The routine that has this name now; a name that nobody has is refused. */
-export async function presentRoutine(context: OperationContext, name: string): Promise<RoutineView> {
-  return (await context.store.look(findRoutine, name)) ?? (await throwAbsentRoutine(context, name))
-}
-
-export async function throwAbsentRoutine({ store }: OperationContext, name: string): Promise<never> {
-  const known = (await store.look(listRoutines, { limit: namesMax })).map((routine) => routine.name)
-  throw absent('routine', name, known, 'List those that exist with `belfry routine list`.')
-}
-
 /** The run that has this id; one that is not, or not any more, is refused. */
 export async function presentRun({ store }: OperationContext, id: string): Promise<RunView> {
   const found = await store.look(findRun, id)
@@ -55,7 +43,8 @@ export function absentRun(id: string): BelfryError {
   })
 }
 
-function absent(noun: string, name: string, known: readonly string[], otherwise: string): BelfryError {
+/** Nothing has this name: told with the nearest that something has. */
+export function absent(noun: string, name: string, known: readonly string[], otherwise: string): BelfryError {
   const meant = nearest(name, known)
   return new BelfryError('not-found', `There is no ${noun} ${quoted(name)}.`, {
     hint: meant === undefined ? otherwise : `Did you mean ${quoted(meant)}?`,

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Actor, Store } from '../store/port.ts'
 import type { Scope } from './operation.ts'
+import type { RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 
 /** What every verb works on, and for whom. */
@@ -16,6 +17,8 @@ export interface OperationContext {
   /** The ceiling that the queue `default` is created with. */
   readonly defaultMaxConcurrent: number
   readonly waits: Waits
+  /** Where runs may come from, by the sources that parts give them. */
+  readonly origins: Readonly<Record<string, RunOrigin>>
   /** What whoever asks may do, where that is limited; whoever has the store itself may do anything. */
   readonly scope?: Scope
   /** Random bytes as hex, for what must not be guessed; tests hand in their own. */

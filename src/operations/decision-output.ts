@@ -20,7 +20,11 @@ const sources = [
 
 export const source = outputOf<Source>()(z.enum(sources).describe('What decided over the instant.'))
 export const runSource = outputOf<RunSource>()(
-  z.enum([...sources, 'enqueued', 'run-now', 'backfill', 'routine', 'retry', 'notice']).describe('What it comes from.'),
+  z
+    .string()
+    .describe(
+      `What it comes from: ${[...sources, 'enqueued', 'run-now', 'backfill', 'retry', 'notice'].join(', ')}, or a source of a part.`,
+    ),
 )
 
 const intervalHint = z.strictObject({

@@ -8,7 +8,7 @@ import { type Reading, read } from './input.ts'
 import { type Problem, refuse } from './problem.ts'
 
 /** What a verb is about. The library has a property for each, named by its plural. */
-export type Noun = 'schedule' | 'run' | 'queue' | 'routine' | 'sched' | 'worker' | 'token' | 'config' | 'store'
+export type Noun = string
 
 /** What a call does: looks, changes something, or ends something that does not come back by itself. */
 export type Effect = 'read' | 'write' | 'destructive'

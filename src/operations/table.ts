@@ -1,7 +1,6 @@
 import { configOperations } from './config/config.ts'
-import type { AnyOperation, Noun } from './operation.ts'
+import type { AnyOperation } from './operation.ts'
 import { queueOperations } from './queue/queue.ts'
-import { routineOperations } from './routine/routine.ts'
 import { runOperations } from './run/run.ts'
 import { schedOperations } from './sched/sched.ts'
 import { scheduleOperations } from './schedule/schedule.ts'
@@ -9,8 +8,8 @@ import { storeOperations } from './store/store.ts'
 import { tokenOperations } from './token/token.ts'
 import { workerOperations } from './worker.ts'
 
-/** Every noun with its verbs. */
-export const nouns = {
+/** The nouns of the kernel with their verbs; parts bring others. */
+export const kernelNouns = {
   schedule: {
     says: 'An intention: what is to happen, and when.',
     plural: 'schedules',
@@ -25,11 +24,6 @@ export const nouns = {
     says: 'A lane of runs with one policy.',
     plural: 'queues',
     operations: queueOperations,
-  },
-  routine: {
-    says: 'What is done when an event comes in: a schedule is fired, or a run enqueued.',
-    plural: 'routines',
-    operations: routineOperations,
   },
   sched: {
     says: 'What outside hosts do: programs that are no workers, and lease work through a door.',
@@ -56,16 +50,12 @@ export const nouns = {
     plural: 'store',
     operations: storeOperations,
   },
-} as const satisfies Readonly<Record<Noun, NounEntry>>
+} as const satisfies Readonly<Record<string, NounEntry>>
 
-interface NounEntry {
+/** A noun with its verbs. */
+export interface NounEntry {
   readonly says: string
   /** The property of the library. */
   readonly plural: string
   readonly operations: Readonly<Record<string, AnyOperation>>
 }
-
-/** The table of verbs, from which every door is derived. */
-export const operations: readonly AnyOperation[] = Object.values(nouns).flatMap((noun): AnyOperation[] =>
-  Object.values(noun.operations),
-)

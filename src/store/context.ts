@@ -1,3 +1,5 @@
+import type { StorePart } from './part.ts'
+
 /** What every verb knows of the store it serves. */
 export interface StoreContext {
   readonly ns: number
@@ -11,4 +13,6 @@ export interface StoreContext {
   readonly policies: Map<string, string> | null
   /** The step takes part in a caller's own transaction, which may stay open for long and must hold nobody up. */
   readonly isLent?: boolean
+  /** The parts of this program. */
+  readonly parts: readonly StorePart[]
 }

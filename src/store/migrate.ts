@@ -1,6 +1,5 @@
 import { BelfryError } from '../core/error.ts'
 import type { Database } from './database.ts'
-import { migrations, schemaVersion } from './migrations/all.ts'
 import { type Dialect, type Migration, spelled } from './migrations/migration.ts'
 import { all, both, clockNow, dialects, one, type Step } from './statement.ts'
 
@@ -31,10 +30,10 @@ const recordVersion = both(
  * Brings the schema up to this program's version in one transaction: whoever is killed half-way leaves the old schema,
  * and of several who start at once one does the work while the others wait for it.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
   // Nearly always it has been, and whoever sees that takes no lock and writes nothing.
-  if ((await database.read(versionFound)) === schemaVersion) return
-  await database.write(() => apply(database))
+  if ((await database.read(versionFound)) === migrations.length) return
+  await database.write(() => apply(database, migrations))
 }
 
 export async function hasTables(database: Database): Promise<boolean> {
@@ -46,12 +45,12 @@ function* versionFound(): Step<number> {
   return ((yield* one(findVersion))?.version ?? 0) as number
 }
 
-function* apply({ dialect, place }: Database): Step<void> {
+function* apply({ dialect, place }: Database, migrations: readonly Migration[]): Step<void> {
   yield* one(lockMigrations)
   yield* one(createSchema)
   yield* one(createTable)
   const found = ((yield* one(findVersion))?.version ?? 0) as number
-  if (found > schemaVersion) throw newerSchema(place, found)
+  if (found > migrations.length) throw newerSchema(place, found, migrations.length)
   const now = yield* clockNow()
   for (const migration of migrations.slice(found)) yield* applyOne(migration, dialect, now)
 }
@@ -63,10 +62,10 @@ function* applyOne({ version, name, statements }: Migration, dialect: Dialect, n
   yield* one(recordVersion, version, name, now)
 }
 
-function newerSchema(place: string, found: number): BelfryError {
+function newerSchema(place: string, found: number, known: number): BelfryError {
   return new BelfryError(
     'unavailable',
-    `${place} has schema version ${found}; this Belfry knows versions up to ${schemaVersion} and would misread it.`,
-    { hint: 'Start the newer Belfry that wrote it, or open another store.', details: { found, known: schemaVersion } },
+    `${place} has schema version ${found}; this Belfry knows versions up to ${known} and would misread it.`,
+    { hint: 'Start the newer Belfry that wrote it, or open another store.', details: { found, known } },
   )
 }

@@ -4,6 +4,8 @@ import { shownStoreUrl } from '../core/store-url.ts'
 import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import { hasTables, migrate } from './migrate.ts'
+import { migrationsOf } from './migrations/all.ts'
+import type { StorePart } from './part.ts'
 import type { Store } from './port.ts'
 import { SqlStore } from './sql-store.ts'
 import { openSqliteFile, openSqliteMemory } from './sqlite/open.ts'
@@ -24,11 +26,16 @@ export interface OpenOptions {
   readonly mustExist?: boolean
 }
 
+/** What the program that opens it brings along. */
+export interface OpenSettings extends OpenOptions {
+  readonly parts: readonly StorePart[]
+}
+
 /**
  * Opens the store that a URL names: `sqlite:PATH`, `memory:`, or `postgres://…`. When it answers, the schema is that of
  * this program and everything that could lose work has been checked.
  */
-export async function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
+export async function openStore(url: string, { parts, ...options }: OpenSettings): Promise<Store> {
   const namespace = checkText(options.namespace ?? 'default', 'namespace', nameLengthMax)
   const defaultMaxConcurrent = checkInteger(options.defaultMaxConcurrent ?? 5, 'defaultMaxConcurrent', 1, 1_000_000)
   const database = await openDatabase(url, {
@@ -40,9 +47,9 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
   try {
     const { mustExist = false } = options
     if (mustExist) await refuseAbsent(database)
-    await migrate(database)
+    await migrate(database, migrationsOf(parts))
     const ns = (await knownNamespace(database, namespace)) ?? (await newNamespace(database, namespace, mustExist))
-    return new SqlStore(database, { ns, namespace, defaultMaxConcurrent })
+    return new SqlStore(database, { ns, namespace, defaultMaxConcurrent, parts })
   } catch (error) {
     await database.close()
     throw error

@@ -198,7 +198,10 @@ export interface HeldLease extends LeaseName {
   readonly leasedAt: number
 }
 
-export type RunSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'routine' | 'retry' | 'notice'
+export type RunSource = KernelSource | (string & {})
+
+/** Where a run may come from without any part. */
+export type KernelSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'retry' | 'notice'
 
 export type Renewal =
   | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })

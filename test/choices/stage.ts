@@ -12,7 +12,7 @@ import {
   type OpenOptions,
   type ScheduleInput,
 } from '../../src/index.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/open-store.ts'
 import type { Store } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { drain } from '../../src/testing/drain.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts'
-import { type OpenOptions, openStore } from '../../src/store/open.ts'
+import { type OpenOptions, openStore } from '../../src/open-store.ts'
 import type { Lease, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpDoor } from '../../src/doors/http/app.ts'
-import { routes } from '../../src/operations/route.ts'
+import { routes } from '../../src/routes.ts'
 import type { Desk } from '../operations/desk.ts'
 import { tokenFor } from './all-doors.ts'
 import { desksOf, sizes, strange } from './fuzzing.ts'

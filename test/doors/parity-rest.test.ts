@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nouns } from '../../src/operations/table.ts'
+import { nouns } from '../../src/table.ts'
 import { areAlike } from './parity.ts'
 
 areAlike('routine', 'sched', 'worker', 'token', 'config', 'store')

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { AnyOperation, Noun } from '../../src/operations/operation.ts'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/table.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { Desk } from '../operations/desk.ts'
 import { about, type Known, stages, type VerbName } from '../operations/stages.ts'

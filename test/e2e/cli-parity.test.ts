@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/table.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Shell } from './belfry-process.ts'
 import { hostSteps, missing, type Step, steps, workedSteps } from './parity-steps.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/open-store.ts'
 import { findRun } from '../../src/store/reads/run.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { TestClock } from '../../src/testing/clock.ts'

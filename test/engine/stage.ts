@@ -8,7 +8,7 @@ import { type Coroner, Engine, type EngineSettings } from '../../src/engine/engi
 import { type EngineEvents, type EventName, Events } from '../../src/engine/events.ts'
 import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Signal, SignalName } from '../../src/engine/signals.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/open-store.ts'
 import type { Actor, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import type { Attempt, Ended, Execute } from '../../src/targets/executor.ts'

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/open-store.ts'
 import { findRun } from '../../src/store/reads/run.ts'
 import { listWorkers } from '../../src/store/reads/worker.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'

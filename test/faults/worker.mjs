@@ -10,8 +10,10 @@ import { systemClock } from '../../dist/core/clock.js'
 import { isPassing } from '../../dist/core/error.js'
 import { Engine } from '../../dist/engine/engine.js'
 import { Events } from '../../dist/engine/events.js'
-import { openStore } from '../../dist/store/open.js'
+
+import { openStore } from '../../dist/open-store.js'
 import { isProvenDead, ownIdentity } from '../../dist/store/workers/process-identity.js'
+
 import { handlerExecutor } from '../../dist/targets/handler/executor.js'
 import { endLeftovers } from '../../dist/targets/leftovers.js'
 import { Random } from './random.mjs'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openInput } from '../../src/library/options.ts'
-import { nouns, operations } from '../../src/operations/table.ts'
+import { nouns, operations } from '../../src/table.ts'
 import { scratchFolder } from '../scratch.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -174,12 +174,11 @@ describe('the types tell', () => {
   })
 
   it('what each noun of the library and of the client is', () => {
-    for (const file of ['index.d.ts', 'client/client.d.ts']) {
-      for (const { says, plural } of Object.values(nouns)) {
-        expect(declared(file)).toMatch(
-          new RegExp(`/\\*\\* ${says.replace(/[.*+?()]/g, '\\$&')} \\*/\\n +readonly ${plural}: import`),
-        )
-      }
-    }
+    const members = membersOf(declared('verbs.d.ts'), 'NounVerbs')
+    expect([...members]).toEqual(Object.values(nouns).map(({ plural, says }) => [plural, says]))
+    expect(declared('index.d.ts')).toMatch(/import \{ type NounVerbs \} from '\.\/verbs\.js'/)
+    expect(declared('index.d.ts')).toContain('export interface Belfry extends NounVerbs')
+    expect(declared('client/client.d.ts')).toMatch(/import \{ type NounVerbs \} from '\.\.\/verbs\.js'/)
+    expect(declared('client/client.d.ts')).toContain('export interface BelfryClient extends NounVerbs')
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { promptSpread } from '../../src/core/spread.ts'
-import { operations } from '../../src/operations/table.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'
+import { operations } from '../../src/table.ts'
 import { Desk, keptTo, verbsAt } from './desk.ts'
 import { about, ended, leased, parked, ready, stages, type VerbName } from './stages.ts'
 

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import { BelfryError, type ErrorCode } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
+import { openStore } from '../../src/open-store.ts'
 import { bind } from '../../src/operations/bind.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { errorsOfAll } from '../../src/operations/error-codes.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
 import type { Problem } from '../../src/operations/problem.ts'
 import { Waits } from '../../src/operations/run/waits.ts'
-import { nouns } from '../../src/operations/table.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/worker.ts'
+import { nouns, origins } from '../../src/table.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -37,6 +37,7 @@ export class Desk {
       folder: '/srv/app',
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
+      origins,
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { jsonSchemaOf } from '../../src/operations/json-schema.ts'
 import { noted } from '../../src/operations/note.ts'
-import { nouns, operations } from '../../src/operations/table.ts'
+import { nouns, operations } from '../../src/table.ts'
 
 describe('the JSON Schema', () => {
   it.each(operations.map((operation) => [`${operation.noun} ${operation.verb}`, operation] as const))(

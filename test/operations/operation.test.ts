@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { type AnyOperation, everyDoor, operation, scopeOf } from '../../src/operations/operation.ts'
-import { nouns } from '../../src/operations/table.ts'
+import { nouns } from '../../src/table.ts'
 import { problemsIn } from './desk.ts'
 
 const context = {} as OperationContext

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AnyOperation } from '../../src/operations/operation.ts'
-import { nouns } from '../../src/operations/table.ts'
 import { registerWorker } from '../../src/store/workers/worker.ts'
+import { nouns } from '../../src/table.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Desk, errorOf, keptTo, problemsIn, verbsAt } from './desk.ts'

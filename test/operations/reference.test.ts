@@ -4,7 +4,7 @@ import { operationsPage } from '../../scripts/reference-page.mjs'
 import { errorCodes, errorsOfAll } from '../../src/operations/error-codes.ts'
 import { jsonSchemaOf } from '../../src/operations/json-schema.ts'
 import { noteOf } from '../../src/operations/note.ts'
-import { nouns, operations } from '../../src/operations/table.ts'
+import { nouns, operations } from '../../src/table.ts'
 
 const page = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')
 

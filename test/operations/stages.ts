@@ -1,6 +1,6 @@
-import type { nouns } from '../../src/operations/table.ts'
 import { noteConfigFault } from '../../src/store/config-fault.ts'
 import { registerWorker } from '../../src/store/workers/worker.ts'
+import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
 
 type Nouns = typeof nouns

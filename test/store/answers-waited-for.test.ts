@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { migrations } from '../../src/open-store.ts'
 import { settle } from '../../src/store/leases/settle.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
@@ -23,7 +24,7 @@ function* waitingFor<Result>(step: Step<Result>, waited: string[]): Step<Result>
 test('an occurrence is fired, and ends, without a wait for the answer to any plain write', async () => {
   const clock = { now: startAt }
   const database = await openSqliteMemory({ now: () => clock.now, monotonic: () => clock.now })
-  await migrate(database)
+  await migrate(database, migrations)
   const scene = new Scene(database, clock)
   await scene.begin()
   const timing = { cron: '* * * * *', zone: 'UTC' }

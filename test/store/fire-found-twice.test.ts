@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { parts } from '../../src/parts.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import type { Request, Row, Step } from '../../src/store/statement.ts'
@@ -27,7 +28,7 @@ onEachStore('a schedule that was moved while it was looked for', (stage) => {
     const everyOther = { timing: { cron: '*/2 * * * *', zone: 'UTC' }, missed: 'skip' } as const
     for (const name of ['a', 'b', 'c', 'd']) await stage().put({ name, ...everyOther })
     stage().to(startAt + 5.5 * minute)
-    const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 50, policies: null }
+    const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 50, parts, policies: null }
     await databaseOf(stage().store).write(() => foundTwice(fireDue(context, { limit: 4 })))
     for (const name of ['a', 'b', 'c', 'd']) {
       const rows = await stage().ledger(name)

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
+import { migrations } from '../../src/open-store.ts'
 import { applyConfig } from '../../src/store/apply-config.ts'
 import type { Database } from '../../src/store/database.ts'
 import { lease } from '../../src/store/leases/lease.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const source = { now: () => clock.now, monotonic: () => clock.now }
   const options = { schema: 'belfry', connectionsMax: 4, allowNonDurable: true, clock: source }
   database = await openPostgres(server.url, options)
-  await migrate(database)
+  await migrate(database, migrations)
   first = new pg.Client({
     connectionString: server.url,
     types: { getTypeParser: (oid, format) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) },

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pause, systemClock } from '../../src/core/clock.ts'
+import { migrations, openStore, schemaVersion } from '../../src/open-store.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { ground } from '../../src/store/migrations/0001-ground.ts'
-import { migrations, schemaVersion } from '../../src/store/migrations/all.ts'
 import { spelled } from '../../src/store/migrations/migration.ts'
-import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'
@@ -114,7 +113,7 @@ describe.each([
       await sql(`insert into belfry.schedule (id, ns, name, spec, version, queue_id, hints, anchor_at, grid_anchor_at,
         created_at, updated_at) values (${id}, 1, '${told}', '{', 1, 1, '{}', ${anchor}, ${grid}, 1000, 9999)`)
     }
-    await migrate(database)
+    await migrate(database, migrations)
     expect(await sql('select name, timed_at from belfry.schedule order by id')).toEqual(
       known.map(({ told, timed }) => ({ name: told, timed_at: timed })),
     )

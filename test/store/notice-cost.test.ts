@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatId } from '../../src/core/id.ts'
+import { migrations } from '../../src/open-store.ts'
+import { parts } from '../../src/parts.ts'
 import type { StoreContext } from '../../src/store/context.ts'
 import { settle } from '../../src/store/leases/settle.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -68,11 +70,11 @@ onEachDatabase('what notices cost', (scene) => {
 describe('a look at what is overdue, and at what was told', () => {
   it('goes by an index to the few that matter, however much was ever told', async () => {
     const database = openSqliteMemory({ now: () => startAt, monotonic: () => startAt })
-    await migrate(database)
+    await migrate(database, migrations)
     await database.write(() =>
       all(both('ns', `insert into belfry.namespace (id, name, created_at) values (1, 'default', 0)`)),
     )
-    const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 5 } as StoreContext
+    const context = { ns: 1, namespace: 'default', defaultMaxConcurrent: 5, parts } as unknown as StoreContext
     const statements: Statement[] = []
     await database.write(() => watched(noticeOverdue(context, { limit: 10 }), [], statements))
     await database.write(() => watched(listNotices(context, { limit: 10 }), [], statements))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { migrations } from '../../src/open-store.ts'
 import { lease } from '../../src/store/leases/lease.ts'
 import { settle } from '../../src/store/leases/settle.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -85,7 +86,7 @@ describe.each([
 ] as const)('a step is one transaction on %s, whatever it does:', (_name, open) => {
   beforeEach(async () => {
     const database = await open()
-    await migrate(database)
+    await migrate(database, migrations)
     scene = new Scene(database, clock)
     await scene.begin()
   })

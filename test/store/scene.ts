@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import { formatId, parseId } from '../../src/core/id.ts'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Outcome } from '../../src/core/verdict.ts'
+import { migrations } from '../../src/open-store.ts'
+import { parts } from '../../src/parts.ts'
 import { hashOf } from '../../src/store/check.ts'
 import type { StoreContext } from '../../src/store/context.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -44,7 +46,7 @@ const insertLive = both('test live', 'insert into belfry.schedule_run (ns, sched
 export class Scene {
   readonly #database: Database
   readonly clock: { now: number }
-  context: StoreContext = { ns: 0, namespace: '', defaultMaxConcurrent: 5, policies: new Map() }
+  context: StoreContext = { ns: 0, namespace: '', defaultMaxConcurrent: 5, parts, policies: new Map() }
   readonly #knowsQueues: boolean
   #claims = 0
 
@@ -65,7 +67,7 @@ export class Scene {
       yield* one(insertNamespace, id, `test ${id}`, startAt)
       return id
     })
-    this.context = { ns, namespace: `test ${ns}`, defaultMaxConcurrent: 5, policies: new Map() }
+    this.context = { ns, namespace: `test ${ns}`, defaultMaxConcurrent: 5, parts, policies: new Map() }
   }
 
   async write<Result>(verb: (context: StoreContext) => Step<Result>): Promise<Result> {
@@ -206,7 +208,7 @@ function onDatabases(kinds: readonly Kind[], title: string, tell: (scene: () => 
     beforeAll(async () => {
       const options = { schema: `${kind} ${title}`, connectionsMax: 8, allowNonDurable: true, clock: source }
       database = kind === 'memory' ? openSqliteMemory(source) : await openPostgres(postgresUrl(), options)
-      await migrate(database)
+      await migrate(database, migrations)
     })
     afterAll(() => database.close())
     beforeEach(async () => {

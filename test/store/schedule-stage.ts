@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, inject } from 'vitest'
 import type { ScheduleSpec } from '../../src/core/schedule.ts'
 import type { Outcome } from '../../src/core/verdict.ts'
+import { migrations } from '../../src/open-store.ts'
+import { parts } from '../../src/parts.ts'
 import { hashOf } from '../../src/store/check.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -39,7 +41,7 @@ export class Stage {
 
   constructor(database: Database, ns: number, clock: { now: number }) {
     this.#database = database
-    this.store = new SqlStore(database, { ns, namespace: 'default', defaultMaxConcurrent: 50 })
+    this.store = new SqlStore(database, { ns, namespace: 'default', defaultMaxConcurrent: 50, parts })
     this.clock = clock
   }
 
@@ -139,7 +141,7 @@ export function onEachStore(title: string, tell: (stage: () => Stage, kind: Stor
       if (kind === 'postgres') schema = lendSchema()
       const options = { clock, schema, connectionsMax: 4, allowNonDurable: true }
       const database = kind === 'memory' ? openSqliteMemory(clock) : await openPostgres(inject('postgresUrl'), options)
-      await migrate(database)
+      await migrate(database, migrations)
       await database.write(() => one(insertNamespace))
       stage = new Stage(database, 1, time)
     })

@@ -18,6 +18,8 @@ const storePort = [
 /** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
 const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
 const everything = ['']
+/** What the kernel and the parts make together. */
+const table = ['table.ts', 'routes.ts', 'parts-face.ts']
 
 /** What each layer may import besides itself: folders of src, or single files where only a face is public. */
 const directions: Readonly<Record<string, readonly string[]>> = {
@@ -35,12 +37,28 @@ const directions: Readonly<Record<string, readonly string[]>> = {
     'engine/events.ts',
     ...targetInputs,
   ],
-  library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/'],
+  library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/', ...table],
   trust: ['core/'],
   config: ['core/', 'operations/', 'trust/'],
-  doors: ['core/', 'store/view.ts', 'store/health.ts', 'operations/', 'config/', 'trust/', 'engine/events.ts'],
-  client: ['core/', 'operations/'],
+  doors: [
+    'core/',
+    'store/view.ts',
+    'store/health.ts',
+    'operations/',
+    'config/',
+    'trust/',
+    'engine/events.ts',
+    ...table,
+  ],
+  client: ['core/', 'operations/', ...table],
   testing: ['core/', 'store/'],
+  parts: ['core/', 'store/', 'engine/', 'targets/', 'operations/', 'doors/', 'part.ts'],
+  'part.ts': ['store/part.ts', 'operations/part.ts', 'doors/'],
+  'parts.ts': ['parts/', 'part.ts'],
+  'parts-face.ts': ['parts.ts', 'part.ts', 'doors/'],
+  'table.ts': ['parts.ts', 'part.ts', 'operations/'],
+  'routes.ts': ['table.ts', 'operations/'],
+  'open-store.ts': ['parts.ts', 'store/'],
   'core.ts': ['core/'],
   'testing.ts': ['testing/'],
   'client.ts': ['client/', 'core/'],
@@ -94,6 +112,14 @@ function breach(source: Source, specifier: string, packages: ReadonlySet<string>
     const target = new URL(specifier, `file:///${path}`).pathname.slice(1)
     const inside = /^src\/(.+)$/.exec(target)?.[1]
     if (inside === undefined) return `imports ${target}, which is outside src`
+    const part = /^parts\/[^/]+\//.exec(inside)?.[0]
+    if (part !== undefined && layer === 'parts' && !path.startsWith(`src/${part}`)) {
+      return `imports ${inside}, which is another part`
+    }
+    // The library names the types of parts, and nothing else of them.
+    if (part !== undefined && !['parts', 'parts.ts', 'index.ts'].includes(layer)) {
+      return `imports ${inside}; only parts.ts knows the parts`
+    }
     const isAsked = inside.startsWith('store/') && askers.includes(layer) && isOnlyAskedFor(source, specifier)
     const isAllowed = isAsked || inside.startsWith(`${layer}/`) || allowed.some((start) => inside.startsWith(start))
     return isAllowed ? undefined : `imports ${inside}, but ${layer} may import only ${allowed.join(', ') || 'itself'}`
@@ -137,6 +163,9 @@ export const importDirections: Rule = {
       says: [/store\/lease\.ts/],
     },
     { files: { 'src/doors/cli/a.ts': `import '../../store/port.ts'` }, says: [/store\/port\.ts/] },
+    { files: { 'src/doors/cli/a.ts': `import '../../parts/a/b.ts'` }, says: [/only parts\.ts knows/] },
+    { files: { 'src/cli.ts': `import './parts/a/b.ts'` }, says: [/only parts\.ts knows/] },
+    { files: { 'src/parts/a/b.ts': `import '../c/d.ts'\nimport '../a/e.ts'` }, says: [/another part/] },
     {
       files: { 'src/engine/a.ts': `import { take } from '../store/b.ts'\nstore.do(take, 1)\ntake(context)` },
       says: [/store\/b\.ts/],

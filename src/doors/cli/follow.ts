@@ -1,6 +1,6 @@
 import { pause } from '../../core/clock.ts'
 import { exitOk } from '../../operations/error-codes.ts'
-import { nouns } from '../../operations/table.ts'
+import { nouns } from '../../table.ts'
 import type { Reader } from './reader.ts'
 import { asPutOut } from './tell.ts'
 import type { Session, World } from './world.ts'

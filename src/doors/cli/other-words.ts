@@ -1,3 +1,5 @@
+import { otherWords } from '../../parts-face.ts'
+
 /** Words that other tools have for what is called otherwise here: whoever types them knows what he wants. */
 
 const ofSchedules = ['list', 'create', 'show', 'pause', 'resume', 'delete', 'next', 'history', 'update', 'put', 'hint']
@@ -36,10 +38,6 @@ const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cron: 'schedule',
     queues: 'queue list',
     workers: 'worker list',
-    routines: 'routine list',
-    webhook: 'routine',
-    webhooks: 'routine list',
-    hook: 'routine',
   },
   'belfry schedule': {
     add: 'create',
@@ -91,23 +89,6 @@ const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     policy: 'set',
     stop: 'pause',
   },
-  'belfry routine': {
-    add: 'create',
-    new: 'create',
-    ls: 'list',
-    rm: 'delete',
-    remove: 'delete',
-    get: 'show',
-    describe: 'show',
-    trigger: 'fire',
-    run: 'fire',
-    history: 'events',
-    log: 'events',
-    pause: 'disable',
-    stop: 'disable',
-    resume: 'enable',
-    start: 'enable',
-  },
   'belfry worker': { ls: 'list' },
 }
 
@@ -150,7 +131,9 @@ const flags: Readonly<Record<string, string>> = {
 }
 
 export function commandMeant(named: string, path: string): string | undefined {
-  return Object.hasOwn(commands[path] ?? {}, named) ? commands[path]?.[named] : undefined
+  if (Object.hasOwn(commands[path] ?? {}, named)) return commands[path]?.[named]
+  const words = `${path} ${named}`.replace(/^belfry /, '')
+  return Object.hasOwn(otherWords, words) ? otherWords[words] : undefined
 }
 
 /** What this command calls it; where it has no such flag, only what belongs to another one. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Problem } from '../../operations/problem.ts'
-import { nouns, operations } from '../../operations/table.ts'
+import { nouns, operations } from '../../table.ts'
 import { commandLine } from './command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
 import { finished, finishLater } from './finished.ts'
@@ -229,9 +229,7 @@ function addManners(command: Command, operation: AnyOperation, actions: Actions)
 
 /** What is hard to get back is asked about. A run that is cancelled was named by an id that nobody types by mistake. */
 export function asksFirst({ effect, noun, verb }: AnyOperation): boolean {
-  return (
-    effect === 'destructive' && (noun === 'schedule' || noun === 'routine' || (noun === 'queue' && verb === 'delete'))
-  )
+  return effect === 'destructive' && (noun === 'schedule' || verb === 'delete')
 }
 
 export function isFollowable({ noun, verb }: AnyOperation): boolean {

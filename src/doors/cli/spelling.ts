@@ -1,6 +1,6 @@
 import { commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
-import { operations } from '../../operations/table.ts'
+import { operations } from '../../table.ts'
 
 /** What was typed to name a store, or a server. */
 export interface Naming {

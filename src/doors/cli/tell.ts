@@ -52,7 +52,9 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const sheet = { now, zone, paint: paintOf(isColoured(stdout, env)), spell: speller(told, world) }
   const text = isPastEnd(told)
     ? 'None.'
-    : [render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join('\n')
+    : [await render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join(
+        '\n',
+      )
   stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
   if (isRehearsal || tellsItself.has(operation.verb)) return
   const saysPlace = operation.effect !== 'read' && !text.includes(place)

@@ -4,16 +4,18 @@ import type { Events } from '../../engine/events.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { subjectOf } from '../../operations/operation.ts'
-import { type Method, type Route, routes } from '../../operations/route.ts'
 import { refusalOf } from '../../operations/unread.ts'
+import { loadRoutes, signedPaths } from '../../parts-face.ts'
+import { type Method, type Route, routes } from '../../routes.ts'
 import { Around } from './around.ts'
 import { besides } from './beside.ts'
 import { etagOf } from './etag.ts'
 import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
 import { HeldRequests } from './held-requests.ts'
-import { Hooks } from './hooks.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
 import { inputOf } from './read-request.ts'
+
+const partRoutes = await loadRoutes()
 
 export interface HttpDoorOptions extends Omit<GateOptions, 'store' | 'clock'> {
   readonly context: OperationContext
@@ -34,7 +36,6 @@ export class HttpDoor {
   readonly #gate: Gate
   readonly #app: Hono
   readonly #around: Around
-  readonly #hooks: Hooks
   readonly #basePath: string
   readonly #waiting = new HeldRequests()
 
@@ -44,13 +45,13 @@ export class HttpDoor {
     this.#gate = new Gate({ ...options, store, clock })
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '')
     this.#around = new Around({ ...options, gate: this.#gate, basePath: this.#basePath })
-    this.#hooks = new Hooks({ ...options, gate: this.#gate })
     this.#app = this.#routed(new Hono().basePath(this.#basePath === '' ? '/' : this.#basePath))
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
     try {
-      const isSigned = new URL(request.url).pathname.startsWith(`${this.#basePath}/hooks/`)
+      const { pathname } = new URL(request.url)
+      const isSigned = signedPaths.some((path) => pathname.startsWith(`${this.#basePath}${path}`))
       this.#gate.refuseStrangeOrigin(request, { isSigned })
       return locked(await this.#app.fetch(request))
     } catch (error) {
@@ -75,7 +76,7 @@ export class HttpDoor {
 
   #routed(app: Hono): Hono {
     this.#around.addTo(app)
-    this.#hooks.addTo(app)
+    for (const add of partRoutes) add(app, { ...this.#options, gate: this.#gate })
     for (const route of routes) {
       const path = route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, (c) => this.#called(route, c))

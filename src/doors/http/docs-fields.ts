@@ -1,5 +1,5 @@
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
-import type { Route } from '../../operations/route.ts'
+import type { Route } from '../../routes.ts'
 import { escaped } from './escaped.ts'
 
 type Forms = Map<string, JsonSchema>

@@ -1,6 +1,6 @@
 import { errorCodes } from '../../operations/error-codes.ts'
-import { type Route, routes } from '../../operations/route.ts'
-import { nouns } from '../../operations/table.ts'
+import { type Route, routes } from '../../routes.ts'
+import { nouns, pluralOf } from '../../table.ts'
 import { fieldsOf, formsTold } from './docs-fields.ts'
 import { docsPolicy, docsScript, docsStyle } from './docs-look.ts'
 import { escaped } from './escaped.ts'
@@ -26,7 +26,7 @@ function groupsOf(): readonly Group[] {
     .map(({ plural, says }) => ({
       plural,
       says,
-      own: routes.filter(({ operation }) => nouns[operation.noun].plural === plural),
+      own: routes.filter(({ operation }) => pluralOf(operation.noun) === plural),
     }))
     .filter(({ own }) => own.length > 0)
 }

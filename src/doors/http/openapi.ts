@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../core/error.ts'
 import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-codes.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
-import { type Route, routes } from '../../operations/route.ts'
-import { nouns } from '../../operations/table.ts'
+import { partPaths } from '../../parts-face.ts'
+import { type Route, routes } from '../../routes.ts'
+import { nouns, pluralOf } from '../../table.ts'
 import { type Beside, besides } from './beside.ts'
-import { hookTold } from './hook-told.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -17,7 +17,7 @@ export function openApi(version: string, basePath = ''): Json {
     methods[route.method.toLowerCase()] = told(route, shapes)
     paths[route.path] = methods
   }
-  paths['/hooks/{name}'] = { post: hookTold }
+  Object.assign(paths, partPaths)
   for (const place of besides) paths[place.path] = { [place.method.toLowerCase()]: toldBeside(place) }
   return {
     openapi: '3.1.0',
@@ -70,7 +70,7 @@ function told(route: Route, shapes: Map<string, JsonSchema>): Json {
   ]
   return {
     operationId: `${noun}.${verb}`,
-    tags: [nouns[noun].plural],
+    tags: [pluralOf(noun)],
     summary: says,
     'x-scope': scope,
     'x-effect': effect,

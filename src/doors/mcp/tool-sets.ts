@@ -1,7 +1,7 @@
 import { nearest } from '../../operations/nearest.ts'
 import { type AnyOperation, type Scope, scopes, verbWords } from '../../operations/operation.ts'
 import { type Problem, quoted } from '../../operations/problem.ts'
-import { nouns, operations } from '../../operations/table.ts'
+import { nouns, operations } from '../../table.ts'
 
 /** `schedule_clear_hints`. */
 export function toolName({ noun, verb }: Pick<AnyOperation, 'noun' | 'verb'>): string {

@@ -46,16 +46,19 @@ export const remove = operation({
 })
 
 function inUse(name: string, use: QueueUse): BelfryError {
-  const { live, parked, schedules, schedulesCount, routines } = use
+  const { live, parked, schedules, schedulesCount, others } = use
   const reasons = [
     live.count === 0 ? '' : `${runs(live)} in it ${live.count === 1 ? 'has' : 'have'} not ended`,
     parked.count === 0 ? '' : `${runs(parked)} in it ${parked.count === 1 ? 'is' : 'are'} parked`,
     schedulesCount === 0 ? '' : `${named('schedule', schedules, schedulesCount)} it`,
-    routines.length === 0 ? '' : `${named('routine', routines, routines.length)} it`,
+    ...Object.entries(others).map(([noun, names]) =>
+      names.length === 0 ? '' : `${named(noun, names, names.length)} it`,
+    ),
   ].filter((reason) => reason !== '')
+  const plurals = Object.fromEntries(Object.entries(others).map(([noun, names]) => [`${noun}s`, names]))
   return new BelfryError('conflict', `Queue ${quoted(name)} is in use: ${reasons.join('; ')}.`, {
     hint: 'Let its runs end or cancel them, and give those that name it another queue.',
-    details: { queue: name, live: live.count, parked: parked.count, schedules: schedulesCount, routines },
+    details: { queue: name, live: live.count, parked: parked.count, schedules: schedulesCount, ...plurals },
   })
 }
 

@@ -1,5 +1,5 @@
 import type { ScheduleSpec } from '../../core/schedule.ts'
-import type { RunSource } from '../../store/port.ts'
+import type { KernelSource, RunSource } from '../../store/port.ts'
 import { listHints, scheduleVersions } from '../../store/reads/schedule.ts'
 import type { DecisionView, HintView, LedgerView, RunView, ScheduleView } from '../../store/view.ts'
 import type { OperationContext } from '../context.ts'
@@ -17,7 +17,7 @@ export interface Planned extends Reasoning {
   readonly rederived: Rederived
 }
 
-const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' | 'routine' | 'notice'>]: string } = {
+const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now' | 'notice'>]: string } = {
   'baseline-cron': 'The calendar of its schedule named the instant.',
   'baseline-interval': 'The interval of its schedule named the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
@@ -34,16 +34,15 @@ const sourceSentences: { readonly [Of in Exclude<RunSource, 'retry' | 'run-now' 
 
 type Told = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
 
-function sentenceOf(source: RunSource, { retryOf, scheduleId, payload }: Told): string {
+function sentenceOf({ origins }: OperationContext, source: RunSource, told: Told): string {
+  const { retryOf, scheduleId, payload } = told
+  const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
+  if (origin !== undefined) return origin.sentence(told)
   if (source === 'notice') return `It tells somebody of ${noticeInWords(payload)}.`
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
   if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
-  if (source === 'routine') {
-    return scheduleId === null
-      ? 'An event made a routine enqueue it.'
-      : 'An event made a routine fire its schedule; that does not move its occurrences.'
-  }
-  return scheduleId === null && source !== 'enqueued' ? 'Its schedule named the instant.' : sourceSentences[source]
+  const sentence = sourceSentences[source as keyof typeof sourceSentences] ?? `It comes from ${source}.`
+  return scheduleId === null && source !== 'enqueued' ? 'Its schedule named the instant.' : sentence
 }
 
 /** Why a run was planned, with the governor asked again. */
@@ -52,7 +51,7 @@ export async function plannedOf(context: OperationContext, run: RunView, schedul
   const stored = decision === null ? null : { ...decision, source, plannedAt: occurrenceAt, dueAt }
   return toldPlan(context, schedule, {
     ...{ source, occurrenceAt, dueAt, decision },
-    sentence: sentenceOf(source, run),
+    sentence: sentenceOf(context, source, run),
     stored,
     keepsMemory: true,
   })
@@ -71,7 +70,7 @@ export async function plannedByLedger(
     occurrenceAt: from,
     dueAt: null,
     decision: decision === null ? null : { at: decision.at, version: decision.version, trail: decision.trail },
-    sentence: sentenceOf(source, { retryOf: null, scheduleId: schedule.id, payload: undefined }),
+    sentence: sentenceOf(context, source, { retryOf: null, scheduleId: schedule.id, payload: undefined }),
     stored,
     keepsMemory: false,
   })

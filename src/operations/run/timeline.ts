@@ -2,6 +2,7 @@ import type { RunView } from '../../store/view.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 import { isoText } from '../instant.ts'
+import type { RunOrigin } from '../part.ts'
 import type { AttemptTold } from './attempt-told.ts'
 
 /** Something that happened to a run, or will. */
@@ -61,6 +62,8 @@ export interface TimelineInput {
   readonly attempts: readonly AttemptTold[]
   readonly lateness: Lateness
   readonly fleet: Fleet
+  /** Where runs may come from, by the sources that parts give them. */
+  readonly origins: Readonly<Record<string, RunOrigin>>
   /** Until when it waits, where time alone ends that. */
   readonly until: number | null
 }
@@ -71,12 +74,12 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] {
   return events.sort((a, b) => a.at - b.at)
 }
 
-function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
+function beginning({ run, lateness, origins }: TimelineInput): TimelineEvent[] {
   const { decision, occurrenceAt, dueAt, enqueuedAt } = run
   const events: TimelineEvent[] = []
   if (decision !== null) events.push({ at: decision.at, what: 'decided', detail: `by version ${decision.version}` })
   if (occurrenceAt === null) {
-    return [...events, { at: enqueuedAt, what: 'enqueued', detail: howMade(run) }]
+    return [...events, { at: enqueuedAt, what: 'enqueued', detail: howMade(run, origins) }]
   }
   if (dueAt !== null && dueAt !== occurrenceAt) {
     events.push({ at: occurrenceAt, what: 'nominal', detail: 'moved by its spread' })
@@ -87,12 +90,12 @@ function beginning({ run, lateness }: TimelineInput): TimelineEvent[] {
 }
 
 /** Who asked for a run that is no occurrence. */
-const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand', routine: 'by a routine' }
+const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand' }
 
-function howMade({ source, retryOf, dueAt }: RunView): string {
+function howMade({ source, retryOf, dueAt }: RunView, origins: TimelineInput['origins']): string {
   if (retryOf !== null) return `as a retry of ${retryOf}`
   if (source === 'backfill' && dueAt !== null) return `by hand, for ${isoText(dueAt)}`
-  return askedBy[source] ?? ''
+  return askedBy[source] ?? origins[source]?.asked ?? ''
 }
 
 function ofAttempt(attempt: AttemptTold): TimelineEvent[] {

@@ -1,3 +1,4 @@
+import type { StorePart } from '../part.ts'
 import { ground } from './0001-ground.ts'
 import { timedAt } from './0002-timed-at.ts'
 import { hosts } from './0003-hosts.ts'
@@ -5,7 +6,6 @@ import { tokens } from './0004-tokens.ts'
 import { events } from './0005-events.ts'
 import { doors } from './0006-doors.ts'
 import { config } from './0007-config.ts'
-import { routines } from './0008-routines.ts'
 import { notices } from './0009-notices.ts'
 import { deletedQueues } from './0010-deleted-queues.ts'
 import { lastEnds } from './0011-last-ends.ts'
@@ -14,7 +14,8 @@ import { deaths } from './0013-deaths.ts'
 import { newestFirst } from './0014-newest-first.ts'
 import type { Migration } from './migration.ts'
 
-export const migrations: readonly Migration[] = [
+/** The kernel's own. */
+const ofKernel: readonly Migration[] = [
   ground,
   timedAt,
   hosts,
@@ -22,7 +23,6 @@ export const migrations: readonly Migration[] = [
   events,
   doors,
   config,
-  routines,
   notices,
   deletedQueues,
   lastEnds,
@@ -31,4 +31,8 @@ export const migrations: readonly Migration[] = [
   newestFirst,
 ]
 
-export const schemaVersion: number = migrations.length
+/** Those of the kernel and of the parts, by their numbers. */
+export function migrationsOf(parts: readonly StorePart[]): readonly Migration[] {
+  const all = [...ofKernel, ...parts.flatMap(({ migrations = [] }) => migrations)]
+  return all.sort((one, other) => one.version - other.version)
+}

@@ -1,6 +1,5 @@
 import { all, both, dialects, each, one, type Step } from '../statement.ts'
 import { sweepQueues } from './queues.ts'
-import { sweepRoutineEvents, sweepRoutines } from './routines.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 
 const findKeys = both(
@@ -78,7 +77,7 @@ export function* sweepLeftovers(sweeping: Sweeping): Step<Swept> {
   const { context, now } = sweeping
   yield* one(removeDuties, context.ns, now)
   let rows = 0
-  for (const sweep of sweeps) {
+  for (const sweep of [...context.parts.flatMap((part) => part.sweeps ?? []), ...sweeps]) {
     const rowsLeft = sweeping.rowsLeft - rows
     const removed = yield* sweep({ ...sweeping, rowsLeft })
     rows += removed
@@ -87,18 +86,7 @@ export function* sweepLeftovers(sweeping: Sweeping): Step<Swept> {
   return { ...nothingSwept, rows, other: rows }
 }
 
-/** The events of a routine go before it does. */
-const sweeps = [
-  sweepKeys,
-  sweepClaims,
-  sweepStarts,
-  sweepWorkers,
-  sweepNotices,
-  sweepAudit,
-  sweepRoutineEvents,
-  sweepRoutines,
-  sweepQueues,
-]
+const sweeps = [sweepKeys, sweepClaims, sweepStarts, sweepWorkers, sweepNotices, sweepAudit, sweepQueues]
 
 function* sweepKeys({ now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ ns: number; key: string }>(findKeys, now - idempotencyKeptMs, rowsLeft)

@@ -17,8 +17,8 @@ export interface QueueUse {
   /** The first schedules that name it, and how many there are. */
   readonly schedules: readonly string[]
   readonly schedulesCount: number
-  /** The routines whose runs would go through it. */
-  readonly routines: readonly string[]
+  /** What else names it: by the noun, the names. */
+  readonly others: Readonly<Record<string, readonly string[]>>
 }
 
 export type DeleteQueueAnswer =
@@ -34,10 +34,6 @@ const lockQueue = dialects('delete queue lock', {
 const findSchedules = both(
   'delete queue find schedules',
   'select name from belfry.schedule where ns = $1 and queue_id = $2 and deleted_at is null order by name',
-)
-const findRoutines = both(
-  'delete queue find routines',
-  'select name, spec from belfry.routine where ns = $1 and deleted_at is null order by name',
 )
 const markDeleted = both(
   'delete queue mark',
@@ -72,14 +68,17 @@ deleteQueue.rehearses = true as const
 function* useOf(context: StoreContext, id: number, name: string): Step<QueueUse> {
   const stats = yield* queueStats(context, name)
   const schedules = (yield* all<{ name: string }>(findSchedules, context.ns, id)).map((row) => row.name)
-  const routines = yield* all<{ name: string; spec: string }>(findRoutines, context.ns)
+  const others: Record<string, readonly string[]> = {}
+  for (const { namesQueue } of context.parts) {
+    if (namesQueue !== undefined) Object.assign(others, yield* namesQueue(context, name))
+  }
   const kinds = stats === null ? [] : [stats.inLine, stats.waiting, stats.behindKey, stats.behindRun, stats.held]
   return {
     live: summed([{ count: stats?.inFlight ?? 0, countIsAtLeast: false }, ...kinds]),
     parked: stats?.parked ?? { count: 0, countIsAtLeast: false },
     schedules: schedules.slice(0, namesMax),
     schedulesCount: schedules.length,
-    routines: routines.filter(({ spec }) => queueIn(spec) === name).map((row) => row.name),
+    others,
   }
 }
 
@@ -90,15 +89,7 @@ function summed(counts: readonly Counted[]): Counted {
   }
 }
 
-function queueIn(spec: string): string | undefined {
-  try {
-    return (JSON.parse(spec) as { run?: { queue?: string } }).run?.queue
-  } catch {
-    // A routine that cannot be read names no queue; its next event says what is wrong with it.
-    return undefined
-  }
-}
-
-function isUsed({ live, parked, schedulesCount, routines }: QueueUse): boolean {
-  return live.count > 0 || parked.count > 0 || schedulesCount > 0 || routines.length > 0
+function isUsed({ live, parked, schedulesCount, others }: QueueUse): boolean {
+  const isNamed = Object.values(others).some((names) => names.length > 0)
+  return live.count > 0 || parked.count > 0 || schedulesCount > 0 || isNamed
 }

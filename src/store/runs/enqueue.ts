@@ -19,7 +19,7 @@ import {
   priorityMax,
 } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import type { Enqueued, NewRun } from '../port.ts'
+import type { Enqueued, NewRun, RunSource } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
 import {
   all,
@@ -85,9 +85,9 @@ export function runsMade(answers: readonly Enqueued[], queues: readonly string[]
   }
 }
 
-/** The same for a run that an event asks for, inside the transaction of a larger step. */
-export function* enqueueByRoutine(context: StoreContext, input: NewRun): Step<Enqueued> {
-  const [answer] = yield* enqueueFully(context, [checkRun(input, 0)], { source: 'routine' })
+/** The same for one run that comes from elsewhere, inside the transaction of a larger step. */
+export function* enqueueFrom(context: StoreContext, source: RunSource, input: NewRun): Step<Enqueued> {
+  const [answer] = yield* enqueueFully(context, [checkRun(input, 0)], { source })
   return answer as Enqueued
 }
 

@@ -3,7 +3,7 @@ import { overlapDecision } from '../../core/overlap.ts'
 import { payloadBytesMax } from '../../core/payload.ts'
 import { jsonText } from '../check.ts'
 import type { StoreContext } from '../context.ts'
-import type { RunNowAnswer } from '../port.ts'
+import type { RunNowAnswer, RunSource } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { arrivalOf } from '../runs/enqueue.ts'
@@ -32,7 +32,7 @@ runNow.audits = (answer: RunNowAnswer) => (answer.answer === 'created' ? { detai
 interface Wish {
   readonly force: boolean
   readonly payload: unknown
-  readonly source: 'run-now' | 'routine'
+  readonly source: RunSource
 }
 
 /** The same of a schedule that is locked already, for whatever asks. */

@@ -4,15 +4,17 @@ import { fieldsOf } from '../../../src/doors/cli/fields.ts'
 import { inputOf } from '../../../src/doors/cli/given.ts'
 import { program } from '../../../src/doors/cli/program.ts'
 import { Texts } from '../../../src/doors/cli/read-value.ts'
-import { shows } from '../../../src/doors/cli/show/all.ts'
+import { kernelShows } from '../../../src/doors/cli/show/all.ts'
 import { sortedOut } from '../../../src/doors/cli/strays.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
 import { refuse } from '../../../src/operations/problem.ts'
-import { operations } from '../../../src/operations/table.ts'
+import { loadShows } from '../../../src/parts-face.ts'
+import { operations } from '../../../src/table.ts'
 import { filesOf } from './files-of.ts'
 import { shellWords } from './shell-words.ts'
 import { Terminal } from './terminal.ts'
 
+const shows = { ...kernelShows, ...(await loadShows()) }
 const offered = operations.filter(({ doors }) => doors.cli === true)
 const nothing = { stdin: { isTTY: true } as NodeJS.ReadStream, folder: '/' }
 

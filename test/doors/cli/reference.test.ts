@@ -6,7 +6,7 @@ import { wholly } from '../../../src/doors/cli/finished.ts'
 import { type Actions, program } from '../../../src/doors/cli/program.ts'
 import { errorCodes } from '../../../src/operations/error-codes.ts'
 import { commandOf } from '../../../src/operations/operation.ts'
-import { operations } from '../../../src/operations/table.ts'
+import { operations } from '../../../src/table.ts'
 
 const page = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
 

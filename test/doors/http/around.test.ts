@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { besides } from '../../../src/doors/http/beside.ts'
 import { curlOf } from '../../../src/doors/http/docs-page.ts'
 import { openApi } from '../../../src/doors/http/openapi.ts'
-import { routes } from '../../../src/operations/route.ts'
+import { routes } from '../../../src/routes.ts'
 import { onPorch } from './porch.ts'
 
 const porch = onPorch()

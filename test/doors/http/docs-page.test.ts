@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import { addressUnknown, askedAddress } from '../../../src/doors/http/asked-address.ts'
 import { jsonSchemaOf } from '../../../src/operations/json-schema.ts'
-import { routes } from '../../../src/operations/route.ts'
-import { operations } from '../../../src/operations/table.ts'
+import { routes } from '../../../src/routes.ts'
+import { operations } from '../../../src/table.ts'
 import { onPorch } from './porch.ts'
 
 const porch = onPorch()

@@ -3,7 +3,7 @@ import { BelfryError } from '../../../src/core/error.ts'
 import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import type { Scope } from '../../../src/operations/operation.ts'
-import { operations } from '../../../src/operations/table.ts'
+import { operations } from '../../../src/table.ts'
 import { atDesk, startAt, verbsAt } from '../../operations/desk.ts'
 import { call, factsOf, modelAt, wholeOf } from './model.ts'
 

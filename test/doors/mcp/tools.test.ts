@@ -3,7 +3,7 @@ import { chosenTools, defaultTools, toolSets } from '../../../src/doors/mcp/tool
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import { type Scope, scopes } from '../../../src/operations/operation.ts'
 import type { Problem } from '../../../src/operations/problem.ts'
-import { nouns } from '../../../src/operations/table.ts'
+import { nouns } from '../../../src/table.ts'
 
 function chosen(text: string | undefined, scope: Scope = 'operate') {
   const problems: Problem[] = []

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { Capabilities } from '../../../src/core/plan.ts'
 import { Events } from '../../../src/engine/events.ts'
+import { migrations } from '../../../src/open-store.ts'
 import type { OperationContext } from '../../../src/operations/context.ts'
 import { Waits } from '../../../src/operations/run/waits.ts'
 import { migrate } from '../../../src/store/migrate.ts'
@@ -8,6 +9,7 @@ import type { NewRun, Store } from '../../../src/store/port.ts'
 import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
 import { both, one } from '../../../src/store/statement.ts'
 import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { origins } from '../../../src/table.ts'
 import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
 import { verbsAt } from '../desk.ts'
 
@@ -37,7 +39,7 @@ export function onOneTold(title: string, tell: (told: () => Told) => void): void
     beforeEach(async () => {
       const time = { now: startAt }
       const database = openSqliteMemory({ now: () => time.now, monotonic: () => time.now })
-      await migrate(database)
+      await migrate(database, migrations)
       await database.write(() => one(insertNamespace))
       stage = new Stage(database, 1, time)
     })
@@ -60,6 +62,7 @@ function toldBy(stage: () => Stage): () => Told {
       folder: '/',
       defaultMaxConcurrent: 50,
       waits,
+      origins,
       randomHex,
     } as OperationContext
   }

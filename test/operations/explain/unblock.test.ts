@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { byHand, byItself } from '../../../src/operations/explain/unblock.ts'
 import { commandOf } from '../../../src/operations/operation.ts'
-import { operations } from '../../../src/operations/table.ts'
+import { operations } from '../../../src/table.ts'
 
 it('what somebody does has a command and no instant, what comes by itself the other way round', () => {
   expect(byHand('Start a worker.', 'up')).toEqual({ what: 'Start a worker.', command: 'belfry up', at: null })

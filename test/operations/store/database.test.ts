@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startPostgres } from '../../../scripts/postgres-server.mjs'
 import { systemClock } from '../../../src/core/clock.ts'
+import { migrations, openStore } from '../../../src/open-store.ts'
+import { parts } from '../../../src/parts.ts'
 import { migrate } from '../../../src/store/migrate.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { SqlStore } from '../../../src/store/sql-store.ts'
 import { SqliteDatabase } from '../../../src/store/sqlite/database.ts'
@@ -127,9 +128,9 @@ describe('a SQLite file', () => {
     const handle = openHandle(file)
     handle.exec(pragmas)
     const database = new SqliteDatabase(handle, file, systemClock)
-    await migrate(database)
+    await migrate(database, migrations)
     handle.exec(`insert into namespace (id, name, created_at) values (1, 'default', 0)`)
-    const doctor = doctorOf(new SqlStore(database, { ns: 1, namespace: 'default', defaultMaxConcurrent: 5 }))
+    const doctor = doctorOf(new SqlStore(database, { ns: 1, namespace: 'default', defaultMaxConcurrent: 5, parts }))
     expect(checkIn(await doctor(), 'durability')).toMatchObject({
       state: 'wrong',
       findings: [{ subject: setting, says: expect.stringContaining(`${setting} is ${is}`) }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parts } from '../../../src/parts.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { findRun } from '../../../src/store/reads/run.ts'
 import { listWorkers } from '../../../src/store/reads/worker.ts'
@@ -192,7 +193,12 @@ inEachWard((ward) => {
 
     it('one of another namespace is never taken, though it expired before ours', async () => {
       await ward().sql(`insert into belfry.namespace (id, name, created_at) values (4711, 'other', 0)`)
-      const other = new SqlStore(databaseOf(ward().store), { ns: 4711, namespace: 'other', defaultMaxConcurrent: 5 })
+      const other = new SqlStore(databaseOf(ward().store), {
+        ns: 4711,
+        namespace: 'other',
+        defaultMaxConcurrent: 5,
+        parts,
+      })
       const theirs = await expired(new Ward(other, ward().clock, ward().url))
       const ours = await expired(ward())
       const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { openStore } from '../../../src/open-store.ts'
 import { applyConfig } from '../../../src/store/apply-config.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { actor, hourly } from '../schedule-stage.ts'
 

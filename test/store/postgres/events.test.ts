@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openStore } from '../../../src/open-store.ts'
 import type { EventPage } from '../../../src/store/event-view.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { listEvents } from '../../../src/store/reads/events.ts'
 import { postgresUrl } from '../../postgres.ts'

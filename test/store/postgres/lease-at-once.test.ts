@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
+import { migrations } from '../../../src/open-store.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lease, leaseTried } from '../../../src/store/leases/lease.ts'
 import { type Leased, leaseAtOnce } from '../../../src/store/leases/lease-at-once.ts'
@@ -24,7 +25,7 @@ let others: pg.Client
 beforeAll(async () => {
   const source = { now: () => clock.now, monotonic: () => clock.now }
   database = await openPostgres(postgresUrl(), { schema, connectionsMax: 4, allowNonDurable: true, clock: source })
-  await migrate(database)
+  await migrate(database, migrations)
   others = new pg.Client(postgresUrl())
   await others.connect()
 })

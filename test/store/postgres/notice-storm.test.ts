@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Notice } from '../../../src/core/notice.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/open-store.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { listNotices } from '../../../src/store/reads/notice.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/open-store.ts'
 import { isRefusal } from '../../../src/store/postgres/refusal.ts'
 import { postgresUrl } from '../../postgres.ts'
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/open-store.ts'
 import { refuseNetwork, refuseOldVersion } from '../../../src/store/sqlite/boot.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 import { ownIdentity } from '../../../src/store/workers/process-identity.ts'

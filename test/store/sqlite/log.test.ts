@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/open-store.ts'
 import { findRun } from '../../../src/store/reads/run.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 

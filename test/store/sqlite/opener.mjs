@@ -1,4 +1,4 @@
-import { openStore } from '../../../dist/store/open.js'
+import { openStore } from '../../../dist/open-store.js'
 
 /**
  * A process that opens a store when it is told to and keeps it open until it is told to close it or is killed. With

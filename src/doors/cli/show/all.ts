@@ -1,5 +1,6 @@
 import { exitOk } from '../../../operations/error-codes.ts'
 import type { Run } from '../../../operations/run/view.ts'
+import { loadShows } from '../../../parts-face.ts'
 import type { Sheet } from '../sheet.ts'
 import { showBackfill } from './backfill.ts'
 import { showSources } from './config.ts'
@@ -10,15 +11,6 @@ import { showImported } from './imported.ts'
 import { showNotices, showNotifyTested, showNotifyWritten } from './notices.ts'
 import { showPolicyDiff, showPolicyVersions, showStats } from './queue-figures.ts'
 import { showQueue, showQueueDeleted, showQueues, showQueueWritten, showWorkers } from './queues.ts'
-import {
-  showEvents,
-  showEventTaken,
-  showRoutine,
-  showRoutineDeleted,
-  showRoutineMade,
-  showRoutineSwitched,
-  showRoutines,
-} from './routines.ts'
 import {
   showAttempts,
   showCancelled,
@@ -64,13 +56,14 @@ export interface Written {
   readonly isRehearsal: boolean
 }
 
-type Show = (answer: never, sheet: Sheet, written: Written) => string
+/** How an answer is shown to people. */
+export type Show = (answer: never, sheet: Sheet, written: Written) => string
 
 const written: Show = (answer, sheet, { place, isRehearsal }) =>
   showScheduleWritten(answer, sheet, { place, rehearsed: isRehearsal })
 
 /** How the answer of each command is shown to people. A test asks for all of them. */
-export const shows: Readonly<Record<string, Show>> = {
+export const kernelShows: Readonly<Record<string, Show>> = {
   'schedule create': written,
   'schedule put': written,
   'schedule update': written,
@@ -109,14 +102,6 @@ export const shows: Readonly<Record<string, Show>> = {
   'queue drain': showDraining,
   'queue policy versions': showPolicyVersions,
   'queue policy diff': showPolicyDiff,
-  'routine create': showRoutineMade,
-  'routine show': showRoutine,
-  'routine list': showRoutines,
-  'routine fire': showEventTaken,
-  'routine events': showEvents,
-  'routine delete': showRoutineDeleted,
-  'routine enable': showRoutineSwitched,
-  'routine disable': showRoutineSwitched,
   'sched plan': showPlan,
   'sched lease': showLeasing,
   'sched renew': showRenewed,
@@ -141,8 +126,8 @@ export const shows: Readonly<Record<string, Show>> = {
   notices: showNotices,
 }
 
-export function render(command: string, answer: unknown, sheet: Sheet, told: Written): string {
-  const show = shows[command]
+export async function render(command: string, answer: unknown, sheet: Sheet, told: Written): Promise<string> {
+  const show = kernelShows[command] ?? (await loadShows())[command]
   return show === undefined ? JSON.stringify(answer, null, 2) : show(answer as never, sheet, told)
 }
 

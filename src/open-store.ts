@@ -1,0 +1,15 @@
+import { parts } from './parts.ts'
+import { migrationsOf } from './store/migrations/all.ts'
+import { type OpenOptions, openStore as openWith } from './store/open.ts'
+import type { Store } from './store/port.ts'
+
+export type { OpenOptions } from './store/open.ts'
+
+export const migrations = migrationsOf(parts)
+/** The version of the schema that this program makes. */
+export const schemaVersion: number = migrations.length
+
+/** Opens a store for this program with all its parts. */
+export function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
+  return openWith(url, { ...options, parts })
+}
