@@ -61,7 +61,7 @@ export const targets: readonly Mutant[] = [
   {
     id: 'beginning-of-a-secret-held-for-ever',
     hazard: 'The beginning of a secret and endless blanks fill the memory of a worker.',
-    edits: [['Reader.read', '      this.#letGo(place)\n', '']],
+    edits: [['Reader.#readSign', '      this.#letGo(place)\n', '']],
     suites: ['test/targets/redact.test.ts'],
   },
   {

@@ -1,3 +1,5 @@
+import { isStart, nextStart, type Starts } from './starts.ts'
+
 /** What a fold answers for a sign that is no part of what is written. */
 export const ignored = -1
 
@@ -8,6 +10,8 @@ export const ignored = -1
 export interface Fold {
   /** The sign to compare, or `ignored`. */
   sign(code: number): number
+  /** The next place that must be read where nothing has begun yet. What stands before it begins nothing, and is as good as read. */
+  skip(text: string, at: number, starts: Starts): number
 }
 
 export type Folding = () => Fold
@@ -26,7 +30,7 @@ export function isLineBreak(code: number): boolean {
 }
 
 /** Every sign counts. */
-export const plain: Folding = () => ({ sign: (code) => code })
+export const plain: Folding = () => ({ sign: (code) => code, skip: nextStart })
 
 /** Base64 of `base64`, `openssl` or PEM: broken into lines, perhaps indented, perhaps inside a JSON text. */
 export const unbroken: Folding = () => {
@@ -38,6 +42,7 @@ export const unbroken: Folding = () => {
       if (isEscape || isBlank(code) || (wasEscape && isBreakLetter(code))) return ignored
       return code
     },
+    skip: (text, at, starts) => (isEscape ? at : nextStart(text, at, starts)),
   }
 }
 
@@ -52,6 +57,7 @@ export const hex: Folding = () => {
       if (wasEscape && isBreakLetter(code)) return ignored
       return code >= upperA && code <= upperX ? code + caseStep : code
     },
+    skip: (text, at, starts) => (isEscape ? at : nextStart(text, at, starts)),
   }
 }
 
@@ -82,7 +88,22 @@ export const dump: Folding = () => {
       if ((digit === ignored && blanks === 0) || (hasColon && blanks === 2)) column = 'text'
       return digit
     },
+    skip(text, from, starts) {
+      let at = from
+      for (; at < text.length; at++) {
+        if (column === 'text') at = lineEndFrom(text, at)
+        if (at === text.length || (column === 'digits' && isStart(text, at, starts))) return at
+        this.sign(text.charCodeAt(at))
+      }
+      return at
+    },
   }
+}
+
+function lineEndFrom(text: string, from: number): number {
+  let at = from
+  while (at < text.length && !isLineBreak(text.charCodeAt(at))) at++
+  return at
 }
 
 /** A whole text as a fold reads it. */
@@ -105,7 +126,7 @@ function isBreakLetter(code: number): boolean {
   return code === lowerN || code === lowerR || code === lowerT
 }
 
-function hexDigit(code: number): number {
+export function hexDigit(code: number): number {
   if ((code >= zero && code <= nine) || (code >= lowerA && code <= lowerF)) return code
   return code >= upperA && code <= upperF ? code + caseStep : ignored
 }

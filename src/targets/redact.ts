@@ -54,6 +54,14 @@ interface Stretch {
   readonly form: Form
 }
 
+/** A form that has ended. */
+interface Found {
+  readonly start: number
+  readonly end: number
+  readonly form: Form
+  readonly reader: Reader
+}
+
 /** Places are counted from the beginning of all pieces together. */
 class Stream {
   readonly #readers: readonly Reader[]
@@ -71,18 +79,22 @@ class Stream {
 
   add(piece: string): string {
     this.#held += piece
-    for (let at = 0; at < piece.length; at++) {
-      const code = piece.charCodeAt(at)
-      const place = this.#readTo++
-      if (this.#isToLineEnd) this.#goOn(code)
-      for (const reader of this.#readers) {
-        const form = reader.read(code, place)
-        if (form === null) continue
-        this.#cover(reader.startOf(form), form)
-        this.#isToLineEnd ||= reader.toLineEnd
-      }
+    const from = this.#readTo
+    this.#readTo += piece.length
+    for (const { start, end, form, reader } of this.#foundIn(piece, from)) {
+      this.#goOn(piece, from, end)
+      this.#cover(start, end, form)
+      this.#isToLineEnd ||= reader.toLineEnd
     }
+    this.#goOn(piece, from, this.#readTo)
     return this.#released(this.#settledTo())
+  }
+
+  /** By the places at which they end. Each reader reads the whole piece by itself, since it skips what begins nothing to it. */
+  #foundIn(piece: string, from: number): Found[] {
+    const found: Found[] = []
+    for (const reader of this.#readers) reader.read(piece, from, found)
+    return found.length > 1 ? found.sort((one, other) => one.end - other.end) : found
   }
 
   end(): string {
@@ -96,14 +108,17 @@ class Stream {
     return Math.min(open, last?.start ?? open)
   }
 
-  #goOn(code: number): void {
-    const last = this.#stretches.pop()
-    if (isLineBreak(code)) this.#isToLineEnd = false
-    if (last !== undefined) this.#stretches.push(this.#isToLineEnd ? { ...last, end: this.#readTo } : last)
+  /** Lets a stretch that takes the rest of its line go on, up to a place at most. */
+  #goOn(piece: string, from: number, until: number): void {
+    const last = this.#isToLineEnd ? this.#stretches.pop() : undefined
+    if (last === undefined) return
+    let end = last.end
+    while (end < until && !isLineBreak(piece.charCodeAt(end - from))) end++
+    this.#isToLineEnd = end === until
+    this.#stretches.push({ ...last, end })
   }
 
-  /** A form ends at the place that has been read to. */
-  #cover(from: number, form: Form): void {
+  #cover(from: number, end: number, form: Form): void {
     let start = from
     let longest = form
     for (let last = this.#stretches.at(-1); last !== undefined && last.end > start; last = this.#stretches.at(-1)) {
@@ -111,7 +126,7 @@ class Stream {
       start = Math.min(start, last.start)
       if (last.form.length > longest.length) longest = last.form
     }
-    this.#stretches.push({ start, end: this.#readTo, form: longest })
+    this.#stretches.push({ start, end, form: longest })
   }
 
   /** Gives out what nothing that begins at this place or later can change. */
@@ -158,8 +173,20 @@ class Reader {
     this.toLineEnd = reading.toLineEnd
   }
 
+  /** Reads a piece that begins at a place, and adds what ends in it. */
+  read(piece: string, from: number, found: Found[]): void {
+    const { starts } = this.#reading
+    for (let at = 0; at < piece.length; at++) {
+      // Nearly all that is ever read begins nothing.
+      if (this.#node === nothingBegun) at = this.#fold.skip(piece, at, starts)
+      if (at === piece.length) return
+      const form = this.#readSign(piece.charCodeAt(at), from + at)
+      if (form !== null) found.push({ start: this.#startOf(form), end: from + at + 1, form, reader: this })
+    }
+  }
+
   /** The longest form that ends with this sign. */
-  read(code: number, place: number): Form | null {
+  #readSign(code: number, place: number): Form | null {
     const sign = this.#fold.sign(code)
     if (sign === ignored) {
       this.#letGo(place)
@@ -168,7 +195,6 @@ class Reader {
     }
     const { trie, forms } = this.#reading
     this.#node = trie.next(this.#node, sign)
-    // Nearly all that is ever read begins nothing, and its place is never asked for.
     if (this.#node === nothingBegun) return null
     this.#places[this.#count++ % this.#places.length] = place
     const ended = trie.ended(this.#node)
@@ -186,7 +212,7 @@ class Reader {
   }
 
   /** Where a form begins that has just ended. */
-  startOf({ length }: Form): number {
+  #startOf({ length }: Form): number {
     return Math.max(this.#floor, this.#placeOfLast(length))
   }
 

@@ -1,5 +1,6 @@
-import { dump, type Folding, folded, hex, plain, unbroken } from './fold.ts'
+import { dump, type Folding, folded, hex, hexDigit, plain, unbroken } from './fold.ts'
 import type { Secret } from './secret.ts'
+import { type Starts, startsOf } from './starts.ts'
 import { Trie } from './trie.ts'
 
 /** Shorter secrets occur by chance, and taking them out would leave no readable text. */
@@ -19,6 +20,8 @@ export interface Form {
 export interface Reading {
   readonly folding: Folding
   readonly trie: Trie
+  /** Where one of them may begin. */
+  readonly starts: Starts
   readonly forms: readonly Form[]
   /** Whether the rest of the line is taken as well: a dump shows the bytes again as text behind their digits. */
   readonly toLineEnd: boolean
@@ -37,12 +40,13 @@ export function readingsOf(secrets: readonly Secret[]): readonly Reading[] {
 function made(secrets: readonly Secret[]): Reading[] {
   const texts = textsIn(secrets)
   if (texts.length === 0) return []
-  const inHex = searched(texts, hexForms)
+  const digits = searched(texts, hexForms)
+  const inHex = reading(hex, digits)
   return [
-    { folding: plain, ...searched(texts, plainForms), toLineEnd: false },
-    { folding: unbroken, ...searched(texts, unbrokenForms), toLineEnd: false },
-    { folding: hex, ...inHex, toLineEnd: false },
-    { folding: dump, ...inHex, toLineEnd: true },
+    reading(plain, searched(texts, plainForms)),
+    reading(unbroken, searched(texts, unbrokenForms)),
+    inHex,
+    { ...inHex, folding: dump, starts: startsOf(hexDigit, digits.keys()), toLineEnd: true },
   ]
 }
 
@@ -57,13 +61,18 @@ function textsIn(secrets: readonly Secret[]): Secret[] {
 }
 
 /** Every form once, by the name of the first secret that is written so. */
-function searched(texts: readonly Secret[], formsOf: (text: string) => string[]): Pick<Reading, 'trie' | 'forms'> {
+function searched(texts: readonly Secret[], formsOf: (text: string) => string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { name, value } of texts) {
     for (const form of formsOf(value)) if (form !== '' && !names.has(form)) names.set(form, name)
   }
+  return names
+}
+
+function reading(folding: Folding, names: ReadonlyMap<string, string>): Reading {
   const forms = [...names].map(([text, name]) => ({ length: text.length, name }))
-  return { trie: new Trie([...names.keys()]), forms }
+  const starts = startsOf((code) => folding().sign(code), names.keys())
+  return { folding, trie: new Trie([...names.keys()]), starts, forms, toLineEnd: false }
 }
 
 function plainForms(text: string): string[] {

@@ -123,6 +123,12 @@ describe('a long secret does not leave through an encoding with line breaks', ()
     expect(redacted).toMatch(/^before\n0+:? +\[secret KEY\](\nafter|..?.?.?\nafter)$/)
   })
 
+  it('nor leaves what stands between the digits and the text of a short secret in one line', () => {
+    const short = [{ name: 'KEY', value: 'Tr0ub4dor&3!' }]
+    const row = Buffer.from('Tr0ub4dor&3!').toString('hex').replace(/..../g, '$& ')
+    expect(redact(`00000000: ${row}.  <Tr0ub4dor&3!>\nafter`, short)).toBe('00000000: [secret KEY]\nafter')
+  })
+
   it.each([1, 2, 3, 20, 75, 76])('behind %i other bytes, wherever the break falls', (before) => {
     const text = wrapped(Buffer.concat([Buffer.alloc(before, 'x'), bytes, bytes]).toString('base64'), 76)
     const redacted = redact(text, key)

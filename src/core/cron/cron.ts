@@ -52,6 +52,8 @@ class CompiledCron implements Cron {
   readonly #parsed: ParsedCron
   readonly #calendar: Calendar
   readonly #zone: Zone
+  /** A schedule is judged several times before it is written, and the year decides. */
+  #longestGap: { readonly year: number; readonly ms: number | null } | null = null
 
   constructor(expression: string, parsed: ParsedCron, zone: Zone) {
     this.#parsed = parsed
@@ -71,7 +73,11 @@ class CompiledCron implements Cron {
   }
 
   longestGapMs(fromMs: number): number | null {
-    return longestGapMs(this.#calendar, this.#zone, instant(fromMs))
+    const year = new Date(instant(fromMs)).getUTCFullYear()
+    if (this.#longestGap?.year !== year) {
+      this.#longestGap = { year, ms: longestGapMs(this.#calendar, this.#zone, Date.UTC(year, 0, 1)) }
+    }
+    return this.#longestGap.ms
   }
 
   clockMark(atMs: number, previousMs: number | null): ClockMark | null {

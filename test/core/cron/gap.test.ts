@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cron } from '../../../src/core/cron/cron.ts'
+import { workOf } from '../../config/work.ts'
 import { expressions, zoneNames } from './arbitraries.ts'
 
 const MINUTE_MS = 60_000
@@ -62,5 +63,15 @@ describe('the longest gap', () => {
 
   it('that always has a change of the clocks in it is as long as that leaves it, also where there are many others', () => {
     expect(cron('0 12 * 10-12,1-2 *', 'Europe/Paris').longestGapMs(FROM_MS)).toBe(215 * DAY_MS - HOUR_MS)
+  })
+
+  it('is worked out once, however often it is asked for in a year', async () => {
+    const calendar = cron('7 3 * * 1-5', 'Europe/Paris')
+    const asked = await workOf(async () => {
+      for (let day = 0; day < 100; day++) calendar.longestGapMs(FROM_MS + day * DAY_MS)
+    })
+    expect(asked.of('longestFollowed')).toBe(1)
+    expect(cron('0 2 29 2 *', 'UTC').longestGapMs(Date.UTC(2096, 0, 1))).toBe((8 * 365 + 1) * DAY_MS)
+    expect(cron('0 2 29 2 *', 'UTC').longestGapMs(Date.UTC(2105, 0, 1))).toBe((4 * 365 + 1) * DAY_MS)
   })
 })
