@@ -1,5 +1,5 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import { visible } from '../../core/fence.ts'
+import { hiddenAgain, visible } from '../../core/fence.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { runOperations } from '../../operations/run/run.ts'
@@ -86,7 +86,7 @@ export async function readResource(
 
 async function textsOf(uri: string, context: McpOptions['context']): Promise<readonly string[] | null> {
   const [, noun, encoded] = /^belfry:\/\/(schedules|runs)(?:\/(.+))?$/.exec(uri) ?? []
-  const name = encoded === undefined ? undefined : decoded(encoded)
+  const name = encoded === undefined ? undefined : hiddenAgain(decoded(encoded))
   if (noun === 'schedules') {
     const operation = name === undefined ? scheduleOperations.list : scheduleOperations.explain
     return said(operation, await context(), name === undefined ? {} : { name })

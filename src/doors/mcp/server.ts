@@ -18,6 +18,7 @@ import { takesWork, takingFields } from './input-schema.ts'
 import { beyondScope, refused } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { shortPage, shortPageMax } from './short-page.ts'
+import { withRealNames } from './shown-name.ts'
 import { type Told, told } from './told.ts'
 import { reaches } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
@@ -68,7 +69,7 @@ async function called(
   options: McpOptions & { readonly signal: AbortSignal },
 ): Promise<CallToolResult> {
   const { operation } = tool
-  const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = given
+  const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = withRealNames(given)
   const isDestructive = operation.effect === 'destructive'
   // What is not a field of this tool is refused with everything else that is wrong.
   const input = isDestructive || confirm === undefined ? rest : { ...rest, [confirmField]: confirm }
