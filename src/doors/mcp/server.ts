@@ -15,11 +15,13 @@ import { isShown, type Problem, refuse } from '../../operations/problem.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirm.ts'
 import { takesWork, takingFields } from './input-schema.ts'
-import { beyondScope, refused } from './refusal.ts'
+import { refused, type Wording } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { shortPage, shortPageMax } from './short-page.ts'
 import { withRealNames } from './shown-name.ts'
+import { missingScope, type Start } from './start.ts'
 import { type Told, told } from './told.ts'
+import { withToolCalls } from './tool-calls.ts'
 import { reaches } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
 
@@ -32,6 +34,7 @@ export interface McpOptions {
   /** The names of the tools that are offered, as `chosenTools` tells them. */
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
+  readonly start: Start
   /** Hears of errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
 }
@@ -49,25 +52,36 @@ export function mcpServer(options: McpOptions): Server {
     { capabilities: { tools: {}, resources: {} }, instructions },
   )
   const offered = toolsFor(options.scope).filter(({ name }) => options.tools.has(name))
+  const wording = wordingOf(offered, options.start)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
     const tool = offered.find((each) => each.name === name)
-    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short' })
-    return called(tool, given, { ...options, signal })
+    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short', wording })
+    return called(tool, given, { ...options, wording, signal })
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resourceTemplates] }))
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    return { contents: await readResource(uri, options) }
+    return { contents: await readResource(uri, { ...options, wording }) }
   })
   return server
 }
 
-async function called(
-  tool: Tool,
-  given: Readonly<Record<string, unknown>>,
-  options: McpOptions & { readonly signal: AbortSignal },
-): Promise<CallToolResult> {
+/** What a model can call is named as its tools are; a command that is left is for a person, who types it as the server was started. */
+function wordingOf(offered: readonly Tool[], start: Start): Wording {
+  const names = new Set(offered.map(({ name }) => name))
+  return (text) => {
+    const said = withToolCalls(text, names)
+    return start.door === 'pipes' ? start.spelled(said) : said
+  }
+}
+
+interface Calling extends McpOptions {
+  readonly wording: Wording
+  readonly signal: AbortSignal
+}
+
+async function called(tool: Tool, given: Readonly<Record<string, unknown>>, options: Calling): Promise<CallToolResult> {
   const { operation } = tool
   const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = withRealNames(given)
   const isDestructive = operation.effect === 'destructive'
@@ -75,7 +89,7 @@ async function called(
   const input = isDestructive || confirm === undefined ? rest : { ...rest, [confirmField]: confirm }
   try {
     refuseStrangeDetail(detail, tool, input)
-    refuseBeyondScope(tool, input, options.scope)
+    refuseBeyondScope(tool, input, options)
     const context = { ...(await options.context()), scope: options.scope }
     if (isDestructive && confirm === undefined) return asked(tool, input, { ...options, actor: context.actor.name })
     const call = callOf(tool, input, context.actor.name)
@@ -87,7 +101,7 @@ async function called(
     return answered(told(answer, operation.output, { detail, name: tool.name, next }))
   } catch (error) {
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
-    return refused(error, { ...how, onUnforeseen: options.onUnforeseen })
+    return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })
   }
 }
 
@@ -106,12 +120,18 @@ function refuseStrangeDetail(detail: unknown, { operation }: Tool, input: object
  * What starts programs is for admins, whatever the verb itself needs. So is work with a target: below admin a model takes
  * only what was left to outside hosts, and cannot report a worker's run as done.
  */
-function refuseBeyondScope({ operation, name }: Tool, input: Readonly<Record<string, unknown>>, scope: Scope): void {
-  const needed = scopeOf(operation, input)
-  if (!reaches(scope, needed)) throw beyondScope(scope, needed, `A target that starts a program or sends a secret`)
-  if (scope === 'admin' || !takesWork(operation)) return
+function refuseBeyondScope(
+  { operation, name }: Tool,
+  input: Readonly<Record<string, unknown>>,
+  { scope: has, start }: McpOptions,
+): void {
+  const needs = scopeOf(operation, input)
+  if (!reaches(has, needs))
+    throw missingScope({ has, needs, what: 'A target that starts a program or sends a secret' }, start)
+  if (has === 'admin' || !takesWork(operation)) return
   const taking = takingFields.filter((field) => input[field] !== undefined)
-  if (taking.length > 0) throw beyondScope(scope, 'admin', `${name} with ${taking.join(' and ')}`)
+  if (taking.length > 0)
+    throw missingScope({ has, needs: 'admin', what: `${name} with ${taking.join(' and ')}` }, start)
 }
 
 function callOf({ name }: Tool, input: object, actor: string): string {

@@ -97,6 +97,27 @@ describe('the tools', () => {
     for (const field of ['surprise', 'detail', 'confirm']) expect(strange.content[0]?.text).toContain(`${field} is`)
   })
 
+  it('name tools in place of commands where the model has them, and leave other commands to people', async () => {
+    await here.schedules.put('a', { every: '1h', target: null })
+    const hintOf = async (tools: string, tool: string, args: Record<string, unknown>) =>
+      (factsOf(await call(await model('admin', tools), tool, args)).error as { hint: string }).hint
+    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe(
+      'List those that exist with `schedule_list`.',
+    )
+    expect(await hintOf('schedule_get', 'schedule_get', { name: 'xyzzy' })).toContain('`belfry schedule list`')
+    const { id } = await here.runs.enqueue({ target: null })
+    expect(await hintOf('all', 'sched_reset', { ids: [id] })).toContain('`run_list {"status":"parked"}`')
+    expect(await hintOf('all', 'schedule_create', { name: 'a', every: '2h' })).toContain('`schedule_put`')
+    const client = await model('read', 'default')
+    await expect(client.readResource({ uri: 'belfry://schedules/xyzzy' })).rejects.toThrow(/with `schedule_list`/)
+  })
+
+  it('leave a name that reads like a command as it is', async () => {
+    await here.schedules.put('belfry schedule list', { every: '1h', target: null })
+    const refused = await call(await model(), 'schedule_get', { name: 'belfry schedule lisd' })
+    expect(wholeOf(refused)).toMatchObject({ error: { hint: 'Did you mean "belfry schedule list"?' } })
+  })
+
   it('refuse nothing without a hint', async () => {
     await here.schedules.put('a', { every: '1h' })
     await here.runs.enqueue({ target: null, idempotencyKey: 'k' })
