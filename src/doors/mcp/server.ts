@@ -14,6 +14,7 @@ import { type Scope, scopeOf, subjectOf } from '../../operations/operation.ts'
 import { isShown, type Problem, refuse } from '../../operations/problem.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirm.ts'
+import { refuseInVain } from './in-vain.ts'
 import { takesWork, takingFields } from './input-schema.ts'
 import { refused, type Wording } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
@@ -91,8 +92,11 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
     refuseStrangeDetail(detail, tool, input)
     refuseBeyondScope(tool, input, options)
     const context = { ...(await options.context()), scope: options.scope }
-    if (isDestructive && confirm === undefined) return asked(tool, input, { ...options, actor: context.actor.name })
     const call = callOf(tool, input, context.actor.name)
+    if (isDestructive && confirm === undefined) {
+      await refuseInVain(operation, input, context)
+      return asked(call, options)
+    }
     if (isDestructive && !isConfirmed(confirm, call, options)) throw unconfirmed()
     const page = { ...shortPage(operation), ...input }
     const local = 'signal' in operation.local.shape ? { signal: options.signal } : {}
@@ -142,11 +146,8 @@ function isConfirmed(confirm: unknown, call: string, { confirmations }: McpOptio
   return typeof confirm === 'string' && confirmations.accepts(call, confirm)
 }
 
-/** What could not be done however often it is confirmed is refused at once. */
-function asked(tool: Tool, input: object, options: McpOptions & { readonly actor: string }): CallToolResult {
-  const { request } = tool.operation
-  refuse(subjectOf(request), read(tool.operation.input, input, request).problems)
-  const confirm = options.confirmations.offer(callOf(tool, input, options.actor))
+function asked(call: string, { confirmations }: McpOptions): CallToolResult {
+  const confirm = confirmations.offer(call)
   const says = 'Nothing was done yet. To do it, make the same call with this confirm within 5 minutes.'
   return answered([JSON.stringify({ confirm, says })])
 }
