@@ -212,7 +212,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'orders-stand-as-names',
     hazard: 'A schedule whose name is an order gives it to every model that lists schedules.',
-    edits: [['label.ts isPlain', '(words.test(text) || cronLine.test(text))', '!/[\\n\\r]/.test(text)']],
+    edits: [['label.ts isPlain', '(isShort(text) || cronLine.test(text))', '!/[\\n\\r]/.test(text)']],
     suites: [fencing],
   },
   {

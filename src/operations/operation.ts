@@ -190,9 +190,11 @@ export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknow
  * Refuses a change of what a program is handed to a caller that may not start programs. The door has looked at the targets in the
  * input; this looks at those that are stored.
  */
-export function refuseStoredProgram({ scope }: OperationContext, ...targets: readonly unknown[]): void {
+export function refuseStoredProgram(context: OperationContext, ...targets: readonly unknown[]): void {
+  const { scope } = context
   if (isAdmin(scope) || !targets.some(startsProgram)) return
-  throw new BelfryError('not-allowed', `It starts a program, which is for admins to change, and this may ${scope}.`, {
+  const message = `It starts a program, which is for admins to change, and ${limitedCaller(context)} may ${scope}.`
+  throw new BelfryError('not-allowed', message, {
     hint: 'What starts programs on the workers is for those who may do anything.',
     details: { has: scope, needs: 'admin' },
   })
@@ -207,11 +209,16 @@ export function refuseOtherPayload(context: OperationContext, target: unknown): 
   const { scope } = context
   const secrets = secretsIn(target)
   if (isAdmin(scope) || secrets.length === 0) return
-  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; this token may ${scope}.`
+  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; ${limitedCaller(context)} may ${scope}.`
   throw new BelfryError('not-allowed', message, {
-    hint: 'Use a token with the scope admin, or run it with its own payload.',
+    hint: `${limitedCaller(context) === 'this token' ? 'Use a token with the scope admin' : 'Ask a person to do it'}, or run it with its own payload.`,
     details: { has: scope, needs: 'admin' },
   })
+}
+
+/** Who it is that a scope limits. A model may be served at pipes, where there is no token. */
+export function limitedCaller({ actor }: OperationContext): 'this server' | 'this token' {
+  return actor.door === 'mcp' ? 'this server' : 'this token'
 }
 
 /** A caller without a scope has the store itself. */

@@ -127,7 +127,8 @@ describe.each(databases)('lists are newest first, whichever process wrote what t
     const ids = await inTurn(5)
     const [near, far] = InMemoryTransport.createLinkedPair()
     const confirmations = new Confirmations('s', desk.clock)
-    const offered = { scope: 'read', tools: new Set<string>(), confirmations } as const
+    const start = { door: 'http', path: '/mcp' } as const
+    const offered = { scope: 'read', tools: new Set<string>(), confirmations, start } as const
     await mcpServer({ context: async () => desk.context, version: '1', ...offered }).connect(far)
     const client = new Client({ name: 'a model', version: '1' })
     await client.connect(near)

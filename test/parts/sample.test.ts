@@ -65,7 +65,7 @@ describe('a part that is added to the list', () => {
     const { verbsAt } = await import('../operations/desk.ts')
     const { queues } = verbsAt(() => desk.context)
     await queues.set('notes', { maxConcurrent: 1 })
-    await expect(queues.delete('notes')).rejects.toThrow('note first names it')
+    await expect(queues.delete('notes')).rejects.toThrow('note "first" names it')
     expect(desk.clock).toBeInstanceOf(TestClock)
     desk.clock.advance(1_000)
     expect((await desk.store.prune({ limit: 100 })).other).toBe(1)

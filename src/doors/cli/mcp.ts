@@ -35,21 +35,32 @@ export async function mcp(
   refuseStraySchema(placeOf(store, world), schema)
   if (isJudged) return exitOk
   const { stdin, stdout, stderr } = world
+  const start = startOf(given as unknown as McpFlags, world)
   const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
   try {
     await opening.session()
   } catch (error) {
     if (!(error instanceof BelfryError) || !mayComeLater.has(error.code)) throw error
-    stderr.write(`belfry mcp: ${error.message} ${error.hint ?? ''}\n`)
+    stderr.write(`belfry mcp: ${start.spelled(`${error.message} ${error.hint ?? ''}`)}\n`)
   }
   const onUnforeseen = (error: unknown) => {
     stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
   try {
-    await world.model(() => opening.session(), { scope, tools, stdin, stdout, onUnforeseen })
+    await world.model(() => opening.session(), { scope, tools, start, stdin, stdout, onUnforeseen })
     return exitOk
   } finally {
     await opening.close()
+  }
+}
+
+function startOf({ scope, readOnly, tools, store, schema, namespace }: McpFlags, { own }: World) {
+  const scopeFlag = scope === undefined ? (readOnly === true ? '--read-only' : undefined) : `--scope ${scope}`
+  const naming = onlyGiven({ store, schema, namespace })
+  return {
+    door: 'pipes' as const,
+    ...onlyGiven({ scopeFlag, tools }),
+    spelled: (text: string) => spelled(text, own, naming),
   }
 }
 
@@ -93,7 +104,7 @@ async function openStore({ store, schema, namespace }: McpFlags, world: World): 
   } catch (error) {
     if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
     throw new BelfryError('not-found', error.message, {
-      hint: spelled(comesLater, world.own, onlyGiven({ store, schema, namespace })),
+      hint: comesLater,
       ...onlyGiven({ details: error.details }),
       cause: error,
     })

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import type { Start } from '../mcp/start.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
 export interface World {
@@ -101,6 +102,7 @@ export interface ModelRequest {
   readonly scope: Scope
   /** The names of the tools that are offered. */
   readonly tools: ReadonlySet<string>
+  readonly start: Start
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly onUnforeseen: (error: unknown) => void

@@ -106,7 +106,7 @@ export class Around {
 
   /** Each request has a server of its own, for nothing is remembered between them but what was confirmed. */
   async #mcp(request: Request): Promise<Response> {
-    const { context, gate, version, onUnforeseen } = this.#options
+    const { context, gate, version, basePath, onUnforeseen } = this.#options
     const caller = await gate.callerOf(request)
     const problems: Problem[] = []
     const named = new URL(request.url).searchParams.get('tools') ?? undefined
@@ -118,6 +118,7 @@ export class Around {
       scope: caller.scope,
       tools,
       confirmations: this.#confirmations,
+      start: { door: 'http', path: `${basePath}/mcp`, ...(named !== undefined && { tools: named }) },
       ...(onUnforeseen !== undefined && { onUnforeseen }),
     })
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -3,11 +3,11 @@ import { nearest } from '../../operations/nearest.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { quoted } from '../../operations/problem.ts'
 import { operations } from '../../table.ts'
-import { beyondScope } from './refusal.ts'
 import type { McpOptions } from './server.ts'
+import { missingScope, missingTool } from './start.ts'
 import { reaches, toolName, toolSets } from './tool-sets.ts'
 
-type Offer = Pick<McpOptions, 'scope' | 'tools'>
+type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>
 
 /**
  * Why a call of a tool that this server does not offer is refused, and what a person does to offer it. It is an answer to
@@ -19,19 +19,19 @@ export function absentTool(name: string, offer: Offer): BelfryError {
   return new BelfryError('not-found', `There is no tool ${quoted(name)}.`, { hint: meant(name, offer) })
 }
 
-function unoffered(verb: AnyOperation, { scope, tools }: Offer): BelfryError {
+function unoffered(verb: AnyOperation, { scope, tools, start }: Offer): BelfryError {
   const name = toolName(verb)
   const { mcp } = verb.doors
   if (mcp !== true) {
     const hint = `Ask a person to do it: belfry ${commandOf(verb).join(' ')}.`
     return new BelfryError('not-allowed', `No server offers tool ${name}: ${mcp}`, { hint })
   }
-  if (!reaches(scope, verb.scope))
-    return beyondScope(scope, verb.scope, `Tool ${name}`, tools.has(name) ? {} : { tool: name })
+  if (!reaches(scope, verb.scope)) {
+    const missing = { has: scope, needs: verb.scope, what: `Tool ${name}` }
+    return missingScope(tools.has(name) ? missing : { ...missing, tool: name }, start)
+  }
   const sets = Object.keys(toolSets).filter((set) => toolSets[set]?.includes(name))
-  const hint = `Ask a person to start the server with this tool, for example belfry mcp --tools default,${name}; over HTTP the address is /mcp?tools=default,${name}.`
-  const message = `This server does not offer tool ${name}, which is in the tool sets ${sets.join(' and ')}.`
-  return new BelfryError('not-allowed', message, { hint })
+  return missingTool(name, sets, start)
 }
 
 /** The names of tools, and the words of the command line, which a model may have read: `run_show` is `run_get`. */

@@ -24,11 +24,14 @@ const labels: ReadonlySet<string> = new Set([
 
 const labelLengthMax = 60
 
-/**
- * At most three words, of Latin letters: a name is text that others chose, and a longer one can be an order to the model.
- * In a script without spaces a single word can be a whole sentence.
- */
-const words = /^[\p{Script=Latin}\d._:@/+#-]+(?: [\p{Script=Latin}\d._:@/+#-]+){0,2}$/u
+/** A name is text that others chose, and a longer one can be an order to the model. */
+const wordsMax = 6
+const wordsWithBlanksMax = 3
+
+/** Latin letters only: in a script without spaces a single word can be a whole sentence. */
+const alphabet = /^[\p{Script=Latin}\d._:@/+#-]+(?: [\p{Script=Latin}\d._:@/+#-]+){0,2}$/u
+/** An order can be written with hyphens or capitals in place of blanks. */
+const wordEnd = /[ ._:@/+#-]+|(?<=\p{Ll})(?=\p{Lu})/u
 /** A place in a list, as the store spells it: numbers, ids and words of its own, with nothing in it that others chose. */
 const cursor = /^(?:[a-z]+\/)?-?\d{1,16}(?:[./](?:-?\d{1,16}|[a-z]+|[a-z]-[0-9a-z]+))+$/
 const cronNames = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|[lwh]'
@@ -44,5 +47,12 @@ export function isLabel(field: string, value: unknown): value is string {
 
 /** Whether a text is too short to be an order: a label, or a cron expression. */
 export function isPlain(text: string): boolean {
-  return text.length <= labelLengthMax && (words.test(text) || cronLine.test(text))
+  return text.length <= labelLengthMax && (isShort(text) || cronLine.test(text))
+}
+
+/** Numbers are no words: the date or the address in a name orders nothing. */
+function isShort(text: string): boolean {
+  if (!alphabet.test(text)) return false
+  const words = text.split(wordEnd).filter((part) => /\p{L}/u.test(part))
+  return words.length <= (text.includes(' ') ? wordsWithBlanksMax : wordsMax)
 }

@@ -1,7 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { BelfryError, type ErrorCode } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import { fence, visible } from '../../core/fence.ts'
-import type { Scope } from '../../operations/operation.ts'
 import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
 import { isPlain } from './label.ts'
 import { toldData } from './told.ts'
@@ -27,29 +26,35 @@ export interface Refusal {
   readonly details?: object
 }
 
+/** Puts what a text says of commands into the words of a caller. */
+export type Wording = (text: string) => string
+
 /** An error as a model is told it: always with what to do about it, and with nothing that no one foresaw. */
 export function refusalOf(thrown: unknown): Refusal {
   const { code, message, hint = hints[code], details } = forStrangers(thrown)
   return { code, message, hint, ...(details !== undefined && { details }) }
 }
 
+interface Refusing {
+  readonly detail: Detail
+  readonly wording?: Wording
+  readonly onUnforeseen?: ((error: unknown) => void) | undefined
+}
+
 /**
  * The same errors as at every door, in an answer that a model can read and learn from. The message has all that most
  * callers need; the details are for those who ask for them. What others wrote and the message or the hint quotes is fenced.
  */
-export function refused(
-  thrown: unknown,
-  { detail, onUnforeseen }: { readonly detail: Detail; readonly onUnforeseen?: ((error: unknown) => void) | undefined },
-): CallToolResult {
+export function refused(thrown: unknown, { detail, wording, onUnforeseen }: Refusing): CallToolResult {
   if (!isForeseen(thrown)) onUnforeseen?.(thrown)
-  const { error, quoted, details } = unquoted(refusalOf(thrown))
+  const { error, quoted, details } = unquoted(refusalOf(thrown), wording)
   const texts = toldData({ error }, { ...quoted, ...(detail === 'full' && details !== undefined && { details }) })
   return { isError: true, content: texts.map((text) => ({ type: 'text', text })) }
 }
 
 /** The same as one text, where the protocol has room for no more. */
-export function refusedText(refusal: Refusal): string {
-  const { error, quoted } = unquoted(refusal)
+export function refusedText(refusal: Refusal, wording: Wording): string {
+  const { error, quoted } = unquoted(refusal, wording)
   const said = `${error.message} ${error.hint}`
   return Object.keys(quoted).length === 0 ? said : `${said}\n${fence(JSON.stringify(quoted))}`
 }
@@ -60,12 +65,12 @@ interface Unquoted extends Pick<Refusal, 'details'> {
   readonly quoted: Partial<Pick<Refusal, 'message' | 'hint'>>
 }
 
-function unquoted({ code, message, hint, details }: Refusal): Unquoted {
+function unquoted({ code, message, hint, details }: Refusal, wording: Wording = (text) => text): Unquoted {
   const foreign = foreignIn(details, code)
   const [said, advice] = [withoutForeign(message, foreign), withoutForeign(hint, foreign)]
   const quoted = { ...(said !== message && { message }), ...(advice !== hint && { hint }) }
   return {
-    error: { code, message: visible(said), hint: visible(advice) },
+    error: { code, message: visible(worded(said, wording)), hint: visible(worded(advice, wording)) },
     quoted,
     ...(details !== undefined && { details }),
   }
@@ -73,6 +78,20 @@ function unquoted({ code, message, hint, details }: Refusal): Unquoted {
 
 /** A text in double quotes, or a word of a command that a shell would not take without quotes. */
 const quotation = /"(?:[^"\\]|\\.)*"|(?<=^|[\s=(])'(?:[^']|'\\'')*'/gs
+
+/**
+ * The text with its commands in other words. What stands in quotes is somebody's name and stays. What others wrote is in the fence by
+ * now: changed before, it would not be found again.
+ */
+function worded(text: string, wording: Wording): string {
+  let said = ''
+  let end = 0
+  for (const { 0: found, index } of text.matchAll(quotation)) {
+    said += wording(text.slice(end, index)) + found
+    end = index + found.length
+  }
+  return said + wording(text.slice(end))
+}
 
 /** Both are looked for in the text as it is: a name with a quotation mark must not hide another name from the search. */
 function withoutForeign(text: string, foreign: readonly string[]): string {
@@ -104,18 +123,4 @@ function foreignIn(details: unknown, code: ErrorCode): string[] {
       return field === 'why' ? [] : foreignIn(value, code)
     })
     .filter((text) => text !== '')
-}
-
-/** What needs a wider scope. A tool that is not among the chosen ones either has to be named as well. */
-export function beyondScope(
-  has: Scope,
-  needs: Scope,
-  what: string,
-  { tool }: { readonly tool?: string } = {},
-): BelfryError {
-  const [flag, query] = tool === undefined ? ['', ''] : [` --tools default,${tool}`, ` and /mcp?tools=default,${tool}`]
-  return new BelfryError('not-allowed', `${what} needs the scope ${needs}, and this server has ${has}.`, {
-    hint: `Ask a person to do it, or to start the server with belfry mcp --scope ${needs}${flag}; over HTTP that takes a token of the scope ${needs}${query}.`,
-    details: { has, needs },
-  })
 }

@@ -1,12 +1,12 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import { visible } from '../../core/fence.ts'
+import { hiddenAgain, visible } from '../../core/fence.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { runOperations } from '../../operations/run/run.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import { isForeseen } from '../../operations/unforeseen.ts'
 import { nouns } from '../../table.ts'
-import { refusalOf, refusedText } from './refusal.ts'
+import { refusalOf, refusedText, type Wording } from './refusal.ts'
 import type { McpOptions } from './server.ts'
 import { told } from './told.ts'
 import { toolName } from './tool-sets.ts'
@@ -63,7 +63,7 @@ export const resourceTemplates = [
 /** What a resource says, with the texts of others in a fence behind it; one that does not exist is an error of the protocol. */
 export async function readResource(
   uri: string,
-  { context, onUnforeseen }: Pick<McpOptions, 'context' | 'onUnforeseen'>,
+  { context, wording, onUnforeseen }: Pick<McpOptions, 'context' | 'onUnforeseen'> & { readonly wording: Wording },
 ): Promise<Content[]> {
   try {
     if (uri === verbsUri) return [{ uri, mimeType: 'text/markdown', text: verbsPage() }]
@@ -75,7 +75,7 @@ export async function readResource(
     if (!isForeseen(thrown)) onUnforeseen?.(thrown)
     const refusal = refusalOf(thrown)
     const kind = isForeseen(thrown) ? ErrorCode.InvalidParams : ErrorCode.InternalError
-    throw new McpError(kind, refusedText(refusal), { uri, code: refusal.code })
+    throw new McpError(kind, refusedText(refusal, wording), { uri, code: refusal.code })
   }
   const shown = visible(JSON.stringify(uri.slice(0, 200)))
   throw new McpError(
@@ -86,7 +86,7 @@ export async function readResource(
 
 async function textsOf(uri: string, context: McpOptions['context']): Promise<readonly string[] | null> {
   const [, noun, encoded] = /^belfry:\/\/(schedules|runs)(?:\/(.+))?$/.exec(uri) ?? []
-  const name = encoded === undefined ? undefined : decoded(encoded)
+  const name = encoded === undefined ? undefined : hiddenAgain(decoded(encoded))
   if (noun === 'schedules') {
     const operation = name === undefined ? scheduleOperations.list : scheduleOperations.explain
     return said(operation, await context(), name === undefined ? {} : { name })

@@ -14,11 +14,15 @@ import { type Scope, scopeOf, subjectOf } from '../../operations/operation.ts'
 import { isShown, type Problem, refuse } from '../../operations/problem.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirm.ts'
+import { refuseInVain } from './in-vain.ts'
 import { takesWork, takingFields } from './input-schema.ts'
-import { beyondScope, refused } from './refusal.ts'
+import { refused, type Wording } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { shortPage, shortPageMax } from './short-page.ts'
+import { withRealNames } from './shown-name.ts'
+import { missingScope, type Start } from './start.ts'
 import { type Told, told } from './told.ts'
+import { withToolCalls } from './tool-calls.ts'
 import { reaches } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
 
@@ -31,6 +35,7 @@ export interface McpOptions {
   /** The names of the tools that are offered, as `chosenTools` tells them. */
   readonly tools: ReadonlySet<string>
   readonly confirmations: Confirmations
+  readonly start: Start
   /** Hears of errors that are not meant for the caller. */
   readonly onUnforeseen?: (error: unknown) => void
 }
@@ -48,36 +53,50 @@ export function mcpServer(options: McpOptions): Server {
     { capabilities: { tools: {}, resources: {} }, instructions },
   )
   const offered = toolsFor(options.scope).filter(({ name }) => options.tools.has(name))
+  const wording = wordingOf(offered, options.start)
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listOf(offered) as never }))
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }, { signal }) => {
     const tool = offered.find((each) => each.name === name)
-    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short' })
-    return called(tool, given, { ...options, signal })
+    if (tool === undefined) return refused(absentTool(name, options), { detail: 'short', wording })
+    return called(tool, given, { ...options, wording, signal })
   })
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }))
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resourceTemplates] }))
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    return { contents: await readResource(uri, options) }
+    return { contents: await readResource(uri, { ...options, wording }) }
   })
   return server
 }
 
-async function called(
-  tool: Tool,
-  given: Readonly<Record<string, unknown>>,
-  options: McpOptions & { readonly signal: AbortSignal },
-): Promise<CallToolResult> {
+/** What a model can call is named as its tools are; a command that is left is for a person, who types it as the server was started. */
+function wordingOf(offered: readonly Tool[], start: Start): Wording {
+  const names = new Set(offered.map(({ name }) => name))
+  return (text) => {
+    const said = withToolCalls(text, names)
+    return start.door === 'pipes' ? start.spelled(said) : said
+  }
+}
+
+interface Calling extends McpOptions {
+  readonly wording: Wording
+  readonly signal: AbortSignal
+}
+
+async function called(tool: Tool, given: Readonly<Record<string, unknown>>, options: Calling): Promise<CallToolResult> {
   const { operation } = tool
-  const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = given
+  const { [confirmField]: confirm, [detailField]: detail = 'short', ...rest } = withRealNames(given)
   const isDestructive = operation.effect === 'destructive'
   // What is not a field of this tool is refused with everything else that is wrong.
   const input = isDestructive || confirm === undefined ? rest : { ...rest, [confirmField]: confirm }
   try {
     refuseStrangeDetail(detail, tool, input)
-    refuseBeyondScope(tool, input, options.scope)
+    refuseBeyondScope(tool, input, options)
     const context = { ...(await options.context()), scope: options.scope }
-    if (isDestructive && confirm === undefined) return asked(tool, input, { ...options, actor: context.actor.name })
     const call = callOf(tool, input, context.actor.name)
+    if (isDestructive && confirm === undefined) {
+      await refuseInVain(operation, input, context)
+      return asked(call, options)
+    }
     if (isDestructive && !isConfirmed(confirm, call, options)) throw unconfirmed()
     const page = { ...shortPage(operation), ...input }
     const local = 'signal' in operation.local.shape ? { signal: options.signal } : {}
@@ -86,7 +105,7 @@ async function called(
     return answered(told(answer, operation.output, { detail, name: tool.name, next }))
   } catch (error) {
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
-    return refused(error, { ...how, onUnforeseen: options.onUnforeseen })
+    return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })
   }
 }
 
@@ -105,12 +124,18 @@ function refuseStrangeDetail(detail: unknown, { operation }: Tool, input: object
  * What starts programs is for admins, whatever the verb itself needs. So is work with a target: below admin a model takes
  * only what was left to outside hosts, and cannot report a worker's run as done.
  */
-function refuseBeyondScope({ operation, name }: Tool, input: Readonly<Record<string, unknown>>, scope: Scope): void {
-  const needed = scopeOf(operation, input)
-  if (!reaches(scope, needed)) throw beyondScope(scope, needed, `A target that starts a program or sends a secret`)
-  if (scope === 'admin' || !takesWork(operation)) return
+function refuseBeyondScope(
+  { operation, name }: Tool,
+  input: Readonly<Record<string, unknown>>,
+  { scope: has, start }: McpOptions,
+): void {
+  const needs = scopeOf(operation, input)
+  if (!reaches(has, needs))
+    throw missingScope({ has, needs, what: 'A target that starts a program or sends a secret' }, start)
+  if (has === 'admin' || !takesWork(operation)) return
   const taking = takingFields.filter((field) => input[field] !== undefined)
-  if (taking.length > 0) throw beyondScope(scope, 'admin', `${name} with ${taking.join(' and ')}`)
+  if (taking.length > 0)
+    throw missingScope({ has, needs: 'admin', what: `${name} with ${taking.join(' and ')}` }, start)
 }
 
 function callOf({ name }: Tool, input: object, actor: string): string {
@@ -121,11 +146,8 @@ function isConfirmed(confirm: unknown, call: string, { confirmations }: McpOptio
   return typeof confirm === 'string' && confirmations.accepts(call, confirm)
 }
 
-/** What could not be done however often it is confirmed is refused at once. */
-function asked(tool: Tool, input: object, options: McpOptions & { readonly actor: string }): CallToolResult {
-  const { request } = tool.operation
-  refuse(subjectOf(request), read(tool.operation.input, input, request).problems)
-  const confirm = options.confirmations.offer(callOf(tool, input, options.actor))
+function asked(call: string, { confirmations }: McpOptions): CallToolResult {
+  const confirm = confirmations.offer(call)
   const says = 'Nothing was done yet. To do it, make the same call with this confirm within 5 minutes.'
   return answered([JSON.stringify({ confirm, says })])
 }

@@ -68,6 +68,7 @@ function runs({ count, countIsAtLeast }: Counted): string {
 
 function named(noun: string, names: readonly string[], count: number): string {
   const more = count - names.length
-  const all = more > 0 ? [...names, `${more} more`] : names
-  return count === 1 ? `${noun} ${names[0]} names` : `${noun}s ${all.join(', ')} name`
+  const told = names.map(quoted)
+  const all = more > 0 ? [...told, `${more} more`] : told
+  return count === 1 ? `${noun} ${told[0]} names` : `${noun}s ${all.join(', ')} name`
 }

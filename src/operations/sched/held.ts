@@ -18,7 +18,11 @@ export type Holding =
  * Looks whether leases are held by whoever names them. The claim of a run's n-th lease never changes, so that looking
  * before the step that needs it is as good as looking within: the step itself goes by the fence.
  */
-export async function holdingsOf(context: OperationContext, ids: readonly string[]): Promise<Holding[]> {
+export async function holdingsOf(
+  context: OperationContext,
+  ids: readonly string[],
+  doing: 'end' | 'renew' = 'end',
+): Promise<Holding[]> {
   const named = ids.map((id) => leasePartsOf(id) as LeaseParts)
   const held = await context.store.look(
     heldRuns,
@@ -30,7 +34,7 @@ export async function holdingsOf(context: OperationContext, ids: readonly string
       const run = byRun.get(parts.runId)
       if (run?.fence !== parts.fence) return { parts, error: await overError(context, parts) }
       if (run.claimId !== parts.claimId) return { parts, error: strange(parts) }
-      if (await isForWorkers(context, parts)) return { parts, error: notForModels(context, parts) }
+      if (await isForWorkers(context, parts)) return { parts, error: notForModels(context, parts, doing) }
       return { parts, held: run }
     }),
   )
@@ -46,11 +50,15 @@ async function isForWorkers({ actor, scope, store }: OperationContext, { runId }
   return target !== null
 }
 
-function notForModels({ scope }: OperationContext, { runId, fence }: LeaseParts): BelfryError {
-  return new BelfryError('not-allowed', `Run ${runId} has a target; at this door only an admin may end its lease.`, {
-    hint: 'Leave it to the worker or host that leased it, or ask a person to cancel it.',
-    details: { runId, fence, has: scope, needs: 'admin' },
-  })
+function notForModels({ scope }: OperationContext, { runId, fence }: LeaseParts, doing: 'end' | 'renew'): BelfryError {
+  return new BelfryError(
+    'not-allowed',
+    `Run ${runId} has a target; at this door only an admin may ${doing} its lease.`,
+    {
+      hint: 'Leave it to the worker or host that leased it, or ask a person to cancel it.',
+      details: { runId, fence, has: scope, needs: 'admin' },
+    },
+  )
 }
 
 /** The lease that somebody holds; one that he does not is refused with what happened since. */

@@ -49,7 +49,7 @@ export const renew = operation({
   errors: ['invalid', 'not-found', 'conflict'],
   examples: [{ lease: example }],
   async run(context, { lease }) {
-    const [holding] = (await holdingsOf(context, [lease])) as [Holding]
+    const [holding] = (await holdingsOf(context, [lease], 'renew')) as [Holding]
     if ('error' in holding) throw holding.error
     const [answer] = (await renewHeld(context, [holding.held])) as [Renewal]
     if (!answer.renewed) throw await overError(context, holding.parts)
@@ -70,7 +70,7 @@ export const renewMany = operation({
   errors: ['invalid'],
   examples: [{ leases: [example, 'r-16.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'] }],
   async run(context, { leases }) {
-    const holdings = await holdingsOf(context, leases)
+    const holdings = await holdingsOf(context, leases, 'renew')
     const held = holdings.flatMap((holding) => ('held' in holding ? [holding.held] : []))
     const answers = new Map((await renewHeld(context, held)).map((answer) => [nameOf(answer), answer]))
     return Promise.all(

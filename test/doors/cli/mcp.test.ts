@@ -71,6 +71,23 @@ describe('belfry mcp', () => {
     expect(stderr).toContain('"everything"')
   })
 
+  it('hints at commands with its own store and scope, so that a person who follows them neither widens nor leaves it', async () => {
+    await terminal.belfry('schedule create a --every 1h --target null --store sqlite:jobs.db')
+    const absent = { method: 'tools/call', params: { name: 'routine_events', arguments: {} } }
+    const beyond = { method: 'tools/call', params: { name: 'schedule_run', arguments: {} } }
+    const noTool = { method: 'tools/call', params: { name: 'token_create', arguments: {} } }
+    const flags = '--store sqlite:jobs.db --namespace team --read-only'
+    const { stdout } = await terminal.belfry(`mcp ${flags}`, { stdin: sent(absent, beyond, noTool) })
+    const [, ...replies] = repliesIn(stdout)
+    const hints = replies.map(({ result }) => {
+      return (JSON.parse(result.content?.[0]?.text ?? '') as { error: { hint: string } }).error.hint
+    })
+    const own = 'belfry --store sqlite:jobs.db --namespace team'
+    expect(hints[0]).toContain(`${own} mcp --read-only --tools default,routine_events.`)
+    expect(hints[1]).toContain(`${own} mcp --scope operate.`)
+    expect(hints[2]).toContain(`${own} token create.`)
+  })
+
   it('finds a store that comes later, without being started again', async () => {
     const stdin = new PassThrough()
     const replies: Reply[] = []

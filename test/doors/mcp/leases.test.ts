@@ -47,6 +47,8 @@ describe('an agent with operate', () => {
     for (const [name, more] of ends) {
       expect(codeOf(await call(client, name, { lease, ...more })), name).toBe('not-allowed')
     }
+    const renewal = factsOf(await call(client, 'sched_renew', { lease })).error as { message: string }
+    expect(renewal.message).toMatch(/only an admin may renew its lease\.$/)
     expect(factsOf(await call(client, 'sched_renew_many', { leases: [lease] }))).toMatchObject([{ renewed: false }])
     expect(await here.runs.get(id)).toMatchObject({ status: 'leased', fence: 1 })
     const admin = await model('admin')

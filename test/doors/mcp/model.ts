@@ -13,7 +13,7 @@ export interface Answer {
   readonly content: readonly { readonly type: string; readonly text: string }[]
 }
 
-export interface ModelOptions extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen'>> {
+export interface ModelOptions extends Partial<Pick<McpOptions, 'confirmations' | 'onUnforeseen' | 'start'>> {
   readonly context: () => Promise<OperationContext>
   readonly scope?: Scope
   readonly tools?: string
@@ -24,7 +24,8 @@ export async function modelAt({ context, scope = 'admin', tools = 'all', ...more
   const [near, far] = InMemoryTransport.createLinkedPair()
   const confirmations = new Confirmations('secret', { monotonic: () => 0 })
   const names = chosenTools(tools, { scope, field: 'tools', problems: [] })
-  await mcpServer({ confirmations, ...more, context, version: '1', scope, tools: names }).connect(far)
+  const start = { door: 'pipes', tools, spelled: (text: string) => text } as const
+  await mcpServer({ confirmations, start, ...more, context, version: '1', scope, tools: names }).connect(far)
   const client = new Client({ name: 'a model', version: '1' })
   await client.connect(near)
   return client

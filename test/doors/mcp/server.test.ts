@@ -22,11 +22,15 @@ describe('the tools', () => {
   it('an agent with operate may not change the payload of a stored request that carries a secret', async () => {
     const target = { http: { url: 'https://example.org/', headers: { authorization: { secret: 'KEY' } } } }
     await here.schedules.put('pay', { every: '1h', target, payload: { pay: 'ada' } })
-    const client = await model('operate')
+    const actor = { name: 'agent', door: 'mcp' } as const
+    const client = await modelAt({ context: async () => ({ ...desk().context, actor }), scope: 'operate' })
     const payload = { pay: 'mallory' }
     for (const tool of ['schedule_update', 'schedule_run']) {
       const refused = await call(client, tool, { name: 'pay', payload, detail: 'full' })
-      expect(wholeOf(refused), tool).toMatchObject({ error: { code: 'not-allowed' } })
+      expect(wholeOf(refused), tool).toMatchObject({
+        error: { code: 'not-allowed', message: expect.stringMatching(/this server may operate\.$/) },
+      })
+      expect(refused.content[0]?.text, 'at pipes there is no token').not.toContain('token')
     }
     expect((await call(client, 'schedule_run', { name: 'pay' })).isError ?? false).toBe(false)
   })
@@ -97,6 +101,27 @@ describe('the tools', () => {
     for (const field of ['surprise', 'detail', 'confirm']) expect(strange.content[0]?.text).toContain(`${field} is`)
   })
 
+  it('name tools in place of commands where the model has them, and leave other commands to people', async () => {
+    await here.schedules.put('a', { every: '1h', target: null })
+    const hintOf = async (tools: string, tool: string, args: Record<string, unknown>) =>
+      (factsOf(await call(await model('admin', tools), tool, args)).error as { hint: string }).hint
+    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe(
+      'List those that exist with `schedule_list`.',
+    )
+    expect(await hintOf('schedule_get', 'schedule_get', { name: 'xyzzy' })).toContain('`belfry schedule list`')
+    const { id } = await here.runs.enqueue({ target: null })
+    expect(await hintOf('all', 'sched_reset', { ids: [id] })).toContain('`run_list {"status":"parked"}`')
+    expect(await hintOf('all', 'schedule_create', { name: 'a', every: '2h' })).toContain('`schedule_put`')
+    const client = await model('read', 'default')
+    await expect(client.readResource({ uri: 'belfry://schedules/xyzzy' })).rejects.toThrow(/with `schedule_list`/)
+  })
+
+  it('leave a name that reads like a command as it is', async () => {
+    await here.schedules.put('belfry schedule list', { every: '1h', target: null })
+    const refused = await call(await model(), 'schedule_get', { name: 'belfry schedule lisd' })
+    expect(wholeOf(refused)).toMatchObject({ error: { hint: 'Did you mean "belfry schedule list"?' } })
+  })
+
   it('refuse nothing without a hint', async () => {
     await here.schedules.put('a', { every: '1h' })
     await here.runs.enqueue({ target: null, idempotencyKey: 'k' })
@@ -147,6 +172,37 @@ describe('the tools', () => {
     desk().clock.advance(301_000)
     expect((await call(client, 'schedule_delete', { name: 'a', confirm: later })).isError).toBe(true)
     expect(await here.schedules.list()).toHaveLength(2)
+  })
+
+  it('that are destructive and cannot be done are refused before they are confirmed, and nothing is done by asking', async () => {
+    await here.schedules.put('nightly', { every: '1h', target: null, queue: 'used' })
+    await here.queues.set('free', { maxConcurrent: 2 })
+    await here.routines.create({ name: 'push', run: { target: null } })
+    const { id } = await here.runs.enqueue({ target: null })
+    const client = await model()
+    const inVain: [string, Record<string, unknown>, string][] = [
+      ['schedule_delete', { name: 'xyzzy' }, 'not-found'],
+      ['routine_delete', { name: 'xyzzy' }, 'not-found'],
+      ['queue_delete', { name: 'xyzzy' }, 'not-found'],
+      ['queue_delete', { name: 'used' }, 'conflict'],
+      ['run_cancel', { id: 'r-15' }, 'not-found'],
+    ]
+    for (const [tool, args, code] of inVain) {
+      expect(factsOf(await call(client, tool, args)), tool).toMatchObject({ error: { code } })
+    }
+    const able: [string, Record<string, unknown>][] = [
+      ['schedule_delete', { name: 'nightly' }],
+      ['routine_delete', { name: 'push' }],
+      ['queue_delete', { name: 'free' }],
+      ['run_cancel', { id }],
+    ]
+    for (const [tool, args] of able) {
+      expect(factsOf(await call(client, tool, args)), tool).toMatchObject({ confirm: expect.any(String) })
+    }
+    expect(await here.schedules.list()).toMatchObject([{ name: 'nightly' }])
+    expect(await here.routines.list()).toMatchObject([{ name: 'push' }])
+    expect((await here.queues.list()).map(({ name }) => name)).toContain('free')
+    expect(await here.runs.get(id)).toMatchObject({ status: 'ready' })
   })
 
   it('beyond the scope of the caller are not offered, and cannot be called', async () => {

@@ -95,7 +95,7 @@ onEachTold('queue delete', (told) => {
     const { code, message } = await refusal('mail')
     expect(code).toBe('conflict')
     expect(message).toBe(
-      'Queue "mail" is in use: 2 runs in it have not ended; 1 run in it is parked; schedule report names it; routine push names it.',
+      'Queue "mail" is in use: 2 runs in it have not ended; 1 run in it is parked; schedule "report" names it; routine "push" names it.',
     )
     expect(await listed()).toContain('mail')
   })

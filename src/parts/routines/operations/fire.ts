@@ -3,7 +3,7 @@ import { BelfryError } from '../../../core/error.ts'
 import type { OperationContext } from '../../../operations/context.ts'
 import { key, payload } from '../../../operations/fields.ts'
 import { onlyGiven } from '../../../operations/only-given.ts'
-import { everyDoor, operation, refuseOtherPayload, type Scope } from '../../../operations/operation.ts'
+import { everyDoor, limitedCaller, operation, refuseOtherPayload } from '../../../operations/operation.ts'
 import { inWordsOf, quoted } from '../../../operations/problem.ts'
 import { findSchedule } from '../../../store/reads/schedule.ts'
 import { fireRoutine } from '../fire-routine.ts'
@@ -52,14 +52,15 @@ async function refuseUnsigned(context: OperationContext, name: string): Promise<
   const { scope, actor, store } = context
   if (scope === undefined || scope === 'admin') return
   const spec = (await store.look(findRoutine, name))?.spec
-  if (spec?.signing !== undefined) throw unsigned(name, scope)
+  if (spec?.signing !== undefined) throw unsigned(context, name)
   if (actor.door !== 'mcp' || spec === undefined) return
   const schedule = spec.schedule === undefined ? null : await store.look(findSchedule, spec.schedule)
   refuseOtherPayload(context, spec.run?.target ?? schedule?.spec.target)
 }
 
-function unsigned(name: string, scope: Scope): BelfryError {
-  const message = `The events of routine ${quoted(name)} are signed, so only an admin may fire it with a payload; this token may ${scope}.`
+function unsigned(context: OperationContext, name: string): BelfryError {
+  const { scope } = context
+  const message = `The events of routine ${quoted(name)} are signed, so only an admin may fire it with a payload; ${limitedCaller(context)} may ${scope}.`
   return new BelfryError('not-allowed', message, {
     hint: `Fire it without a payload, or send a signed event to ${hookOf(name)}.`,
     details: { has: scope, needs: 'admin' },

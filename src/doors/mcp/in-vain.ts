@@ -1,0 +1,18 @@
+import { presentRun } from '../../operations/absent.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { read } from '../../operations/input.ts'
+import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
+import { refuse } from '../../operations/problem.ts'
+import { runOperations } from '../../operations/run/run.ts'
+
+/**
+ * Refuses a call that could not be done however often it is confirmed: what is wrong with its input, a name that nothing has, a
+ * queue that is in use. A rehearsal tells all of it where the verb has one.
+ */
+export async function refuseInVain(operation: AnyOperation, input: object, context: OperationContext): Promise<void> {
+  const { request } = operation
+  const { problems, value } = read(operation.input, input, request)
+  refuse(subjectOf(request), problems)
+  if (operation.rehearses === true) await operation.call({ ...context, store: context.store.rehearsal() }, input)
+  else if (operation === runOperations.cancel) await presentRun(context, (value as { readonly id: string }).id)
+}
