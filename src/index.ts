@@ -26,6 +26,7 @@ import { noted } from './operations/note.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { refuse } from './operations/problem.ts'
 import { Waits } from './operations/run/waits.ts'
+import { duties } from './parts-face.ts'
 import type { Behind, HandlerOptions, Served, ServeOptions } from './serving.ts'
 import type { Store } from './store/port.ts'
 import { nextInstants } from './store/reads/next-instants.ts'
@@ -199,6 +200,7 @@ export class Belfry {
       events,
       coroner: coronerBy(clock),
       settings,
+      duties,
       ...onlyGiven({ name }),
     })
   }

@@ -1,9 +1,13 @@
 import type { Show } from './doors/cli/show/all.ts'
 import type { AddRoutes } from './doors/http/part.ts'
+import type { Duty } from './engine/part.ts'
 import type { Part } from './part.ts'
 import { parts } from './parts.ts'
 
 const each: readonly Part[] = parts
+
+/** What a worker does for the parts. */
+export const duties: readonly Duty[] = each.flatMap((part) => part.duties ?? [])
 
 /** What all parts bring to the doors, put together. */
 export const otherWords: Readonly<Record<string, string>> = Object.assign(

@@ -1,6 +1,7 @@
 import type { Verbs } from './operations/bind.ts'
 import type { AnyOperation } from './operations/operation.ts'
 import type { RunOrigin } from './operations/part.ts'
+import type { Examination } from './operations/store/examination.ts'
 import { kernelNouns, type NounEntry } from './operations/table.ts'
 import type { Part } from './part.ts'
 import { parts } from './parts.ts'
@@ -36,6 +37,9 @@ export function bindNouns(bound: (operations: NounEntry['operations']) => object
 export const operations: readonly AnyOperation[] = Object.values(nouns).flatMap((noun): AnyOperation[] =>
   Object.values(noun.operations),
 )
+
+/** What `doctor` looks at for the parts. */
+export const checks: readonly Examination[] = each.flatMap((part) => part.checks ?? [])
 
 /** Where runs may come from, by the sources that parts give them. */
 export const origins: Readonly<Record<string, RunOrigin>> = Object.assign({}, ...each.map((part) => part.origins ?? {}))

@@ -5,6 +5,7 @@ import { repair } from '../store/schedules/repair.ts'
 import { clockNow } from '../store/statement.ts'
 import { takeDuty } from '../store/workers/take-duty.ts'
 import type { EngineContext } from './context.ts'
+import type { Duty } from './part.ts'
 
 /** A duty is held a little longer than the pause between its rounds, so that it stays with one worker. */
 const dutyMsMin = 180_000
@@ -24,6 +25,8 @@ const noticeStepsMax = 20
 export interface DutiesOptions {
   readonly context: EngineContext
   readonly workerId: () => string
+  /** Those of the parts. */
+  readonly duties: readonly Duty[]
   /** Something is overdue: whoever should have fired it may have lost a wake-up. */
   readonly lookAgain: () => void
 }
@@ -42,6 +45,8 @@ export class Duties {
   #pruneFrom: string | undefined
   #noticeFrom: string | undefined
   #repairAt = Number.NEGATIVE_INFINITY
+  /** When a duty of a part is next done here, by the monotonic clock. */
+  readonly #nextAt = new Map<Duty, number>()
 
   constructor(options: DutiesOptions) {
     this.#options = options
@@ -52,10 +57,24 @@ export class Duties {
     if (await this.#has('reconcile')) await this.#reconcile()
     const begunAt = clock.monotonic()
     const { isOver, found } = (await this.#has('retention')) ? await this.#prune() : notOurs
+    await this.#tickParts()
     signal('duties.ticked')
     // Where there is very much to go through, what is due must not be late for it; what is kept too long may be.
     const restMs = Math.ceil(pruneRestFactor[found] * (clock.monotonic() - begunAt))
     return isOver ? settings.beatMs : Math.min(restMs, settings.beatMs)
+  }
+
+  /** One that fails does not keep the others from being done; the loop tells of it and comes again. */
+  async #tickParts(): Promise<void> {
+    const { context, duties } = this.#options
+    const { clock } = context
+    const failures: unknown[] = []
+    for (const duty of duties) {
+      if (clock.monotonic() < (this.#nextAt.get(duty) ?? Number.NEGATIVE_INFINITY)) continue
+      this.#nextAt.set(duty, clock.monotonic() + duty.everyMs)
+      if (await this.#has(duty.name)) await duty.tick(context).catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   #has(name: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { BelfryError } from '../core/error.ts'
 import type { Store } from '../store/port.ts'
 import type { Events } from './events.ts'
 import type { Executors } from './execute.ts'
+import type { Duty } from './part.ts'
 import type { Coroner } from './reclaim.ts'
 import { type EngineSettings, settingsOf } from './settings.ts'
 import { noSignal, type Signal } from './signals.ts'
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly events: Events
   readonly coroner: Coroner
   readonly settings?: Partial<EngineSettings>
+  /** What it does for the parts. */
+  readonly duties?: readonly Duty[]
   /** Names the worker for people. */
   readonly name?: string
   /** For tests and the simulator. */

@@ -92,7 +92,12 @@ export class Worker {
       writing: (queues) => this.#ending(queues),
       settled: (queues) => this.#settled(queues),
     })
-    this.#duties = new Duties({ context: this.#context, workerId, lookAgain: () => this.#loops.fire.wake() })
+    this.#duties = new Duties({
+      context: this.#context,
+      workerId,
+      duties: options.duties ?? [],
+      lookAgain: () => this.#loops.fire.wake(),
+    })
     this.#hearing = new Hearing(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
     this.#grace = new Grace(clock)
     this.#loops = this.#makeLoops()

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { Waits } from '../operations/run/waits.ts'
 import type { Store } from '../store/port.ts'
-import { origins } from '../table.ts'
+import { checks, origins } from '../table.ts'
 import type { Opening } from './options.ts'
 
 interface Parts {
@@ -21,7 +21,7 @@ interface Parts {
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
   const { zone, defaultMaxConcurrent } = opening
   const actor = { name: opening.name ?? userName(), door }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, origins, randomHex }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, origins, checks, randomHex }
 }
 
 function randomHex(bytes: number): string {

@@ -3,6 +3,7 @@ import type { Actor, Store } from '../store/port.ts'
 import type { Scope } from './operation.ts'
 import type { RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
+import type { Examination } from './store/examination.ts'
 
 /** What every verb works on, and for whom. */
 export interface OperationContext {
@@ -19,6 +20,8 @@ export interface OperationContext {
   readonly waits: Waits
   /** Where runs may come from, by the sources that parts give them. */
   readonly origins: Readonly<Record<string, RunOrigin>>
+  /** What `doctor` looks at for the parts. */
+  readonly checks: readonly Examination[]
   /** What whoever asks may do, where that is limited; whoever has the store itself may do anything. */
   readonly scope?: Scope
   /** Random bytes as hex, for what must not be guessed; tests hand in their own. */

@@ -10,7 +10,7 @@ import type { Problem } from '../../src/operations/problem.ts'
 import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/worker.ts'
-import { nouns, origins } from '../../src/table.ts'
+import { checks, nouns, origins } from '../../src/table.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -38,6 +38,7 @@ export class Desk {
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
       origins,
+      checks,
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }

@@ -74,6 +74,26 @@ export const sample = {
     const notes = yield* all<{ text: string }>(findNotes)
     return { note: queue === 'notes' ? notes.map(({ text }) => text) : [] }
   },
+  checks: [
+    {
+      check: 'notes',
+      means: 'Whether notes wait.',
+      next: 'Read them.',
+      async look({ store }) {
+        const notes = await store.look(listNotes)
+        return { says: `There are ${notes.length} notes.` }
+      },
+    },
+  ],
+  duties: [
+    {
+      name: 'sample',
+      everyMs: 1_000,
+      async tick({ store }) {
+        await store.do(writeNote, 'by a duty')
+      },
+    },
+  ],
   nouns: { note: { says: 'A note.', plural: 'notes', operations: noteOperations } },
   origins: { note: { sentence: () => 'A note asked for it.', asked: 'by a note' } },
   shows: async () => ({

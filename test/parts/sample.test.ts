@@ -61,6 +61,19 @@ describe('a part that is added to the list', () => {
     expect(told.timeline[0]).toMatchObject({ what: 'enqueued', detail: 'by a note' })
   })
 
+  it('is looked at by doctor, and has a duty that one worker does', async () => {
+    const { verbsAt } = await import('../operations/desk.ts')
+    const diagnosis = async () => (await verbsAt(() => desk.context).store.doctor()).checks.at(-1)
+    expect(await diagnosis()).toMatchObject({ check: 'notes', state: 'ok', says: 'There are 1 notes.' })
+    const { Belfry } = await import('../../src/index.ts')
+    const clock = new TestClock(desk.clock.now())
+    const belfry = await Belfry.open({ store: 'memory:', clock, log: false })
+    await belfry.start()
+    const { notes } = belfry as unknown as { notes: { list(): Promise<unknown[]> } }
+    await expect.poll(() => notes.list()).toEqual([{ id: 1, text: 'by a duty' }])
+    await belfry.close()
+  })
+
   it('keeps a queue that it names from being deleted, and is swept by retention', async () => {
     const { verbsAt } = await import('../operations/desk.ts')
     const { queues } = verbsAt(() => desk.context)

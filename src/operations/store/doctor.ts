@@ -88,7 +88,7 @@ async function damageBehind({ store }: OperationContext, error: unknown): Promis
 
 async function examine(patient: Patient): Promise<Diagnosis> {
   const checks: Check[] = []
-  for (const examination of examinations) {
+  for (const examination of [...examinations, ...patient.context.checks]) {
     const seen = await examination.look(patient).catch(failed)
     checks.push(checkOf(examination.check, seen))
   }
@@ -97,7 +97,7 @@ async function examine(patient: Patient): Promise<Diagnosis> {
 
 async function mend(patient: Patient): Promise<Map<CheckName, readonly Finding[]>> {
   const mended = new Map<CheckName, readonly Finding[]>()
-  for (const { check, mend } of mending) {
+  for (const { check, mend } of [...mending, ...patient.context.checks]) {
     const done = (await mend?.(patient)) ?? []
     if (done.length > 0) mended.set(check, done)
   }

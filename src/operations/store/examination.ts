@@ -1,6 +1,6 @@
 import { isDamage, isPassing } from '../../core/error.ts'
 import type { Unblock } from '../explain/unblock.ts'
-import type { CheckName, Finding } from './output.ts'
+import type { Finding } from './output.ts'
 import type { Patient } from './patient.ts'
 
 /** More of one check are counted, and not listed. */
@@ -14,7 +14,7 @@ export interface Seen {
 
 /** One thing that is looked at, and how it is mended where that is safe. */
 export interface Examination {
-  readonly check: CheckName
+  readonly check: string
   /** What is looked at, and when it is wrong, for the documents. */
   readonly means: string
   /** What to do when it is, for the documents. */

@@ -22,7 +22,8 @@ export const checkNames = [
   'broken',
   'config',
 ] as const
-export type CheckName = (typeof checkNames)[number]
+/** A check of the kernel, or one that a part brings. */
+export type CheckName = (typeof checkNames)[number] | (string & {})
 
 /** Something that was found, and what to do about it. */
 export interface Finding {
@@ -67,7 +68,7 @@ const finding = outputOf<Finding>()(
 
 const check = outputOf<Check>()(
   z.strictObject({
-    check: z.enum(checkNames).describe('What was looked at.'),
+    check: z.string().describe(`What was looked at: ${checkNames.join(', ')}, or a check of a part.`),
     state: z.enum(['ok', 'note', 'wrong']).describe('The worst of what was found and not mended.'),
     says: advice('What was seen, in one sentence.'),
     findings: z.array(finding).describe('What was found, the worst first, at most 20.'),

@@ -9,7 +9,7 @@ import type { NewRun, Store } from '../../../src/store/port.ts'
 import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
 import { both, one } from '../../../src/store/statement.ts'
 import { registerWorker } from '../../../src/store/workers/worker.ts'
-import { origins } from '../../../src/table.ts'
+import { checks, origins } from '../../../src/table.ts'
 import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
 import { verbsAt } from '../desk.ts'
 
@@ -63,6 +63,7 @@ function toldBy(stage: () => Stage): () => Told {
       defaultMaxConcurrent: 50,
       waits,
       origins,
+      checks,
       randomHex,
     } as OperationContext
   }
