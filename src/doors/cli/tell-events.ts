@@ -50,6 +50,8 @@ export class Teller {
   #forced = 0
   /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
   readonly #schedules = new Map<string, string>()
+  /** Runs that ended when their lease was taken back: that line tells their end, which comes as an event of its own. */
+  readonly #endsTold = new Set<string>()
 
   constructor(world: World, { isJson, isQuiet, graceMs, naming }: Manner) {
     this.#world = world
@@ -106,11 +108,19 @@ export class Teller {
       this.#write({ at: isoText(at), event: name, level, ...forPrograms(event) })
       return
     }
+    if (this.#isToldBefore(name, event)) return
     // That a run started is told by its end, and what has no end soon by `run list`.
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
     this.#say(`${dim(timeOf(at))} ${colour(this.#withSchedule(this.#spelledIn(sentence), event))}`)
+  }
+
+  #isToldBefore(name: string, event: object): boolean {
+    const { runId, fence, status } = event as Partial<EngineEvents['run.reclaimed']>
+    if (name !== 'run.reclaimed') return this.#endsTold.delete(`${runId} ${fence}`)
+    if (status !== 'ready') this.#endsTold.add(`${runId} ${fence}`)
+    return false
   }
 
   #remember({ schedule, runId }: EngineEvents['schedule.fired']): void {
