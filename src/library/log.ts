@@ -132,7 +132,7 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'worker.stopped': {
     level: 'info',
     say: ({ workerId, forced }) =>
-      `Worker ${workerId} stopped${forced === 0 ? '' : `; ${forced} were given back unfinished`}.`,
+      `Worker ${workerId} stopped${forced === 0 ? '' : `; ${forced} at work had to be stopped`}.`,
   },
   'worker.pruned': {
     level: 'debug',

@@ -2,6 +2,7 @@ import type { EngineEvents } from '../../engine/events.ts'
 import { isoText } from '../../operations/instant.ts'
 import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
+import { Stopped } from './stopped.ts'
 import { type Counts, countsForPrograms, countsText } from './tally.ts'
 import { howLong } from './when.ts'
 import type { Heard, Serving, World } from './world.ts'
@@ -47,7 +48,7 @@ export class Teller {
   readonly #isQuiet: boolean
   readonly #graceMs: number
   readonly #naming: Naming
-  #forced = 0
+  readonly #stopped = new Stopped()
   /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
   readonly #schedules = new Map<string, string>()
   /** Runs that ended when their lease was taken back: that line tells their end, which comes as an event of its own. */
@@ -98,8 +99,8 @@ export class Teller {
   }
 
   hear({ name, event, level, sentence }: Heard): void {
+    this.#stopped.hear({ name, event })
     if (name === 'worker.stopping') this.#stopping(event as EngineEvents['worker.stopping'])
-    if (name === 'worker.stopped') this.#forced = (event as EngineEvents['worker.stopped']).forced
     if (name === 'schedule.fired') this.#remember(event as EngineEvents['schedule.fired'])
     const isLoud = loud.has(level)
     if (this.#isQuiet && !isLoud) return
@@ -151,7 +152,7 @@ export class Teller {
     }
     this.#say(
       done === null
-        ? stoppedText(this.#forced)
+        ? this.#stopped.text
         : `${doneText(done, now, this.#spelled('belfry run list --status ready'))} ${nextText(done, now)}`.trimEnd(),
     )
   }
@@ -177,11 +178,6 @@ export class Teller {
 
 function timeOf(at: number): string {
   return new Date(at).toTimeString().slice(0, 8)
-}
-
-function stoppedText(forced: number): string {
-  if (forced === 0) return 'Stopped.'
-  return `Stopped; ${forced === 1 ? '1 run was' : `${forced} runs were`} given back unfinished.`
 }
 
 /** What cannot go, because of a rate, a pause or a handler that this worker has not, was due all the same. */
