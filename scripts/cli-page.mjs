@@ -30,7 +30,7 @@ const otherExamples = {
   up: ['belfry up', 'belfry up --once', 'belfry up --slots 4 --queues default,mail'],
   mcp: ['belfry mcp', 'belfry mcp --read-only', 'belfry mcp --scope admin --store sqlite:/srv/jobs/.belfry/belfry.db'],
   apply: ['belfry apply', 'belfry apply belfry.yaml --dry-run'],
-  trust: ['belfry trust', 'belfry trust belfry.yaml'],
+  trust: ['belfry trust', 'belfry trust belfry.yaml', 'belfry trust --store'],
 }
 
 function otherExamplesOf(words) {
@@ -85,7 +85,8 @@ function contents(leaves) {
 
 function section(words, command, { shared, examples }) {
   const args = command.registeredArguments.map((each) => [`\`${each.name().toUpperCase()}\``, each.description])
-  const flags = command.options.filter(({ long, hidden }) => !shared.has(long) && !hidden).map(flagRow)
+  // A flag that every command has may mean something else in one of them, as `--store` does in `trust`.
+  const flags = command.options.filter((each) => shared.get(each.long) !== each.flags && !each.hidden).map(flagRow)
   const rows = [...args, ...flags]
   return [
     `### ${words.join(' ')}`,
@@ -101,7 +102,7 @@ function flagRow({ flags, description }) {
 }
 
 function sharedFlags(root) {
-  return new Set(root.options.map(({ long }) => long).filter((long) => long !== '--version'))
+  return new Map(root.options.filter(({ long }) => long !== '--version').map(({ long, flags }) => [long, flags]))
 }
 
 /** The commands that do something, in the order of the help: those without others under them, and verbs that have some. */

@@ -33,6 +33,14 @@ export async function refuseUnmarkedStore(file: string): Promise<string | null> 
   })
 }
 
+/** Whether a worker would be refused this store, asked without giving it a mark. */
+export async function needsTrust(file: string): Promise<boolean> {
+  if (treeOf(file) === null) return false
+  const marks = marksIn(file)
+  if (marks.length === 0) return !(await isAdoptable(file))
+  return differenceOf(marks, ownMark(file)) !== null
+}
+
 /** What keeps a store from being one that was made here; `null` where one of its marks says that it was. */
 function differenceOf(marks: readonly Mark[], own: Mark): string | null {
   const differences = marks.map((mark) => markDiffers(mark, own))
@@ -42,9 +50,13 @@ function differenceOf(marks: readonly Mark[], own: Mark): string | null {
 }
 
 async function isAdopted(file: string): Promise<boolean> {
-  const own = process.geteuid?.()
-  if (own !== undefined && statSync(file).uid !== own) return false
-  if (await mayHaveComeWithTree(file)) return false
+  if (!(await isAdoptable(file))) return false
   giveMark(file)
   return true
+}
+
+async function isAdoptable(file: string): Promise<boolean> {
+  const own = process.geteuid?.()
+  if (own !== undefined && statSync(file).uid !== own) return false
+  return !(await mayHaveComeWithTree(file))
 }

@@ -13,7 +13,7 @@ import type {
   WorkerSession,
 } from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
-import { fileOf, refuseUnmarkedStore } from './guarding.ts'
+import { fileOf, needsTrust, refuseUnmarkedStore } from './guarding.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
 import { openStore } from './open-store.ts'
@@ -26,7 +26,7 @@ const connectionsOfCommand = 1
 
 /** A store that is open for verbs. */
 export async function openSession(
-  { store, schema, namespace, mustExist = false, isTrusted = false }: StoreOpening,
+  { store, schema, namespace, mustExist = false, isTrusted = false, isFound = false }: StoreOpening,
   { env, folder }: Surroundings,
 ): Promise<StoreSession> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
@@ -41,10 +41,11 @@ export async function openSession(
   if (isTrusted && file !== null) giveMark(file)
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
-  return storeSession(context, async () => {
+  const session = storeSession(context, async () => {
     waits.close()
     await opened.close()
   })
+  return isFound && file !== null ? { ...session, needsTrust: () => needsTrust(file) } : session
 }
 
 /** A server in place of a store. The client is loaded only for those who ask one. */

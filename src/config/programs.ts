@@ -33,8 +33,14 @@ export function programsHash(document: unknown): string {
   return startsOf(document).hash
 }
 
+/** The same of each program by itself, in the order of `programsIn`. */
+export function hashesOfPrograms(document: unknown): string[] {
+  return startsOf(document).hashes
+}
+
 interface Starts {
   readonly programs: Program[]
+  readonly hashes: string[]
   readonly hash: string
 }
 
@@ -47,12 +53,14 @@ function startsOf(document: unknown): Starts {
   if (before !== undefined) return before
   const found = startsIn(document, '', undefined)
   const texts = found.map(({ starts }) => JSON.stringify(sorted(starts)))
-  const hash = createHash('sha256')
-    .update([...new Set(texts)].sort().join('\n'))
-    .digest('hex')
-  const starts = { programs: found.map(({ starts: _, ...program }) => program), hash }
+  const programs = found.map(({ starts: _, ...program }) => program)
+  const starts = { programs, hashes: texts.map(hashOf), hash: hashOf([...new Set(texts)].sort().join('\n')) }
   if (isObject) known.set(document, starts)
   return starts
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Environment, stateFolder } from '../trust/state-folder.ts'
 import { strangersOfFile } from '../trust/strangers.ts'
 import { treeOf } from '../trust/tree.ts'
 import type { ConfigFile } from './file.ts'
-import { programsHash, programsIn } from './programs.ts'
+import { hashesOfPrograms, type Program, programsHash, programsIn } from './programs.ts'
 
 /** How many contents of a file stay trusted, so that going back to an earlier one needs no new trust. */
 const contentsMax = 20
@@ -19,11 +19,14 @@ type Trusted = Pick<ConfigFile, 'path' | 'document'>
  */
 export class Trust {
   readonly #list: LineFile
+  /** What each file started when it was last trusted, to tell what is new. It decides nothing. */
+  readonly #last: LineFile
   readonly #found: string | null
 
   /** `found` is a file that Belfry took because it lies where one is looked for; every other was named by the caller. */
   constructor(env: Environment, { found = null }: { readonly found?: string | null } = {}) {
     this.#list = new LineFile(join(stateFolder(env), 'trusted'))
+    this.#last = new LineFile(join(stateFolder(env), 'trusted-last'))
     this.#found = found
   }
 
@@ -53,10 +56,26 @@ export class Trust {
     refuseLineBreak(file.path)
     const line = lineOf(file)
     const lines = this.#list.read().filter((each) => each !== line)
-    const before = lines.filter((each) => each.slice(each.indexOf(' ') + 1) === file.path)
+    const before = lines.filter((each) => pathIn(each) === file.path)
     const forgotten = new Set(before.slice(0, Math.max(0, before.length + 1 - contentsMax)))
     this.#list.write([...lines.filter((each) => !forgotten.has(each)), line])
+    const others = this.#last.read().filter((each) => pathIn(each) !== file.path)
+    this.#last.write([...others, `${hashesOfPrograms(file.document).join(',')} ${file.path}`])
   }
+
+  /** The programs of the file that are new, or others than when it was last trusted; all where that is not known, or none is. */
+  changed({ path, document }: Trusted): Program[] {
+    const programs = programsIn(document)
+    const line = this.#last.read().find((each) => pathIn(each) === path)
+    const before = new Set(line?.slice(0, line.indexOf(' ')).split(','))
+    const hashes = hashesOfPrograms(document)
+    const fresh = programs.filter((_, index) => !before.has(hashes[index] as string))
+    return fresh.length === 0 ? programs : fresh
+  }
+}
+
+function pathIn(line: string): string {
+  return line.slice(line.indexOf(' ') + 1)
 }
 
 function lineOf({ path, document }: Trusted): string {
@@ -71,7 +90,7 @@ export function isTrusted(file: ConfigFile, trust: Trust): boolean {
 /** Refuses to start what other people may have written, before this user has looked at it. */
 export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
   if (isTrusted(file, trust)) return
-  const programs = programsIn(file.document)
+  const programs = trust.changed(file)
   const first = programs[0]?.where
   const more = programs.length === 1 ? '' : ` and ${programs.length - 1} more`
   const would = `would start programs, use secrets or open doors (${first}${more})`

@@ -52,6 +52,8 @@ export interface EngineEvents {
     readonly status: RunStatus
     readonly reason: string
     readonly because: 'expired' | 'holder-dead'
+    /** When it goes again; only of a run that does. */
+    readonly nextEligibleAt?: number | undefined
   }
   'schedule.fired': { readonly schedule: string; readonly runId: string; readonly occurrenceAt: number }
   'schedule.skipped': {

@@ -21,6 +21,12 @@ function span(ms: number): string {
   return formatDuration(Math.max(0, Math.round(ms)))
 }
 
+function afterTakingBack({ status, reason, nextEligibleAt }: EngineEvents['run.reclaimed']): string {
+  if (status === 'parked') return `it is parked until somebody resets it: ${reason}`
+  if (status !== 'ready') return `it is ${status} now: ${reason}`
+  return `it is tried again ${nextEligibleAt === undefined ? 'at once' : `at ${iso(nextEligibleAt)}`}`
+}
+
 /**
  * Every event with its level and its sentence. The type asks for all of them, so that an event without a line does not
  * compile; `docs/events.md` shows the same list to people.
@@ -58,7 +64,7 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'run.reclaimed': {
     level: 'warn',
     say: (event) =>
-      `${of(event)} was taken back, because ${event.because === 'expired' ? 'its lease expired' : 'its worker is dead'}; it is ${event.status} now.`,
+      `${of(event)} was taken back, because ${event.because === 'expired' ? 'its lease expired' : 'its worker is dead'}; ${afterTakingBack(event)}.`,
   },
   'schedule.fired': {
     level: 'debug',
@@ -126,7 +132,7 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
   'worker.stopped': {
     level: 'info',
     say: ({ workerId, forced }) =>
-      `Worker ${workerId} stopped${forced === 0 ? '' : `; ${forced} were given back unfinished`}.`,
+      `Worker ${workerId} stopped${forced === 0 ? '' : `; ${forced} at work had to be stopped`}.`,
   },
   'worker.pruned': {
     level: 'debug',

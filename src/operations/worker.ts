@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Store } from '../store/port.ts'
+import { leasesOfWorkers } from '../store/reads/lease.ts'
 import { listWorkers } from '../store/reads/worker.ts'
 import { clockNow } from '../store/statement.ts'
 import type { WorkerView } from '../store/view.ts'
@@ -16,6 +18,8 @@ export interface Worker extends WorkerView {
   readonly isLive: boolean
   /** Its process is certainly gone, or was found so, and it has not said goodbye. */
   readonly isDead: boolean
+  /** How many leases of a dead worker were not taken back yet. */
+  readonly unreclaimed: number
 }
 
 const beatsMissedMax = 2
@@ -106,6 +110,7 @@ const workerSaid = noted(
           'Whether it is taken for alive: it has not stopped, has not missed two beats, and is not known to be dead.',
         ),
         isDead: flag('Whether its process is certainly gone, or was found so, though it has not said goodbye.'),
+        unreclaimed: count('How many leases of a dead worker were not taken back yet; at most 1000 are counted.'),
       })
       .describe('A process that executes runs.'),
   ),
@@ -113,7 +118,7 @@ const workerSaid = noted(
 )
 
 /** One that died has not stopped, though it is counted among those that are gone. */
-function workerOf(worker: WorkerView, now: number): Worker {
+function workerOf(worker: WorkerView, now: number): Omit<Worker, 'unreclaimed'> {
   const { stoppedAt, diedAt } = worker
   const isLive = isLiveAt(worker, now)
   return { ...worker, stoppedAt: diedAt === null ? stoppedAt : null, isLive, isDead: diedAt !== null || isDead(worker) }
@@ -122,6 +127,22 @@ function workerOf(worker: WorkerView, now: number): Worker {
 /** Whether it is known to be gone, so that it is listed behind all that are not. */
 export function isGone({ stoppedAt, diedAt }: Worker): boolean {
   return stoppedAt !== null || diedAt !== null
+}
+
+const unreclaimedMax = 1_000
+
+/** Asked only of those that were not cleared up yet: one that was found dead holds nothing any more. */
+async function unreclaimedOf(
+  store: Pick<Store, 'look'>,
+  workers: readonly Omit<Worker, 'unreclaimed'>[],
+): Promise<Map<string, number>> {
+  const ids = workers.filter((worker) => worker.isDead && worker.diedAt === null).map(({ id }) => id)
+  const counted = new Map<string, number>()
+  if (ids.length === 0) return counted
+  for (const { workerId } of await store.look(leasesOfWorkers, ids, unreclaimedMax)) {
+    counted.set(workerId, (counted.get(workerId) ?? 0) + 1)
+  }
+  return counted
 }
 
 const list = operation({
@@ -150,7 +171,9 @@ const list = operation({
   async run({ store }, page) {
     const asked = { limit: limitDefault, ...onlyGiven(page) }
     const [workers, now] = await Promise.all([store.look(listWorkers, asked), store.look(clockNow)])
-    return workers.map((worker) => workerOf(worker, now))
+    const told = workers.map((worker) => workerOf(worker, now))
+    const unreclaimed = await unreclaimedOf(store, told)
+    return told.map((worker) => ({ ...worker, unreclaimed: unreclaimed.get(worker.id) ?? 0 }))
   },
 })
 

@@ -243,6 +243,8 @@ export interface Reclaimed extends LeaseName {
   readonly status: RunStatus
   readonly reason: string
   readonly because: 'expired' | 'holder-dead'
+  /** When it goes again; only of a run that does. */
+  readonly nextEligibleAt?: number | undefined
 }
 
 export type CancelAnswer = 'cancelled' | 'cancel-requested' | 'already-requested' | 'already-ended' | 'not-found'

@@ -11,13 +11,16 @@ export interface Stranger {
 const root = 0
 const otherUsersWrite = 0o002
 const sticky = 0o1000
+/** Excuses every folder that all users can write. */
+const openToAll = otherUsersWrite
 /** SQLite reads what lies beside its file as part of it. */
 const besides = ['', '-wal', '-shm', '-journal']
 
 /**
- * Finds everybody who could put another store in the place of this one, or write to it: the owners of its files and of the
- * folders between the current folder and the store, and all users where one of these is open to everybody. Root is no
- * stranger as the owner of a folder, because root can do anything anyway. A group is none either: its owner chose it.
+ * Finds everybody who could put another store in the place of this one, or write to it: the owners of its files, of the
+ * folders between the current folder and the store, and of every folder above, whose owner can rename what lies in it; and
+ * all users where one of the former is open to everybody. Root is no stranger as the owner of a folder, because root can do
+ * anything anyway. A group is none either: its owner chose it.
  */
 export function strangersAt(file: string, { from }: { readonly from: string }): Stranger[] {
   const own = process.geteuid?.()
@@ -27,6 +30,7 @@ export function strangersAt(file: string, { from }: { readonly from: string }): 
     const folder = dirname(path)
     return [
       ...foldersBetween(resolve(from), dirname(folder)).flatMap((each) => strangersBesideRoot(each, own, sticky)),
+      ...ownersAbove(dirname(folder), own),
       // What is missing can be added by everybody even where nothing can be taken away.
       ...strangersBesideRoot(folder, own, 0),
       ...besides.flatMap((ending) => strangersToFile(join(folder, basename(path) + ending), own)),
@@ -43,6 +47,7 @@ export function strangersOfFile(file: string): Stranger[] {
   const found = places.flatMap((path) => [
     ...strangersBesideRoot(dirname(path), own, sticky),
     ...strangersBesideRoot(path, own, 0),
+    ...ownersAbove(dirname(path), own),
   ])
   return [...new Map(found.map((each) => [each.path, each])).values()]
 }
@@ -57,12 +62,27 @@ function foldersBetween(low: string, high: string): string[] {
   }
 }
 
+/**
+ * Users other than root who own a folder above. That all users can write such a folder is not asked: volumes of containers
+ * and folders of build machines are often open to all, and hold the folders of one user.
+ */
+function ownersAbove(folder: string, own: number): Stranger[] {
+  const above = dirname(folder)
+  if (above === folder) return []
+  return [...strangersBesideRoot(above, own, openToAll), ...ownersAbove(above, own)]
+}
+
 /** Of what root may own; a bit of the mode may excuse that everybody can write it. */
 function strangersBesideRoot(path: string, own: number, excusedBy: number): Stranger[] {
   const stats = statsOf(path)
   if (stats === undefined) return []
-  if (stats.uid !== own && stats.uid !== root) return [{ path, user: stats.uid }]
+  if (stats.uid !== own && !isRoot(stats.uid)) return [{ path, user: stats.uid }]
   return isOpenToAll(stats) && (stats.mode & excusedBy) === 0 ? [{ path, user: null }] : []
+}
+
+/** In a container without root the folders of root appear as those of whoever owns the topmost one. */
+function isRoot(user: number): boolean {
+  return user === root || user === statsOf('/')?.uid
 }
 
 function strangersToFile(path: string, own: number): Stranger[] {

@@ -56,6 +56,20 @@ describe('a file that would start programs', () => {
     expect(() => refuseUntrusted(edited, trust)).toThrow('would start programs')
   })
 
+  it('is refused by the name of what is new or changed since it was last trusted, and not of what is as it was', async () => {
+    const three = (b: string, more = '') =>
+      `source: ops\nschedules: { a: { every: 1h, target: { command: [./a.sh] } }, b: { every: 1h, target: { command: [${b}] } }${more} }\n`
+    trust.give(await file(three('./b.sh')))
+    const changed = await file(three('./other.sh'))
+    expect(() => refuseUntrusted(changed, trust)).toThrow('open doors (schedules.b.target)')
+    const added = await file(three('./other.sh', ', c: { every: 1h, target: { command: [./c.sh] } }'))
+    expect(() => refuseUntrusted(added, trust)).toThrow('open doors (schedules.b.target and 1 more)')
+    trust.give(changed)
+    expect(() => refuseUntrusted(added, trust)).toThrow('open doors (schedules.c.target)')
+    const less = await file(backup.replace('./backup.sh', './a.sh'))
+    expect(() => refuseUntrusted(less, trust)).toThrow('open doors (schedules.a.target)')
+  })
+
   it.each([
     ['its timing', backup.replace('every: 1h', 'every: 5s')],
     ['its name', backup.replace('a: {', 'b: {')],

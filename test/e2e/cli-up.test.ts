@@ -63,9 +63,25 @@ describe.each(['sqlite', 'postgres'] as const)('a worker on %s', (database) => {
     const { exit, stdout } = await worker.ended
     expect({ exit, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
       exit: 0,
-      last: 'Stopped; 1 run was given back unfinished.',
+      last: expect.stringMatching(/^Stopped; 1 run was given back unfinished \(r-\w+\)\.$/),
     })
     expect(await runsOf(shell)).toMatchObject([{ status: 'ready', attempts: 0, fence: 1 }])
+  })
+
+  it('tells of runs that it stops which were given back, and which were parked because they must not be repeated', async () => {
+    const shell = new Shell(database)
+    const sleeps = ['--cwd', shell.folder, '--command', 'echo begun >> began; exec sleep 600']
+    for (const flags of [[], ['--no-repeatable']]) await shell.belfry(['run', 'enqueue', ...flags, ...sleeps])
+    const worker = await shell.up('--grace 1ms')
+    await shell.written('began', /(begun\n){2}/)
+    worker.signal('SIGTERM')
+    const { stdout } = await worker.ended
+    const runs = await runsOf(shell)
+    const idOf = (wanted: string) => runs.find(({ status }) => status === wanted)?.id
+    const parked = `1 run was parked, because nobody knows whether the work was done (${idOf('parked')})`
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      `Stopped; 1 run was given back unfinished (${idOf('ready')}); ${parked}.`,
+    )
   })
 
   it('shares the work with another on the same store: each run is executed once, by one of them', async () => {

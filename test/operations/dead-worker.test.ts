@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { paintOf } from '../../src/doors/cli/sheet.ts'
 import { showWorkers } from '../../src/doors/cli/show/queues.ts'
 import { workerOperations } from '../../src/operations/worker.ts'
+import { ownIdentity, type ProcessIdentity } from '../../src/store/workers/process-identity.ts'
 import { registerWorker } from '../../src/store/workers/worker.ts'
 import { doors, tokenFor } from '../doors/all-doors.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
@@ -80,8 +81,33 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const shown = showWorkers(listed, { now: desk.clock.now(), zone: 'UTC', paint: paintOf(false) } as never)
       expect(shown).toMatch(/ dead, last heard of 5 s ago /)
       expect(shown).toContain(`${workerId}: 2 runs were taken back: `)
-      expect(shown).toContain(`${runs[1]} parked (effect-unknown)`)
+      expect(shown).toContain(`${runs[1]} as parked (effect-unknown)`)
       expect(shown).toMatch(/ stopped now | stopped 0 s ago | stopped just now /)
+    })
+
+    it('is said to hold runs only while it does, and its runs are told as they were taken back', async () => {
+      const shownOf = async () => {
+        const sheet = { now: desk.clock.now(), zone: 'UTC', paint: paintOf(false) }
+        return showWorkers(await verbs.workers.list(), sheet as never)
+      }
+      // Another process had this id before.
+      const process = { ...(ownIdentity() as ProcessIdentity), startedAt: '1' }
+      const workerId = await desk.store.do(registerWorker, {
+        name: 'killed',
+        host: 'h',
+        can,
+        beatMs: minuteMs,
+        process,
+      })
+      expect(await verbs.workers.list()).toMatchObject([{ isDead: true, diedAt: null, unreclaimed: 0 }])
+      expect(await shownOf()).toContain(`${workerId} had no run when it died.`)
+      const [run] = await desk.store.enqueue([{ target: { handler: 'a' } }])
+      await desk.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 2, leaseMs: minuteMs })
+      expect(await verbs.workers.list()).toMatchObject([{ isDead: true, unreclaimed: 1 }])
+      expect(await shownOf()).toContain(`${workerId} died. It still holds 1 run, until a worker takes it back.`)
+      await desk.store.reclaim({ deadWorkers: [workerId], expired: false, limit: 10 })
+      await verbs.runs.cancel(run?.id as string)
+      expect(await shownOf()).toContain(`${workerId}: 1 run was taken back: ${run?.id} as ready (its worker died).`)
     })
 
     it('and stays dead when a beat of it comes late, and is passed by no page', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { placeOf } from '../../src/doors/cli/place.ts'
@@ -101,6 +101,33 @@ describe.skipIf(!isRoot)('a store that another user put into a shared folder', (
     expect({ exit, stderr }).toEqual({ exit: 6, stderr: expect.stringContaining(join(shared, path)) })
   })
 
+  it.each(['theirs', 'theirs/ours'])(
+    'is refused where another user owns %s, however far above it, and could replace all that lies below',
+    async (path) => {
+      const stage = new Stage()
+      const [shared, own] = [stage.folder('theirs/ours/shared'), stage.folder('theirs/ours/shared/own')]
+      await stage.store(shared)
+      giveOne(stage.folder(path), nobody)
+      const { exit, stderr } = await stage.belfry('up --once', own)
+      expect({ exit, ran: stage.ran }).toEqual({ exit: 6, ran: 0 })
+      expect(stderr).toContain(`${stage.folder(path)} belongs to user ${nobody}`)
+      expect(stderr).toMatch(/belfry trust --store[\s\S]*BELFRY_STORE/)
+      expect((await stage.belfry('trust --store', own)).exit).toBe(0)
+      expect((await stage.belfry('up --once', own)).exit).toBe(0)
+    },
+  )
+
+  it('is refused where a link of ours leads below a folder of another user', async () => {
+    const stage = new Stage()
+    await stage.store(stage.folder('theirs/ours'))
+    giveOne(stage.folder('theirs'), nobody)
+    symlinkSync(stage.folder('theirs/ours/.belfry'), join(stage.folder('own'), '.belfry'))
+    expect(await stage.belfry('run list', stage.folder('own'))).toMatchObject({
+      exit: 6,
+      stderr: expect.stringContaining(`${stage.folder('theirs')} belongs to user ${nobody}`),
+    })
+  })
+
   it('is not made in a folder of another user, who could put a different one in its place', async () => {
     const stage = new Stage()
     const theirs = stage.folder('theirs')
@@ -147,6 +174,15 @@ describe('a store that every user of the machine can write', () => {
     })
     expect((await stage.belfry('trust --store', shared)).exit).toBe(0)
     expect((await stage.belfry('up --once', shared)).exit).toBe(0)
+  })
+
+  it('is not one of ours below a volume or a folder of a build machine that is open to all', async () => {
+    const stage = new Stage()
+    const own = stage.folder('volume/group/project')
+    chmodSync(stage.folder('volume'), 0o777)
+    await stage.store(own)
+    expect((await stage.belfry('up --once', own)).exit).toBe(0)
+    expect(stage.ran).toBe(1)
   })
 
   it('is not one of ours that lies in a shared folder from which others cannot take it', async () => {

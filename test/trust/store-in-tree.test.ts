@@ -44,6 +44,29 @@ describe('a store in a checked-out tree', () => {
     expect(stage.ran).toBe(1)
   })
 
+  it('that is not trusted is told to be trusted before a worker is started, by notes, explain and doctor', async () => {
+    const { stage, work } = await clone()
+    const said = async (words: string) => {
+      const { stdout, stderr } = await stage.belfry(words, work)
+      return `${stdout}\n${stderr}`
+    }
+    const { stdout } = await stage.belfry('run list --json', work)
+    const explain = `explain run ${/"(r-\w+)"/.exec(stdout)?.[1]}`
+    for (const words of ['run list', explain, 'doctor']) {
+      expect(await said(words), words).toMatch(/belfry up/)
+      expect(await said(words), words).toMatch(/then trust it with `belfry trust --store`/)
+    }
+    await stage.belfry('trust --store', work)
+    for (const words of ['run list', explain, 'doctor']) expect(await said(words), words).not.toContain('trust')
+  })
+
+  it('is not trusted by a path at which there is none', async () => {
+    const { stage, work } = await tree()
+    const { exit, stderr } = await stage.belfry('trust --store sqlite:./nope.db', work)
+    expect({ exit, stderr }).toEqual({ exit: 3, stderr: expect.stringContaining('nope.db') })
+    expect(existsSync(join(stage.env.XDG_STATE_HOME, 'belfry/stores'))).toBe(false)
+  })
+
   it('starts what it says where its user names it', async () => {
     const { stage, work } = await clone()
     const env = { BELFRY_STORE: `sqlite:${join(work, '.belfry/belfry.db')}` }

@@ -81,7 +81,12 @@ async function judge(operation: AnyOperation, input: unknown, session: Session):
   }
 }
 
-function openingOf({ store }: Place, options: Typed['options']): StoreOpening {
+function openingOf({ store, from }: Place, options: Typed['options']): StoreOpening {
   const { schema, namespace } = options as { schema?: string; namespace?: string }
-  return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
+  return {
+    store,
+    isFound: from === 'found',
+    ...(schema !== undefined && { schema }),
+    ...(namespace !== undefined && { namespace }),
+  }
 }

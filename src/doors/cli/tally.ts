@@ -13,33 +13,44 @@ export interface Counts extends Readonly<Record<End, number>> {
   readonly nextRetryAt: number | null
 }
 
-/** Counts what becomes of runs by what a worker tells. A run that is retried counts only by what becomes of it in the end. */
+/**
+ * Counts what becomes of runs by what a worker tells. Each run counts once, by its last state: one that is retried by what
+ * becomes of it in the end, and one that was parked and reset by what follows.
+ */
 export class Tally {
   readonly #ended = new Map<End, number>(ends.map((end) => [end, 0]))
+  /** Runs that may still come to another end. */
+  readonly #parked = new Set<string>()
   readonly #retries = new Map<string, number | null>()
 
   hear({ name, event }: Pick<Heard, 'name' | 'event'>): void {
     if (!isAboutEnd(name)) return
     const { runId, status, nextEligibleAt } = event as RunEnded
     this.#retries.delete(runId)
-    const end = ends.find((each) => each === status)
+    this.#parked.delete(runId)
+    if (status === 'ready') this.#retries.set(runId, nextEligibleAt ?? null)
+    else if (name === 'run.reclaimed') return
+    else if (status === 'parked') this.#parked.add(runId)
+    else this.#count(ends.find((end) => end === status))
+  }
+
+  #count(end: End | undefined): void {
     if (end !== undefined) this.#ended.set(end, (this.#ended.get(end) ?? 0) + 1)
-    else if (status === 'ready') this.#retries.set(runId, nextEligibleAt ?? null)
   }
 
   get counts(): Counts {
     const instants = [...this.#retries.values()].filter((at) => at !== null)
-    const counted = Object.fromEntries(this.#ended) as Record<End, number>
+    const counted = { ...(Object.fromEntries(this.#ended) as Record<End, number>), parked: this.#parked.size }
     const nextRetryAt = instants.length === 0 ? null : Math.min(...instants)
     return { ...counted, retrying: this.#retries.size, nextRetryAt }
   }
 
   get hasFailures(): boolean {
-    return [this.#ended.get('failed'), this.#ended.get('parked')].some((count) => count !== 0)
+    return this.#ended.get('failed') !== 0 || this.#parked.size > 0
   }
 }
 
-/** A lease that is taken back ends a run as well, by the same states. */
+/** A lease that is taken back makes its run ready again, or the end of the run is told by an event of its own. */
 function isAboutEnd(name: string): boolean {
   return name === 'run.retrying' || name === 'run.reclaimed' || ends.some((end) => name === `run.${end}`)
 }

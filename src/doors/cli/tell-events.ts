@@ -2,6 +2,7 @@ import type { EngineEvents } from '../../engine/events.ts'
 import { isoText } from '../../operations/instant.ts'
 import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
+import { Stopped } from './stopped.ts'
 import { type Counts, countsForPrograms, countsText } from './tally.ts'
 import { howLong } from './when.ts'
 import type { Heard, Serving, World } from './world.ts'
@@ -47,9 +48,11 @@ export class Teller {
   readonly #isQuiet: boolean
   readonly #graceMs: number
   readonly #naming: Naming
-  #forced = 0
+  readonly #stopped = new Stopped()
   /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
   readonly #schedules = new Map<string, string>()
+  /** Runs that ended when their lease was taken back: that line tells their end, which comes as an event of its own. */
+  readonly #endsTold = new Set<string>()
 
   constructor(world: World, { isJson, isQuiet, graceMs, naming }: Manner) {
     this.#world = world
@@ -96,8 +99,8 @@ export class Teller {
   }
 
   hear({ name, event, level, sentence }: Heard): void {
+    this.#stopped.hear({ name, event })
     if (name === 'worker.stopping') this.#stopping(event as EngineEvents['worker.stopping'])
-    if (name === 'worker.stopped') this.#forced = (event as EngineEvents['worker.stopped']).forced
     if (name === 'schedule.fired') this.#remember(event as EngineEvents['schedule.fired'])
     const isLoud = loud.has(level)
     if (this.#isQuiet && !isLoud) return
@@ -106,11 +109,19 @@ export class Teller {
       this.#write({ at: isoText(at), event: name, level, ...forPrograms(event) })
       return
     }
+    if (this.#isToldBefore(name, event)) return
     // That a run started is told by its end, and what has no end soon by `run list`.
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
     this.#say(`${dim(timeOf(at))} ${colour(this.#withSchedule(this.#spelledIn(sentence), event))}`)
+  }
+
+  #isToldBefore(name: string, event: object): boolean {
+    const { runId, fence, status } = event as Partial<EngineEvents['run.reclaimed']>
+    if (name !== 'run.reclaimed') return this.#endsTold.delete(`${runId} ${fence}`)
+    if (status !== 'ready') this.#endsTold.add(`${runId} ${fence}`)
+    return false
   }
 
   #remember({ schedule, runId }: EngineEvents['schedule.fired']): void {
@@ -141,7 +152,7 @@ export class Teller {
     }
     this.#say(
       done === null
-        ? stoppedText(this.#forced)
+        ? this.#stopped.text
         : `${doneText(done, now, this.#spelled('belfry run list --status ready'))} ${nextText(done, now)}`.trimEnd(),
     )
   }
@@ -167,11 +178,6 @@ export class Teller {
 
 function timeOf(at: number): string {
   return new Date(at).toTimeString().slice(0, 8)
-}
-
-function stoppedText(forced: number): string {
-  if (forced === 0) return 'Stopped.'
-  return `Stopped; ${forced === 1 ? '1 run was' : `${forced} runs were`} given back unfinished.`
 }
 
 /** What cannot go, because of a rate, a pause or a handler that this worker has not, was due all the same. */

@@ -4,7 +4,7 @@ import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import { commandLine } from './command-line.ts'
 import type { Typed } from './given.ts'
-import { noteAbsentWorker } from './no-worker.ts'
+import { noteAbsentWorker, trustFirst } from './no-worker.ts'
 import { isFollowable } from './program.ts'
 import { isColoured, paintOf, printable, type Sheet, spellOn } from './sheet.ts'
 import { render } from './show/all.ts'
@@ -56,6 +56,7 @@ async function tellPeople(told: Told, world: World): Promise<void> {
         '\n',
       )
   stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
+  if (!isRehearsal && text.includes(sheet.spell('belfry up'))) await besides(told, noteTrust(told, world), undefined)
   if (isRehearsal || tellsItself.has(operation.verb)) return
   const saysPlace = operation.effect !== 'read' && !text.includes(place)
   await besides(told, noteSurroundings(told, world, { saysPlace }), undefined)
@@ -105,6 +106,14 @@ export async function noteSurroundings(
 ): Promise<void> {
   const paint = paintOf(isColoured(stderr, env))
   await noteAbsentWorker(session, { stderr, own, paint, naming: options as Naming, saysPlace })
+}
+
+/** An answer that says to start a worker is of no use where the store is not trusted yet. */
+async function noteTrust({ operation, session, options }: Told, { stderr, env, own }: World): Promise<void> {
+  // The note about an absent worker says it below all other answers.
+  if (!tellsItself.has(operation.verb) || (await session.needsTrust?.()) !== true) return
+  const { yellow } = paintOf(isColoured(stderr, env))
+  stderr.write(`${yellow('note:')} ${trustFirst(own, options as Naming)}\n`)
 }
 
 /** What a run put out is handed on as it is, except to a terminal, which would do what it says. */

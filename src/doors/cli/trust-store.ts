@@ -6,7 +6,7 @@ import { TrustedStores } from '../../trust/own-store.ts'
 import { type Stranger, strangersAt } from '../../trust/strangers.ts'
 import { treeOf } from '../../trust/tree.ts'
 import { columns, indented } from './columns.ts'
-import { type Place, placeOf } from './place.ts'
+import { type Place, placeOf, refuseAbsentStore } from './place.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { spelled } from './spelling.ts'
 import type { World } from './world.ts'
@@ -36,6 +36,8 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   }
   const place = placeOf(store, world)
   const file = fileOf(place)
+  // One that is to be made here may be trusted before; of one that is named, a wrong path would be trusted without a word.
+  if (place.from !== 'nowhere') refuseAbsentStore(place, world.folder)
   const started = place.exists ? await opened(place, namespace, world) : []
   const strangers = strangersAt(file, { from: world.folder })
   new TrustedStores(world.env).give(file, strangers)

@@ -77,7 +77,8 @@ export async function up(
       isFound: place.from === 'found',
       secretsFolder: `${place.belfryFolder}/secrets`,
       hear: (heard) => {
-        tally.hear(heard)
+        // A worker that goes on for months would remember every run that it parked.
+        if (isOnce) tally.hear(heard)
         teller.hear(heard)
       },
     }),

@@ -31,6 +31,8 @@ export interface StoreOpening {
   readonly namespace?: string
   /** Whether a store that is not there is refused instead of being made. */
   readonly mustExist?: boolean
+  /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
+  readonly isFound?: boolean
   /** Whether the store is to bear the mark of this machine from now on. */
   readonly isTrusted?: boolean
 }
@@ -55,6 +57,8 @@ export interface Session {
   call<Op extends AnyOperation>(operation: Op, input: unknown, how?: { readonly isRehearsal?: boolean }): AnswerOf<Op>
   /** What time it is there. */
   now(): Promise<number>
+  /** Whether a worker would be refused the store before somebody trusts it; of a server nobody here can tell. */
+  needsTrust?(): Promise<boolean>
   /** Lets go of everything, also of what is being asked. */
   close(): Promise<void>
 }
@@ -64,7 +68,6 @@ export interface StoreSession extends Session {
 }
 
 export interface WorkerOpening extends StoreOpening {
-  /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
   readonly isFound: boolean
   readonly secretsFolder: string
   readonly network: {

@@ -105,6 +105,7 @@ export const reclaimedSaid = noted(
         status: z.enum(runStatuses).describe('Where the run stands now.'),
         reason: text('Why.'),
         because: z.enum(['expired', 'holder-dead']).describe('Why the lease was taken back.'),
+        nextEligibleAt: instantSaid('When the run is tried again; left out where it is not.').optional(),
       })
       .describe('A lease that was taken back, and what became of its run.'),
   ),

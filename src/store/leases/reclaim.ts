@@ -77,13 +77,17 @@ export function* reclaim(
     taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease))),
     schedules,
   )
-  const reclaimed = taken.map((lease) => ({
-    runId: formatId('run', lease.run_id as number),
-    fence: lease.fence as number,
-    status: verdictOf(lease).status,
-    reason: verdictOf(lease).reason,
-    because: isDead(lease) ? ('holder-dead' as const) : ('expired' as const),
-  }))
+  const reclaimed = taken.map((lease) => {
+    const { status, reason, nextEligibleAt } = verdictOf(lease)
+    return {
+      runId: formatId('run', lease.run_id as number),
+      fence: lease.fence as number,
+      status,
+      reason,
+      because: isDead(lease) ? ('holder-dead' as const) : ('expired' as const),
+      ...(nextEligibleAt !== undefined && { nextEligibleAt }),
+    }
+  })
   yield* noteLost(reclaimed.map((one, index) => ({ ...one, workerId: taken[index]?.worker_id as number })))
   return reclaimed
 }

@@ -126,8 +126,31 @@ function folderOf(file: string): string {
 }
 
 export function unwritable(file: string, error: Error): BelfryError {
+  if (sqliteCode(error) === primaryCode.ioError) return unreadable(file, error)
   const { reason, hint } = whyUnwritable(file, error)
   return new BelfryError('unavailable', `${file} cannot be opened for writing: ${reason}.`, { hint, cause: error })
+}
+
+/**
+ * The disk failed, or what lies beside the file does not fit it: a log that is deleted while a process uses the store leaves
+ * shared memory behind that tells of more than SQLite then finds.
+ */
+function unreadable(file: string, cause: Error): BelfryError {
+  const real = realpathSync(file)
+  const isLogLost = sizeOf(`${real}-wal`) === 0 && sizeOf(`${real}-shm`) > 0
+  const log = ` Its log ${real}-wal is missing or empty, as when somebody deletes it while a process uses the store.`
+  const hint = isLogLost
+    ? 'Stop every process that uses this store, then run belfry doctor --deep: what was written last may be missing.'
+    : 'Look into the system’s log for errors of the disk, then run belfry doctor --deep.'
+  return new BelfryError('unavailable', `${file} cannot be opened: ${cause.message}.${isLogLost ? log : ''}`, {
+    hint,
+    cause,
+  })
+}
+
+/** 0 where there is no such file. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The system and SQLite say the same things in words of their own, which tell a person less than he needs. */
@@ -142,6 +165,7 @@ function whyUnwritable(file: string, error: Error): { reason: string; hint: stri
     const hint = 'Name a file in a folder, such as sqlite:./.belfry/belfry.db; the folder is made where there is none.'
     return { reason: 'what should be its folder is a file', hint }
   }
+  if (sqliteCode(error) === primaryCode.full) return { reason: error.message, hint: 'Make room on its disk.' }
   const isDenied = ([primaryCode.permission, primaryCode.readOnly] as (number | null)[]).includes(sqliteCode(error))
   return { reason: isDenied ? denied : error.message, hint: rights }
 }

@@ -54,6 +54,47 @@ describe.each(['sqlite', 'postgres'] as const)('up --once on %s', (database) => 
   })
 })
 
+/** A worker at three runs is killed: one has no attempt left, one must not be repeated, and one will be retried. */
+async function killedAtWork(shell: Shell): Promise<void> {
+  await shell.belfry('queue set default --backoff-base 30m --backoff-cap 1h')
+  const sleeps = ['--cwd', shell.folder, '--command', 'echo at work >> log; exec sleep 600']
+  for (const flags of [['--attempts', '1'], ['--no-repeatable'], []]) {
+    const { exit, stderr } = await shell.belfry(['run', 'enqueue', ...flags, ...sleeps])
+    expect(exit, stderr).toBe(0)
+  }
+  const worker = await shell.up()
+  await shell.written('log', /(at work\n){3}/)
+  worker.signal('SIGKILL')
+  await worker.ended
+}
+
+describe.each(['sqlite', 'postgres'] as const)('up --once after a worker on %s was killed', (database) => {
+  it('tells each run that it takes back once, and counts it once, by what became of it', async () => {
+    const shell = new Shell(database)
+    await killedAtWork(shell)
+    const { exit, stdout } = await shell.belfry('up --once')
+    expect(stdout.match(/because its worker is dead; it is parked until somebody resets it/g)).toHaveLength(2)
+    expect(stdout.match(/because its worker is dead; it is tried again at .*Z\.\n/g)).toHaveLength(1)
+    expect(stdout.match(/Run r-/g)).toHaveLength(3)
+    expect(stdout).toMatch(/done: 2 parked, 1 will retry \(in (29|30) min\)\. The next comes in (29|30) min\./)
+    expect(exit).toBe(1)
+  })
+
+  it('tells programs the same, with the instant of the retry', async () => {
+    const shell = new Shell(database)
+    await killedAtWork(shell)
+    const { stdout } = await shell.belfry('up --once --json')
+    const told = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const retried = told.find(({ event, status }) => event === 'run.reclaimed' && status === 'ready')
+    expect(told.at(-1)).toMatchObject({ event: 'worker.done', parked: 2, retrying: 1 })
+    expect(retried.nextEligibleAt).toMatch(/Z$/)
+    expect(told.at(-1).nextRetryAt).toBe(retried.nextEligibleAt)
+  })
+})
+
 describe('up --once', () => {
   it('tells programs its counts in a last line of JSON', async () => {
     const shell = new Shell('sqlite')

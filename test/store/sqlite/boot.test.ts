@@ -117,6 +117,17 @@ describe('a place that cannot hold a store is refused:', () => {
     )
   })
 
+  it('a file whose log was deleted under another process, and not for want of rights', async () => {
+    await makeStore()
+    await openers.open(file)
+    rmSync(`${file}-wal`)
+    const lost = /cannot be opened: disk I\/O error\. Its log .*belfry\.db-wal is missing or empty/
+    const hint = /^Stop every process that uses this store, then run belfry doctor --deep/
+    // The first that fails leaves an empty log behind.
+    for (let times = 0; times < 2; times++)
+      expect(await refusalOf(openStore(`sqlite:${file}`))).toMatchObject(refused(lost, hint))
+  })
+
   it('a file in a folder that this user may not write, where SQLite could not make its log', async () => {
     await makeStore()
     chmodSync(file, 0o666)

@@ -113,11 +113,13 @@ export function showWorkers(workers: readonly Worker[], sheet: Sheet): string {
 }
 
 /** What became of the runs of a worker that died. */
-function lostOf({ id, lost, diedAt }: Worker): string {
-  if (lost === null) return `${id} ${diedAt === null ? 'still holds what it had' : 'had no run'} when it died.`
-  const shown = lost.runs.map((run) => `${run.id} ${run.status} (${run.reason})`).join(', ')
+function lostOf({ id, lost, unreclaimed }: Worker): string {
+  const held = unreclaimed === 1 ? '1 run, until a worker takes it' : `${unreclaimed} runs, until a worker takes them`
+  const still = unreclaimed === 0 ? '' : ` It still holds ${held} back.`
+  if (lost === null) return unreclaimed === 0 ? `${id} had no run when it died.` : `${id} died.${still}`
+  const shown = lost.runs.map((run) => `${run.id} as ${run.status} (${run.reason})`).join(', ')
   const some = lost.count > lost.runs.length ? `, the last ${lost.runs.length} of them` : ''
-  return `${id}: ${lost.count} ${lost.count === 1 ? 'run was' : 'runs were'} taken back${some}: ${shown}.`
+  return `${id}: ${lost.count} ${lost.count === 1 ? 'run was' : 'runs were'} taken back${some}: ${shown}.${still}`
 }
 
 function lifeOf({ isLive, isDead, beatAt, stoppedAt }: Worker, now: number, paint: Paint): string {
