@@ -111,8 +111,13 @@ function unknownField(field: string, key: string, known: readonly string[], { no
   return {
     field,
     problem,
-    expected: meant === undefined ? `one of ${known.join(', ')}` : `${meant}, if that was meant`,
+    expected: meant === undefined ? `one of ${withoutTwins(known).join(', ')}` : `${meant}, if that was meant`,
   }
+}
+
+/** A duration has two fields, `every` and `everyMs`, which some doors call by one name: a list has the first alone. */
+function withoutTwins(known: readonly string[]): readonly string[] {
+  return known.filter((name) => !(name.endsWith('Ms') && known.includes(name.slice(0, -2))))
 }
 
 /** A path as one would write it: `retention.completed`, `tags[2]`. */
