@@ -62,6 +62,18 @@ describe('what is wrong with a request is told with everything else that is wron
     expect(fieldsIn(await problemsOf('/api/schedules/x/pause', pause))).toEqual(['Belfry-Dry-Run', 'for'])
   })
 
+  it('a relative program that is not there, however the target is written', async () => {
+    const target = JSON.stringify({ command: ['./nope.sh'] })
+    const flags = ['schedule', 'create', 'q', '--every', '5', '--target', target]
+    const file = terminal.write('q.json', JSON.stringify({ every: '5', target: { command: ['./nope.sh'] } }))
+    for (const typed of [flags, ['schedule', 'create', 'q', '--file', file]]) {
+      const { exit, stderr } = await terminal.belfry(typed)
+      expect(exit).toBe(2)
+      expect(stderr).toMatch(/target.command\[0\] +names "\.\/nope\.sh", which does not exist/)
+      expect(stderr).toMatch(/every +is "5"|every +/)
+    }
+  })
+
   it('a schema and a namespace that no store can have', async () => {
     const place = ['--store', 'postgres://nobody@127.0.0.1:1/x', '--schema', 'bad schema!', '--namespace', '']
     const { exit, stderr } = await terminal.belfry(['worker', 'list', ...place])
