@@ -100,7 +100,7 @@ async function documentOfNothing(context: OperationContext, { path, isThere }: C
   }
   if (yes && second === undefined) return { source: first.source }
   throw new BelfryError('conflict', `${what}; what source ${first.source} made from it stays as it is.`, {
-    hint: 'If all of it is to be deleted: belfry apply --yes',
+    hint: 'If all of it is to be deleted: `belfry apply --yes`',
     details: { file: path, source: first.source },
   })
 }

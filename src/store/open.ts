@@ -100,7 +100,7 @@ function* ensureNamespace(name: string): Step<number> {
 async function refuseAbsent(database: Database): Promise<void> {
   if (await hasTables(database)) return
   throw new BelfryError('not-found', `There is no store at ${database.place}: Belfry has made no tables there.`, {
-    hint: 'Name another store; `belfry up` and the first `schedule create` make one.',
+    hint: 'Name another store; `belfry up` and the first `belfry schedule create` make one.',
     details: { place: database.place },
   })
 }

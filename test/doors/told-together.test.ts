@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Problem } from '../../src/operations/problem.ts'
 import { Terminal } from './cli/terminal.ts'
@@ -33,6 +35,15 @@ describe('what is wrong with a request is told with everything else that is wron
     expect(fieldsIn(await problemsOf('/api/runs?limit=0&before=xx'))).toEqual(['before', 'limit'])
     expect(fieldsIn(await problemsOf('/api/runs?before=zz'))).toEqual(['before'])
     expect(fieldsIn(await problemsOf('/api/store/notices?before=zz&limit=0'))).toEqual(['before', 'limit'])
+  })
+
+  it('a hint `for` a while is told that it means ttl', async () => {
+    const body = { every: '5m', for: '30s', reason: 'r' }
+    expect(await problemsOf('/api/schedules/x/hint', { body })).toMatchObject([
+      { field: 'for', expected: 'ttl, if that was meant' },
+    ])
+    const typed = ['schedule', 'hint', 'x', '--every', '5m', '--for', '30s', '--reason', 'r']
+    expect((await terminal.belfry(typed)).stderr).toContain('--ttl')
   })
 
   it('a cursor of another list', async () => {
@@ -71,6 +82,24 @@ describe('what is wrong with a request is told with everything else that is wron
       expect(exit).toBe(2)
       expect(stderr).toMatch(/target.command\[0\] +names "\.\/nope\.sh", which does not exist/)
       expect(stderr).toMatch(/every +is "5"|every +/)
+    }
+  })
+
+  it('a folder in the place of belfry.yaml, and a file in the place of .belfry', async () => {
+    const other = new Terminal()
+    try {
+      mkdirSync(join(other.folder, 'belfry.yaml'))
+      const applied = await other.belfry('apply')
+      expect(applied.exit).toBe(2)
+      expect(applied.stderr).toContain('is a folder')
+      other.write('.belfry', '')
+      for (const command of ['schedule create q --every 5m --handler h', 'schedule list', 'up --once']) {
+        const { exit, stderr } = await other.belfry(command)
+        expect(exit).toBe(2)
+        expect(stderr).toContain('.belfry is no folder')
+      }
+    } finally {
+      other.remove()
     }
   })
 
