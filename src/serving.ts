@@ -1,7 +1,7 @@
 /** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
 import { z } from 'zod'
 import { HttpDoor } from './doors/http/app.ts'
-import { listenAddressOf } from './doors/http/listen-address.ts'
+import { listenAddressOf } from './operations/listen-address.ts'
 import { type Served, serveDoor } from './doors/http/serve.ts'
 import type { Events } from './engine/events.ts'
 import { packageVersion } from './library/version.ts'

@@ -7,8 +7,10 @@ import type { OperationContext } from '../operations/context.ts'
 import { read } from '../operations/input.ts'
 import { onlyGiven } from '../operations/only-given.ts'
 import { subjectOf } from '../operations/operation.ts'
-import { refuse } from '../operations/problem.ts'
+import { type Problem, refuse } from '../operations/problem.ts'
+import { refusalOf } from '../operations/unread.ts'
 import { type ConfigFile, readConfigFile } from './file.ts'
+import { targetPathProblems } from './paths-here.ts'
 import { isTrusted, refuseUntrusted, type Trust } from './trust.ts'
 
 export interface FileRequest {
@@ -45,8 +47,17 @@ export async function applyRead(
   const document = file.document ?? (await documentOfNothing(context, file, yes === true))
   const told = onlyGiven({ file: placeOfFile(file.path), yes, adopt, onlyNew })
   // What a file names relative to itself means the same wherever it is applied from.
-  const applied = (store: OperationContext['store']) =>
-    configOperations.apply.call({ ...context, store, folder: dirname(file.path) }, { ...document, ...told })
+  const folder = dirname(file.path)
+  const applied = async (store: OperationContext['store']) => {
+    const call = (input: object) => configOperations.apply.call({ ...context, store, folder }, input)
+    const problems = absentPrograms(document, folder)
+    if (problems.length === 0) return call({ ...document, ...told })
+    const { request } = configOperations.apply
+    throw await refusalOf(
+      { input: { ...document, ...told }, problems },
+      { call, about: [], subject: subjectOf(request) },
+    )
+  }
   if (trusting !== 'rehearsal' && !isTrusted(file, trusting.trust)) {
     if (trusting.judges === 'outline') refuseOutline({ ...document, ...told })
     // A user who trusts the file is to know that it can be applied.
@@ -54,6 +65,17 @@ export async function applyRead(
     refuseUntrusted(file, trusting.trust)
   }
   return applied(context.store)
+}
+
+const entriesLookedAtMax = 1_000
+
+/** What a file names relative to itself lies beside it, on this machine: what is not there is told before it is stored. */
+function absentPrograms({ schedules }: Readonly<Record<string, unknown>>, folder: string): Problem[] {
+  const entries = Object.entries((schedules ?? {}) as Readonly<Record<string, unknown>>)
+  return entries.slice(0, entriesLookedAtMax).flatMap(([name, given]) => {
+    const { target } = (given ?? {}) as { readonly target?: unknown }
+    return targetPathProblems(target, `schedules.${name}.target`, folder)
+  })
 }
 
 /** Refuses a file whose sections are wrong, without a look at what lies inside of them. */
@@ -78,7 +100,7 @@ async function documentOfNothing(context: OperationContext, { path, isThere }: C
   }
   if (yes && second === undefined) return { source: first.source }
   throw new BelfryError('conflict', `${what}; what source ${first.source} made from it stays as it is.`, {
-    hint: 'If all of it is to be deleted: belfry apply --yes',
+    hint: 'If all of it is to be deleted: `belfry apply --yes`',
     details: { file: path, source: first.source },
   })
 }

@@ -66,6 +66,7 @@ async function textOf(path: string): Promise<string | null> {
     if (error instanceof NoRegularFile) throw refused(path, error.message, 'a file with YAML in it')
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (code === 'EISDIR') throw refused(path, 'is a folder', 'a file with YAML in it')
     if (error instanceof TypeError) throw refused(path, 'is no text in UTF-8', 'YAML in UTF-8')
     throw new BelfryError('unavailable', `${path} cannot be read: ${message}.`, {
       hint: 'See to the rights of the file.',

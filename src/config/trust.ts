@@ -96,7 +96,7 @@ export function refuseUntrusted(file: ConfigFile, trust: Trust): void {
   const would = `would start programs, use secrets or open doors (${first}${more})`
   const message = `${file.path} ${trust.reasonToAsk(file)} and ${would}. You have not trusted what it starts now.`
   throw new BelfryError('not-allowed', message, {
-    hint: 'Look at it, then: belfry trust',
+    hint: 'Look at it, then: `belfry trust`',
     details: {
       file: file.path,
       tree: treeOf(file.path),

@@ -107,12 +107,25 @@ function unknownField(field: string, key: string, known: readonly string[], { no
   if (known.length === 0) return { field, problem, expected: 'nothing' }
   // The list of all fields stands beside the first ones that are not known; a hundred times it would hide them.
   if (search.isOver) return { field, problem, expected: `a field of ${noun}` }
-  const meant = search.nearest(key, known)
+  const meant = otherWord(key, known) ?? search.nearest(key, known)
   return {
     field,
     problem,
-    expected: meant === undefined ? `one of ${known.join(', ')}` : `${meant}, if that was meant`,
+    expected: meant === undefined ? `one of ${withoutTwins(known).join(', ')}` : `${meant}, if that was meant`,
   }
+}
+
+/** A word for a field that another verb has, and that is near to none of this one's letters. */
+const otherWords: Readonly<Record<string, string>> = { for: 'ttl', forMs: 'ttlMs' }
+
+function otherWord(key: string, known: readonly string[]): string | undefined {
+  const meant = Object.hasOwn(otherWords, key) ? otherWords[key] : undefined
+  return meant !== undefined && known.includes(meant) ? meant : undefined
+}
+
+/** A duration has two fields, `every` and `everyMs`, which some doors call by one name: a list has the first alone. */
+function withoutTwins(known: readonly string[]): readonly string[] {
+  return known.filter((name) => !(name.endsWith('Ms') && known.includes(name.slice(0, -2))))
 }
 
 /** A path as one would write it: `retention.completed`, `tags[2]`. */

@@ -53,7 +53,7 @@ export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   const named = [...targetKinds, 'prompt'].filter((kind) => target[kind] !== undefined)
   const [kind] = named
   if (kind === undefined) return refused(...nameless(target, field, allowed))
-  if (named.length > 1) return refused(field, `has ${named.join(' and ')}`, `exactly one of ${allowed.join(', ')}`)
+  if (named.length > 1) return rivals(target, named, place)
   const readKind = kinds[kind]
   if (readKind === undefined) {
     return refused(`${field}.${kind}`, 'is a kind that this version cannot execute yet', `one of ${allowed.join(', ')}`)
@@ -61,6 +61,19 @@ export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   const { target: resolved, problems } = readKind(target, place)
   const placed = problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
   return { target: problems.length === 0 ? resolved : undefined, kind: kind as TargetKind, problems: placed }
+}
+
+/** Of a target that has several kinds, what is wrong with each of them is told besides. */
+function rivals(target: Target, named: readonly string[], place: TargetPlace): ReadTarget {
+  const { field = 'target', allowed = known } = place
+  const clash = { field, problem: `has ${named.join(' and ')}`, expected: `exactly one of ${allowed.join(', ')}` }
+  const more = named.flatMap((kind) => {
+    const { cwd, env } = target
+    const own = onlyGiven({ [kind]: target[kind], ...(kind === 'command' && { cwd, env }) }) as Target
+    return kinds[kind]?.(own, place).problems ?? []
+  })
+  const placed = more.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
+  return { target: undefined, kind: undefined, problems: [clash, ...placed] }
 }
 
 function nameless(target: Target, field: string, allowed: readonly string[]): [string, string, string] {

@@ -95,8 +95,30 @@ const saidLengthMax = 1_000
 
 export function invalid(where: string, problem: string, expected: string): BelfryError {
   const field = bounded(where, saidLengthMax)
-  const message = `${field} ${bounded(problem, saidLengthMax)}; it must be ${expected}.`
-  return new BelfryError('invalid', message, { details: { field } })
+  const told = { field, problem: bounded(problem, saidLengthMax), expected }
+  const message = `${field} ${told.problem}; it must be ${expected}.`
+  return new BelfryError('invalid', message, { details: { field, problems: [told] } })
+}
+
+/** Makes every check, and refuses with what all of them found: a caller with two wrong names hears of both. */
+export function checkAll<Checks extends Readonly<Record<string, () => unknown>>>(
+  checks: Checks,
+): { [Name in keyof Checks]: ReturnType<Checks[Name]> } {
+  const refusals: BelfryError[] = []
+  const values = Object.entries(checks).map(([name, check]) => {
+    try {
+      return [name, check()]
+    } catch (error) {
+      if (!(error instanceof BelfryError)) throw error
+      refusals.push(error)
+      return [name, undefined]
+    }
+  })
+  const [first] = refusals
+  if (first === undefined) return Object.fromEntries(values)
+  if (refusals.length === 1) throw first
+  const problems = refusals.flatMap(({ details }) => details?.problems)
+  throw new BelfryError('invalid', refusals.map(({ message }) => message).join(' '), { details: { problems } })
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Dials } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import { shownStoreUrl } from '../core/store-url.ts'
-import { checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
+import { checkAll, checkInteger, checkText, invalid, nameLengthMax } from './check.ts'
 import type { Database, DatabaseOptions } from './database.ts'
 import { hasTables, migrate } from './migrate.ts'
 import { migrationsOf } from './migrations/all.ts'
@@ -36,11 +36,15 @@ export interface OpenSettings extends OpenOptions {
  * this program and everything that could lose work has been checked.
  */
 export async function openStore(url: string, { parts, ...options }: OpenSettings): Promise<Store> {
-  const namespace = checkText(options.namespace ?? 'default', 'namespace', nameLengthMax)
-  const defaultMaxConcurrent = checkInteger(options.defaultMaxConcurrent ?? 5, 'defaultMaxConcurrent', 1, 1_000_000)
+  const { namespace, schema, defaultMaxConcurrent, connectionsMax } = checkAll({
+    namespace: () => checkText(options.namespace ?? 'default', 'namespace', nameLengthMax),
+    schema: () => checkSchema(options.schema ?? 'belfry'),
+    defaultMaxConcurrent: () => checkInteger(options.defaultMaxConcurrent ?? 5, 'defaultMaxConcurrent', 1, 1_000_000),
+    connectionsMax: () => checkInteger(options.connectionsMax ?? 10, 'connectionsMax', 1, 1_000),
+  })
   const database = await openDatabase(url, {
-    schema: checkSchema(options.schema ?? 'belfry'),
-    connectionsMax: checkInteger(options.connectionsMax ?? 10, 'connectionsMax', 1, 1_000),
+    schema,
+    connectionsMax,
     allowNonDurable: options.allowNonDurable ?? false,
     clock: options.clock,
   })
@@ -96,7 +100,7 @@ function* ensureNamespace(name: string): Step<number> {
 async function refuseAbsent(database: Database): Promise<void> {
   if (await hasTables(database)) return
   throw new BelfryError('not-found', `There is no store at ${database.place}: Belfry has made no tables there.`, {
-    hint: 'Name another store; `belfry up` and the first `schedule create` make one.',
+    hint: 'Name another store; `belfry up` and the first `belfry schedule create` make one.',
     details: { place: database.place },
   })
 }

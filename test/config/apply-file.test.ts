@@ -22,6 +22,9 @@ afterEach(async () => {
 async function started(release: string, text: string): Promise<string> {
   mkdirSync(join(folder, release), { recursive: true })
   const path = join(folder, release, 'belfry.yaml')
+  for (const program of ['backup.sh', 'other.sh']) {
+    writeFileSync(join(folder, release, program), '#!/bin/sh\n', { mode: 0o755 })
+  }
   writeFileSync(path, text)
   const trust = new Trust({ XDG_STATE_HOME: join(folder, 'state') })
   return (await applyFile(desk.context, { path, onlyNew: true }, trust)).answer

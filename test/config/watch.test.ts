@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfigFile } from '../../src/config/file.ts'
 import { Trust } from '../../src/config/trust.ts'
@@ -153,8 +153,8 @@ describe('a file that is watched', () => {
   it('that cannot be read is noted for others like any other fault', async () => {
     mkdirSync(path())
     await watch.begin()
-    expect(news).toMatchObject([{ what: 'refused', error: { code: 'unavailable' } }])
-    expect(await desk.store.look(configFaults)).toMatchObject([{ says: expect.stringContaining('cannot be read') }])
+    expect(news).toMatchObject([{ what: 'refused', error: { code: 'invalid' } }])
+    expect(await desk.store.look(configFaults)).toMatchObject([{ says: expect.stringContaining('is a folder') }])
   })
 
   it('whose wrong edit is undone has nothing wrong with it any more, and is not applied over what came since', async () => {
@@ -170,6 +170,7 @@ describe('a file that is watched', () => {
 
   it('that was refused is tried again, for somebody may vouch for it without touching it', async () => {
     mkdirSync(join(folder, '.git'))
+    writeFileSync(join(dirname(path()), 'x'), '#!/bin/sh\n', { mode: 0o755 })
     write('source: ops\nschedules: { a: { every: 1h, target: { command: [./x] } } }\n')
     await watch.begin()
     expect(news).toMatchObject([{ what: 'refused', error: { code: 'not-allowed' } }])

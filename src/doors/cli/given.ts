@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { isoText } from '../../operations/instant.ts'
+import { targetPathProblems } from '../../config/paths-here.ts'
 import { NameSearch } from '../../operations/nearest.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
@@ -60,6 +61,9 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
       })
     }
     input.target = target
+  } else if (hasTarget(operation)) {
+    const field = options.target === undefined ? 'target' : '--target'
+    problems.push(...targetPathProblems(input.target, field, texts.folder))
   }
   if (options.in !== undefined) input.at = instantIn(options, now, problems)
   refuseIdle(operation, input, problems)

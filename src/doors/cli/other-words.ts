@@ -126,6 +126,7 @@ const flags: Readonly<Record<string, string>> = {
   '--remote': '--server',
   '--token': '--token-file',
   '--force': '--yes',
+  '--for': '--ttl',
   '--dry': '--dry-run',
   '--verbose': 'no flag: `belfry up` tells all that happens unless it is --quiet',
 }

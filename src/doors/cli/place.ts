@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
 import { refusal, refuse } from '../../operations/problem.ts'
@@ -34,8 +34,19 @@ export function placeOf(flag: string | undefined, { env, folder }: Surroundings)
   const { BELFRY_STORE } = env
   if (BELFRY_STORE !== undefined && BELFRY_STORE !== '') return named(BELFRY_STORE, 'environment', around)
   const beside = found ?? join(folder, belfryFolder)
+  refuseNoFolder(beside)
   const store = `sqlite:${join(beside, fileName)}`
   return { store, from: found === null ? 'nowhere' : 'found', exists: found !== null, belfryFolder: beside }
+}
+
+/** A file or a pipe where the folder of the store belongs: every step behind this would fail in words of the system. */
+function refuseNoFolder(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || stats.isDirectory()) return
+  throw new BelfryError('invalid', `${path} is no folder, and the store belongs in a folder of that name.`, {
+    hint: 'Move it away, or name a store with --store.',
+    details: { path },
+  })
 }
 
 /** The same for whoever is about to use it: a store that was found, and that another user can write, is refused. */

@@ -1,5 +1,5 @@
 import type { Problem } from '../../operations/problem.ts'
-import { pathProblems } from './paths-here.ts'
+import { pathProblems } from '../../config/paths-here.ts'
 import type { Texts } from './read-value.ts'
 
 /** Flags that say a target, in place of its JSON. Which of them belong together is said by `of`. */
@@ -61,7 +61,8 @@ export async function targetSaid(
   refuseRivals(given, words, problems)
   const command = commandOf(given, words, problems)
   const flag = given['--command'] === undefined ? '--' : '--command'
-  problems.push(...pathProblems({ cwd: textOf(given['--cwd']), program: words[0], flag }, texts.folder))
+  const fields = { cwd: '--cwd', program: flag }
+  problems.push(...pathProblems({ cwd: textOf(given['--cwd']), program: words[0], fields }, texts.folder))
   const http = await httpOf(given, texts, problems)
   const handler = textOf(given['--handler'])
   if (command === undefined && http === undefined && handler === undefined) return undefined

@@ -13,7 +13,7 @@ import { etagOf } from './etag.ts'
 import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
 import { HeldRequests } from './held-requests.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
-import { inputOf } from './read-request.ts'
+import { inputOf, isRehearsal } from './read-request.ts'
 
 const partRoutes = await loadRoutes()
 
@@ -108,7 +108,7 @@ export class HttpDoor {
     { caller, input }: { readonly caller: Caller; readonly input: unknown },
   ): Promise<unknown> {
     try {
-      const context = this.#contextFor(caller, request, operation)
+      const context = this.#contextFor(caller, request)
       if (!('signal' in operation.local.shape)) return await operation.call(context, input)
       return await this.#waiting.whileHeard(request, (signal) => operation.call(context, input, { signal }))
     } catch (error) {
@@ -116,17 +116,9 @@ export class HttpDoor {
     }
   }
 
-  #contextFor(
-    { name, scope }: Caller,
-    { headers }: Request,
-    { rehearses, request }: Route['operation'],
-  ): OperationContext {
+  #contextFor({ name, scope }: Caller, { headers }: Request): OperationContext {
     const context = { ...this.#options.context, actor: { name, door: 'http' }, scope }
-    const asked = headers.get('belfry-dry-run')
-    if (asked === null || asked === 'false') return context
-    if (asked === 'true' && rehearses === true) return { ...context, store: context.store.rehearsal() }
-    const problem = asked === 'true' ? `${request} cannot be rehearsed` : 'Belfry-Dry-Run is neither true nor false'
-    throw new BelfryError('invalid', `${problem.replace(/^./, (first) => first.toUpperCase())}; nothing was done.`)
+    return isRehearsal(headers) ? { ...context, store: context.store.rehearsal() } : context
   }
 
   #told({ operation, status, path }: Route, answer: unknown, input: Readonly<Record<string, unknown>>): Response {

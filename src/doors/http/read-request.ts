@@ -3,7 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { readJson } from '../../core/json-text.ts'
 import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/field-kind.ts'
 import { subjectOf } from '../../operations/operation.ts'
-import { type Problem, quoted, refuse } from '../../operations/problem.ts'
+import { isShown, type Problem, quoted, refuse } from '../../operations/problem.ts'
 import type { Asked } from '../../operations/unread.ts'
 import type { Route } from '../../routes.ts'
 import { seenIn } from './etag.ts'
@@ -31,6 +31,7 @@ export async function inputOf({ request, route, subject }: Arrived): Promise<Ask
   const input = { ...given }
   if (route.subject !== null) put(input, route.subject, subject, 'the path', problems)
   if (operation.effect !== 'read') putHeaders(input, route, request.headers, problems)
+  noteRehearsal(operation, request.headers, problems)
   return { input, problems }
 }
 
@@ -49,6 +50,21 @@ function putHeaders(input: Record<string, unknown>, { operation }: Route, header
     const problem = 'is given, and this is done each time it is asked for'
     problems.push({ field: 'Idempotency-Key', problem, expected: 'none' })
   }
+}
+
+/** Whether a request asks for a rehearsal, in the one way in which it can. */
+export function isRehearsal(headers: Headers): boolean {
+  return headers.get(rehearsalHeader) === 'true'
+}
+
+const rehearsalHeader = 'Belfry-Dry-Run'
+
+function noteRehearsal({ rehearses, request }: Route['operation'], headers: Headers, problems: Problem[]): void {
+  const asked = headers.get(rehearsalHeader)
+  if (asked === null || asked === 'false' || (asked === 'true' && rehearses === true)) return
+  const [problem, expected] =
+    asked === 'true' ? [`is true, and ${request} cannot be rehearsed`, 'none'] : [isShown(asked), 'true or false']
+  problems.push({ field: rehearsalHeader, problem, expected })
 }
 
 function put(input: Record<string, unknown>, field: string, value: unknown, where: string, problems: Problem[]): void {

@@ -8,6 +8,8 @@ import { clockNow } from '../../store/statement.ts'
 import type { OperationContext } from '../context.ts'
 import { name as nameForm, queueName, scheduleName } from '../fields.ts'
 import { type Reading, read } from '../input.ts'
+import { isListenAddress, listenExpected } from '../listen-address.ts'
+import { noted } from '../note.ts'
 import { type Scope, scopes } from '../operation.ts'
 import { type Problem, problemsMax } from '../problem.ts'
 import { policyFaults, policyInput, readPolicy } from '../queue/policy-input.ts'
@@ -27,7 +29,9 @@ export const documentShape = {
   tokens: section('What tokens may do, by their names: read, operate or admin.'),
   server: z
     .strictObject({
-      listen: z.string().min(1).describe('Where the HTTP door is, or none. Default: 127.0.0.1:4747.').optional(),
+      listen: noted(z.string().refine(isListenAddress), { expected: listenExpected })
+        .describe('Where the HTTP door is, or none. Default: 127.0.0.1:4747.')
+        .optional(),
       behindProxy: z
         .boolean()
         .describe('Whether it listens beyond this machine too, for a proxy with TLS in front of it. Default: false.')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { isRunPlace, runPlaceExpected } from '../../core/page-place.ts'
 import { listAttempts } from '../../store/reads/attempts.ts'
 import { readOutput } from '../../store/reads/output.ts'
 import { findQueue } from '../../store/reads/queue.ts'
@@ -7,6 +8,7 @@ import { listRuns } from '../../store/reads/runs.ts'
 import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, name, runId } from '../fields.ts'
+import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation, subjectOf } from '../operation.ts'
 import { refuse } from '../problem.ts'
@@ -69,6 +71,8 @@ async function untilEnded(
   }
 }
 
+const place = noted(z.string().refine(isRunPlace), { expected: runPlaceExpected })
+
 export const list = operation({
   ...looking,
   verb: 'list',
@@ -78,7 +82,7 @@ export const list = operation({
     queue: name.describe('Only those of this queue.').optional(),
     schedule: name.describe('Only those of this schedule: its name, or the id of a deleted one.').optional(),
     status: z.enum(runStatuses).describe('Only those that stand so.').optional(),
-    before: z.string().describe('The next of the page before, with the same filter.').optional(),
+    before: place.describe('The next of the page before, with the same filter.').optional(),
     limit: limit.optional(),
   }),
   takes: [],

@@ -6,7 +6,7 @@ import { name, runId } from '../fields.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation, subjectOf } from '../operation.ts'
 import { flag, outputOf, text } from '../output.ts'
-import { type Problem, refuse } from '../problem.ts'
+import { type Problem, quoted, refuse } from '../problem.ts'
 import { list } from '../run/look.ts'
 
 export interface ManyReset {
@@ -52,6 +52,7 @@ export const reset = operation({
     const { ids, limit = limitDefault } = value
     if (ids !== undefined) return answered({ ...(await resetAll(context, ids)), more: false })
     const { found, more } = await parkedRuns(context, value, limit)
+    if (found.length === 0 && !more) throw nothingParked(value)
     return answered({ ...(await resetAll(context, found)), more })
   },
 })
@@ -68,6 +69,19 @@ function answered(answer: ManyReset): ManyReset {
   throw new BelfryError(isAbsent ? 'not-found' : 'conflict', `No run was reset. ${shown.join('; ')}${rest}.`, {
     hint: '`belfry run list --status parked` lists the runs that can be reset.',
     details: { left },
+  })
+}
+
+/** A script that aims at runs of which none is parked has to learn of it as one that names them does. */
+function nothingParked({ queue, schedule, reasonIncludes }: Filter): BelfryError {
+  const of = [
+    ...(queue === undefined ? [] : [`of queue ${quoted(queue)}`]),
+    ...(schedule === undefined ? [] : [`of schedule ${quoted(schedule)}`]),
+    ...(reasonIncludes === undefined ? [] : [`with ${quoted(reasonIncludes)} in its reason`]),
+  ]
+  return new BelfryError('conflict', `No run was reset. No run ${of.join(' ')} is parked.`, {
+    hint: '`belfry run list --status parked` lists the runs that can be reset.',
+    details: { left: [], ...onlyGiven({ queue, schedule, reasonIncludes }) },
   })
 }
 

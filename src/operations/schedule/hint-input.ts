@@ -25,7 +25,7 @@ const ttlMsDefault = { interval: 3_600_000, oneshot: 1_800_000 }
 
 /** Reads a hint. It lives for its `ttl` from now, or until `expiresAt`. */
 export function readHint(
-  { value, problems: found }: Reading<z.output<typeof hintInput>>,
+  { given, value, problems: found }: Reading<z.output<typeof hintInput>>,
   { now, author }: { readonly now: number; readonly author: string },
 ): NewHint {
   const problems = [...found]
@@ -36,7 +36,7 @@ export function readHint(
   if (everyMs !== undefined && (everyMs < everyMsMin || everyMs > durationMsMax)) {
     problems.push(beyond(value.every === undefined ? 'everyMs' : 'every', everyMs))
   }
-  if (ttlMs !== undefined && expiresAt !== undefined) {
+  if (given.expiresAt !== undefined && (given.ttl !== undefined || given.ttlMs !== undefined)) {
     problems.push({ field: 'ttl', problem: 'is given beside `expiresAt`', expected: 'only one of the two' })
   }
   const kind = at === undefined ? 'interval' : 'oneshot'

@@ -116,7 +116,11 @@ function timingOf(fields: ScheduleFields, { given, zone: zoneDefault, problems }
 }
 
 /** Each kind of timing with the fields that mean something beside it alone. */
-const timingFields: readonly (readonly string[])[] = [['cron', 'zone'], ['every', 'everyMs', 'from'], ['at']]
+const timingFields: readonly (readonly string[])[] = [
+  ['cron', 'zone'],
+  ['every', 'everyMs', 'from', 'startNow'],
+  ['at'],
+]
 const durationNames = ['every', 'min', 'max', 'maxLateness', 'timeout']
 
 /** The fields before, changed: what takes the place of something else takes away what only that needed. */

@@ -71,11 +71,11 @@ export const pause = operation({
   }),
   output: scheduleSaid,
   examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
-  async judge(context, { value, problems: found }) {
+  async judge(context, { given, value, problems: found }) {
     const { store, actor } = context
     const problems: Problem[] = [...found]
     const forMs = durationOf(value, 'for', problems)
-    if (value.until !== undefined && forMs !== undefined) {
+    if (given.until !== undefined && (given.for !== undefined || given.forMs !== undefined)) {
       problems.push({ field: 'until', problem: 'is given beside `for`', expected: 'only one of the two' })
     }
     const now = await store.look(clockNow)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from '../../core/notice.ts'
+import { noticePlaceExpected, noticePlaceIn } from '../../core/page-place.ts'
 import type { NoticeTest, NoticeView, NotifyAnswer } from '../../store/notice-steps.ts'
 import { findNotify, listNotices, notifySettings } from '../../store/reads/notice.ts'
 import { listSchedules } from '../../store/reads/schedule.ts'
@@ -9,6 +10,7 @@ import { testNotices } from '../../store/test-notice.ts'
 import { throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, name, scheduleName } from '../fields.ts'
+import { noted } from '../note.ts'
 import { notifyAnswered, notifyPatchOf, notifyShape } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
@@ -158,6 +160,11 @@ const noticeSaid = outputOf<NoticeView>()(
     .describe('What was told last of a schedule or a queue.'),
 )
 
+const place = noted(
+  z.string().refine((text) => noticePlaceIn(text) !== null),
+  { expected: noticePlaceExpected },
+)
+
 export const notices = operation({
   noun: 'store',
   verb: 'notices',
@@ -167,7 +174,7 @@ export const notices = operation({
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
-    before: z.string().describe('The next of the page before.').optional(),
+    before: place.describe('The next of the page before.').optional(),
     limit: limit.optional(),
   }),
   takes: [],

@@ -1,4 +1,5 @@
-import { type Notify, noticeEvents } from '../../core/notice.ts'
+import type { Notify } from '../../core/notice.ts'
+import { type NoticePlace, noticePlaceExpected, noticePlaceIn } from '../../core/page-place.ts'
 import { checkInteger, invalid } from '../check.ts'
 import { columnsOf } from '../columns.ts'
 import type { StoreContext } from '../context.ts'
@@ -46,24 +47,19 @@ export function* listNotices(
   return { told: rows.slice(0, limit).map(viewOf), next: last === undefined ? null : placeOf(last) }
 }
 
-/** The place of a notice in the list, the newest of which has a place before all others. */
-type Place = readonly [lastAt: number, subject: string, subjectId: number, event: string]
-
-const newest: Place = [Number.MAX_SAFE_INTEGER, '', 0, '']
+/** Before the place of every notice. */
+const newest: NoticePlace = [Number.MAX_SAFE_INTEGER, '', 0, '']
 
 function placeOf({ last_at, subject, subject_id, event }: Row): string {
   return [last_at, subject, subject_id, event].join('.')
 }
 
-function placeIn(before: string | undefined): Place {
+function placeIn(before: string | undefined): NoticePlace {
   if (before === undefined) return newest
-  const [, lastAt, subject = '', subjectId, event = ''] = placePattern.exec(String(before)) ?? []
-  const place: Place = [Number(lastAt), subject, Number(subjectId), event]
-  if (Number.isSafeInteger(place[0]) && Number.isSafeInteger(place[2])) return place
-  throw invalid('before', `is ${JSON.stringify(before)}`, 'the `next` of the page before')
+  const place = noticePlaceIn(String(before))
+  if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, noticePlaceExpected)
+  return place
 }
-
-const placePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule)\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
 
 function viewOf(row: Row): NoticeView {
   const { event, lastAt, suppressed, isOpen } = noticeRowOf(row)

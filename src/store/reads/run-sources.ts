@@ -1,4 +1,5 @@
 import { formatId, parseId } from '../../core/id.ts'
+import { runPlaceExpected } from '../../core/page-place.ts'
 import { inQueueOrder } from '../../core/plan.ts'
 import type { EndedStatus } from '../../core/run-state.ts'
 import { invalid, priorityMax } from '../check.ts'
@@ -148,8 +149,5 @@ export function integerIn(text: string | undefined, look: Look): number {
 }
 
 export function misplaced({ before }: Pick<Look, 'before'>): never {
-  // Versions whose lists went by id gave other places. To go on from one of those would pass over runs and say nothing.
-  const right =
-    'the `next` of a page with the same filter; if an earlier version gave it, begin again at the first page'
-  throw invalid('before', `is ${JSON.stringify(before)}`, right)
+  throw invalid('before', `is ${JSON.stringify(before)}`, runPlaceExpected)
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Terminal } from './terminal.ts'
@@ -7,6 +7,7 @@ import { Terminal } from './terminal.ts'
 let terminal: Terminal
 beforeEach(() => {
   terminal = new Terminal()
+  for (const program of ['backup.sh', 'other.sh']) chmodSync(terminal.write(program, '#!/bin/sh\n'), 0o755)
 })
 afterEach(() => terminal.remove())
 
@@ -35,6 +36,27 @@ describe('belfry apply', () => {
     expect(stdout).toContain('+ schedule report (created)')
     expect(stdout).toContain('Nobody has made token ci yet: belfry token create ci')
     expect(await names()).toEqual(['ping', 'report'])
+  })
+
+  it('refuses an address that `up` could not listen at, also in a rehearsal', async () => {
+    file(`${two}server: { listen: foo }\n`)
+    for (const command of ['apply', 'apply --dry-run']) {
+      const { exit, stderr } = await belfry(command)
+      expect(exit).toBe(2)
+      expect(stderr).toContain('server.listen')
+    }
+  })
+
+  it('refuses a program that is not beside the file, together with what else is wrong', async () => {
+    file(`source: ops
+schedules:
+  q: { every: 5m, target: { command: [./nope.sh] } }
+  r: { cron: often, target: { handler: h } }
+`)
+    const { exit, stderr } = await belfry('apply --dry-run')
+    expect(exit).toBe(2)
+    expect(stderr).toContain('schedules.q.target.command[0]  names "./nope.sh", which does not exist')
+    expect(stderr).toContain('schedules.r.cron')
   })
 
   it('shows each change of what is there', async () => {
@@ -203,6 +225,7 @@ describe('belfry trust', () => {
 
   it('lets what is relative begin where the file lies', async () => {
     mkdirSync(join(terminal.folder, 'deep'))
+    chmodSync(terminal.write('deep/backup.sh', '#!/bin/sh\n'), 0o755)
     terminal.write('deep/belfry.yaml', program)
     await belfry('apply deep/belfry.yaml')
     const { target } = await terminal.json<{ target: unknown }>('schedule show a')

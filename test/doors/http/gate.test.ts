@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hostsOf } from '../../../src/doors/http/listen-address.ts'
+import { hostsOf } from '../../../src/operations/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
 import { findToken } from '../../../src/store/reads/token.ts'
 import { onPorch, origin } from './porch.ts'

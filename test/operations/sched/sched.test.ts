@@ -284,7 +284,11 @@ describe('parked runs', () => {
       },
     })
     expect((await errorOf(sched.reset({ ids: ['r-3zzz'] }))).code).toBe('not-found')
-    expect(await sched.reset({ queue: 'default' })).toEqual({ reset: [], left: [], more: false })
+    const nothing = await errorOf(sched.reset({ queue: 'default', reasonIncludes: '404' }))
+    expect(nothing).toMatchObject({
+      code: 'conflict',
+      message: 'No run was reset. No run of queue "default" with "404" in its reason is parked.',
+    })
   })
 
   it('are not reset by nothing, nor by two ways at once', async () => {

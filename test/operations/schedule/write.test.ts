@@ -6,6 +6,23 @@ const { schedules } = verbsAt(() => desk().context)
 const daily = { name: 'report', cron: '0 9 * * *', target: { handler: 'report' } }
 const dayMs = 86_400_000
 
+describe('another kind of timing', () => {
+  it('takes away what belongs to the old kind alone, and refuses it where the change gives it', async () => {
+    const { schedule } = await schedules.create({
+      name: 'ping',
+      every: '10s',
+      startNow: true,
+      startAt: '2026-02-01T00:00Z',
+      target: { handler: 'ping' },
+    })
+    expect(schedule).toMatchObject({ startNow: true })
+    const changed = await schedules.update('ping', { cron: '0 9 * * *' })
+    expect(changed.schedule).toMatchObject({ cron: '0 9 * * *', startAt: Date.UTC(2026, 1, 1) })
+    expect(changed.schedule).not.toHaveProperty('startNow')
+    await expect(schedules.update('ping', { cron: '0 8 * * *', startNow: true })).rejects.toThrow('startNow')
+  })
+})
+
 describe('whoever writes a schedule is shown', () => {
   it('what was resolved, in words and with its next five instants', async () => {
     const { inWords, next } = await schedules.create(daily)

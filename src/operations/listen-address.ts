@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Problem } from '../../operations/problem.ts'
+import type { Problem } from './problem.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -10,7 +10,7 @@ export interface ListenAddress {
 export const listenDefault: ListenAddress = { host: '127.0.0.1', port: 4747 }
 
 const portMax = 65_535
-const expected = '127.0.0.1:4747, a port alone such as 4747, or none'
+export const listenExpected = '127.0.0.1:4747, a port alone such as 4747, or none'
 
 /** Reads an address as people write it; `null` is none. */
 export function listenAddressOf(text: string, field: string, problems: Problem[]): ListenAddress | null {
@@ -18,10 +18,16 @@ export function listenAddressOf(text: string, field: string, problems: Problem[]
   const [, host = listenDefault.host, digits = ''] = /^(?:(\[[\da-f:.]+\]|[^\s:[\]]+):)?(\d{1,5})$/i.exec(text) ?? []
   const port = Number(digits)
   if (digits === '' || port > portMax) {
-    problems.push({ field, problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected })
+    problems.push({ field, problem: `is ${JSON.stringify(text.slice(0, 60))}`, expected: listenExpected })
     return null
   }
   return { host: host.replace(/^\[|\]$/g, '').toLowerCase(), port }
+}
+
+export function isListenAddress(text: string): boolean {
+  const problems: Problem[] = []
+  listenAddressOf(text, 'listen', problems)
+  return problems.length === 0
 }
 
 /** Whether nobody but this machine can reach an address. */

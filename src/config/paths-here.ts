@@ -1,27 +1,39 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
-import type { Problem } from '../../operations/problem.ts'
+import type { Problem } from '../operations/problem.ts'
 
 interface Paths {
   readonly cwd: string | undefined
   /** The first word of a command, where it is given as words. */
   readonly program: string | undefined
-  /** The flag that the program stands behind. */
-  readonly flag: string
+  /** Where each of them stands: a flag, or a place in a file. */
+  readonly fields: { readonly cwd: string; readonly program: string }
 }
 
 /**
  * A relative path is stored as it resolves here, so what it leads to must be here. What an absolute one leads to is the
  * business of the workers, which may run on other machines.
  */
-export function pathProblems({ cwd, program, flag }: Paths, folder: string): Problem[] {
+export function pathProblems({ cwd, program, fields }: Paths, folder: string): Problem[] {
   const place = cwd === undefined ? folder : resolve(folder, cwd)
   const ofFolder = cwd !== undefined && isHere(cwd) ? folderProblem(cwd, folder) : null
-  if (ofFolder !== null) return [{ field: '--cwd', ...ofFolder }]
+  if (ofFolder !== null) return [{ field: fields.cwd, ...ofFolder }]
   if (program === undefined || !program.includes('/') || !isHere(program)) return []
   // In a folder of the workers' own a program of their own is looked for.
   const ofProgram = cwd !== undefined && !isHere(cwd) ? null : programProblem(program, place)
-  return ofProgram === null ? [] : [{ field: flag, ...ofProgram }]
+  return ofProgram === null ? [] : [{ field: fields.program, ...ofProgram }]
+}
+
+/** The same for a target as it is written, whatever else may be wrong with it. */
+export function targetPathProblems(target: unknown, field: string, folder: string): Problem[] {
+  const { command, cwd } = (target ?? {}) as { readonly command?: unknown; readonly cwd?: unknown }
+  const program: unknown = Array.isArray(command) ? command[0] : undefined
+  const paths = { cwd: textIn(cwd), program: textIn(program) }
+  return pathProblems({ ...paths, fields: { cwd: `${field}.cwd`, program: `${field}.command[0]` } }, folder)
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && !value.includes('\0') ? value : undefined
 }
 
 type Unplaced = Omit<Problem, 'field'>
