@@ -67,7 +67,7 @@ describe('a verb of the library', () => {
     const problems = await problemsIn(runs.wait('r-11', { singal: 1, timeuot: '1s', colour: 1 } as never))
     expect(problems.map(({ field, expected }) => [field, expected])).toEqual([
       ['timeuot', 'timeout, if that was meant'],
-      ['colour', 'one of id, timeout, timeoutMs'],
+      ['colour', 'one of id, timeout'],
       ['singal', 'signal, if that was meant'],
     ])
   })

@@ -229,6 +229,9 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
   'sched reset': async (desk) => {
     const known = await parked(desk)
     await hostQueues(desk)
+    const { sched } = verbsAt(() => desk.context)
+    const { leases } = await sched.lease('builder', { queue: 'mail' })
+    await sched.park({ lease: leases[0]?.lease ?? '', reason: 'HTTP 503' })
     return known
   },
   'worker list': workers,
