@@ -11,6 +11,7 @@ const apart = [
   'test/core/clock.test.ts',
   'test/doors/cli/wrong-inputs.test.ts',
   'test/operations/worker.test.ts',
+  'test/parts/sample-kind.test.ts',
   'test/parts/sample.test.ts',
   'test/store/cancel.test.ts',
   'test/store/open.test.ts',
@@ -30,7 +31,6 @@ const shared = [
   'targets',
   'testing',
   'parts',
-  'config',
 ]
 const sharing = shared.map((part) => `test/${part}/**/*.test.ts`)
 /**

@@ -19,7 +19,8 @@ const aliases = {
 
 const opening = `import type { z } from 'zod';
 import type { nouns } from './table.js';
-import type { TargetInput, HandlerTarget } from './operations/target-input.js';
+import type { TargetInput } from './operations/target-input.js';
+import type { HandlerTarget } from './targets/handler/kind.js';
 import type { handledPayload } from './library/handlers.js';
 type Nouns = typeof nouns;
 type In<Noun extends keyof Nouns, Verb extends keyof Nouns[Noun]['operations']> = Nouns[Noun]['operations'][Verb] extends { readonly input: infer Schema extends z.ZodType } ? z.input<Schema> : never;
@@ -31,8 +32,7 @@ type TargetFor<Payload> = Exclude<TargetInput, HandlerTarget> | (HandlerTarget &
 type PayloadNeeded<Payload> = unknown extends Payload ? unknown : [undefined] extends [Payload] ? unknown : [null] extends [Payload] ? unknown : {} extends Payload ? unknown : { payload: unknown };
 `
 
-mendGenerators()
-writeFileSync(`${dist}/verbs.d.ts`, page())
+writeFileSync(`${dist}/verbs.d.ts`, page(mend()))
 rewrite('index.d.ts', './verbs.js')
 rewrite('client/client.d.ts', '../verbs.js')
 
@@ -57,17 +57,27 @@ function aliasedIn(text, name, meant, from) {
   })
 }
 
-/** Of a generator with properties the compiler writes a declaration that it refuses itself: `declare function* name`. */
-function mendGenerators() {
+/**
+ * Of a generator with properties the compiler writes a declaration that it refuses itself: `declare function* name`. The names of modules
+ * to which a part adds types it leaves as they are, though there is no such file beside the declarations. Answers with the files that add
+ * types: a program knows them only if something imports them.
+ */
+function mend() {
+  const adding = []
   for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.d.ts')) continue
     const text = readFileSync(`${dist}/${path}`, 'utf8')
-    const mended = text.replace(/^(export )?declare function\* /gm, '$1declare function ')
+    const mended = text
+      .replace(/^(export )?declare function\* /gm, '$1declare function ')
+      .replace(/^(declare module '\..*)\.ts'/gm, "$1.js'")
     if (mended !== text) writeFileSync(`${dist}/${path}`, mended)
+    if (/^declare module '\./m.test(mended)) adding.push(path)
   }
+  return adding
 }
 
-function page() {
+function page(adding) {
+  const imports = adding.map((path) => `import './${path.replace(/\.d\.ts$/, '.js')}';\n`).join('')
   const sections = Object.entries(nouns).map(([noun, { operations, says }]) => {
     const verbs = Object.entries(operations).map(([verb, operation]) => ({ noun, verb, operation }))
     const methods = verbs.map((one) => `${comment(one.operation.says, '  ')}  ${methodOf(one)}\n`)
@@ -77,7 +87,7 @@ function page() {
     ([noun, { plural, says }]) => `${comment(says, '  ')}  readonly ${plural}: ${nameOf(noun)}Verbs;\n`,
   )
   const all = `${comment('The verbs of every noun.')}export interface NounVerbs {\n${properties.join('')}}\n`
-  return `${opening}${sections.join('\n')}\n${all}`
+  return `${imports}${opening}${sections.join('\n')}\n${all}`
 }
 
 /** The interfaces of what a verb takes and answers. */

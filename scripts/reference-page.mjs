@@ -3,10 +3,10 @@
 const doorNames = { library: 'library', cli: 'command line', http: 'HTTP', mcp: 'MCP' }
 
 /** The page, from what `dist/operations` exports or what the tests import. */
-export function operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf }) {
+export function operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf, kinds }) {
   const shapes = new Map()
   const schemaOf = (schema, io) => {
-    const { $defs = {}, ...shown } = jsonSchemaOf(schema, io)
+    const { $defs = {}, ...shown } = jsonSchemaOf(schema, io, kinds)
     for (const [name, shape] of Object.entries($defs)) shapes.set(name, told(shape, shapes))
     const { id } = io === 'output' ? noteOf(schema) : {}
     if (id === undefined) return told(shown, shapes)

@@ -1,5 +1,5 @@
 import { BelfryError } from '../src/core/error.ts'
-import { defaultQueue } from '../src/core/policy.ts'
+import { defaultQueue } from '../src/core/queue/policy.ts'
 import { turnOfTheEventLoop } from '../src/engine/loop.ts'
 import type { LeaseRequest, NewRun } from '../src/store/port.ts'
 import { isLone } from '../src/store/runs/lone-run.ts'

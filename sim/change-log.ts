@@ -5,6 +5,7 @@ export interface Rows {
   run: {
     readonly id: number
     readonly queue_id: number
+    readonly need_id: number
     readonly schedule_id: number | null
     readonly occurrence_at: number | null
     readonly due_at: number | null
@@ -53,6 +54,7 @@ export interface Rows {
     readonly version: number
     readonly disabled_at: number | null
     readonly paused_until: number | null
+    readonly held_by: number | null
     readonly hints: string
     readonly failure_count: number
     readonly runs_count: number
@@ -65,7 +67,16 @@ export interface Rows {
     readonly is_done: number
     readonly deleted_at: number | null
   }
-  queue: { readonly id: number; readonly name: string; readonly policy: string; readonly paused_at: number | null }
+  queue: { readonly id: number; readonly name: string; readonly policy: string }
+  need: { readonly id: number; readonly kind: string; readonly name: string }
+  hold: {
+    readonly id: number
+    readonly scope: string
+    readonly subject: string
+    readonly from_at: number
+    readonly until_at: number
+    readonly firing: string
+  }
 }
 
 export interface PlaceRow {
@@ -83,6 +94,7 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
   run: [
     'id',
     'queue_id',
+    'need_id',
     'schedule_id',
     'occurrence_at',
     'due_at',
@@ -109,6 +121,7 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'version',
     'disabled_at',
     'paused_until',
+    'held_by',
     'hints',
     'failure_count',
     'runs_count',
@@ -121,7 +134,9 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
     'is_done',
     'deleted_at',
   ],
-  queue: ['id', 'name', 'policy', 'paused_at'],
+  queue: ['id', 'name', 'policy'],
+  need: ['id', 'kind', 'name'],
+  hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'firing'],
 }
 
 /** A row before and after a change; without the one it is new, without the other it is gone. */

@@ -1,7 +1,7 @@
 import type { Dials } from '../src/core/clock.ts'
 import { migrations } from '../src/open-store.ts'
 import { parts } from '../src/parts.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate } from '../src/store/migrations/migrate.ts'
 import type { Store } from '../src/store/port.ts'
 import { SqlStore } from '../src/store/sql-store.ts'
 import { configure } from '../src/store/sqlite/boot.ts'

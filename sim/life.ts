@@ -1,4 +1,6 @@
 import { turnOfTheEventLoop } from '../src/engine/loop.ts'
+import { liftHold } from '../src/store/holds/lift-hold.ts'
+import { listHolds } from '../src/store/holds/list-holds.ts'
 import { setQueue } from '../src/store/queues/set-queue.ts'
 import type { Ground } from './ground.ts'
 import { Breach } from './invariants/breach.ts'
@@ -155,10 +157,23 @@ function calm(world: World): void {
   for (const { process, finish } of world.witness.running()) {
     timeline.add(random.between(0, 50), process, 'target ends', finish)
   }
+  void liftWide(world)
   for (const queue of queueNames) {
     people.store.do(setQueue, queue, { policy: { rateLimit: null }, actor }).catch((error: Error) => {
       world.broke(new Breach('a calm store answers', { error: error.message }))
     })
   }
   world.startWorker({ canAll: true })
+}
+
+/** A hold on everything, or on a kind of work, would keep the last run from starting. */
+async function liftWide(world: World): Promise<void> {
+  const { store } = world.people
+  try {
+    for (const { id, scope } of await store.look(listHolds)) {
+      if (scope === 'namespace' || scope === 'kind') await store.do(liftHold, id, { actor })
+    }
+  } catch (error) {
+    world.broke(new Breach('a calm store answers', { error: (error as Error).message }))
+  }
 }

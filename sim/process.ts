@@ -1,5 +1,5 @@
 import type { Clock } from '../src/core/clock.ts'
-import type { Listener } from '../src/store/listeners.ts'
+import type { Listener } from '../src/store/news.ts'
 import type { Store, Wake } from '../src/store/port.ts'
 import { ProcessClock } from './clock.ts'
 import { type Call, faultyStore } from './faulty-store.ts'

@@ -49,17 +49,17 @@ function planOf({ random, scenery, isCalm }: World): Plan {
 function endOf({ ends }: Plan): Ended {
   switch (ends) {
     case 'failing':
-      return { facts: { kind: 'handler', error: 'it failed' } }
+      return { facts: { error: 'it failed' } }
     case 'failing for good':
-      return { facts: { kind: 'handler', error: 'it cannot succeed', retryable: false } }
+      return { facts: { error: 'it cannot succeed', retryable: false } }
     case 'failing harmlessly':
-      return { facts: { kind: 'handler', error: 'it did nothing', retryable: true } }
+      return { facts: { error: 'it did nothing', retryable: true } }
     case 'asking for time':
-      return { facts: { kind: 'handler', error: 'too early', retryAfterMs: 3_000 } }
+      return { facts: { error: 'too early', retryAfterMs: 3_000 } }
     case 'throwing':
       throw new Error('thrown by the target')
     default:
-      return { facts: { kind: 'handler' } }
+      return { facts: {} }
   }
 }
 
@@ -93,7 +93,7 @@ export function targetOf(world: World, worker: Worker): Execute {
 }
 
 function stoppedEnd({ endsWellWhenStopped }: Plan): Ended {
-  return { facts: endsWellWhenStopped ? { kind: 'handler' } : { kind: 'handler', error: 'it was stopped' } }
+  return { facts: endsWellWhenStopped ? {} : { error: 'it was stopped' } }
 }
 
 function settle(resolve: (ended: Ended) => void, reject: (error: unknown) => void, come: () => Ended): void {

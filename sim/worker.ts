@@ -1,7 +1,8 @@
 import { parseId } from '../src/core/id.ts'
 import { Engine } from '../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../src/engine/events.ts'
-import type { WorkerView } from '../src/store/view.ts'
+import type { WorkerView } from '../src/store/views.ts'
+import { handlerKind } from '../src/targets/handler/kind.ts'
 import { Breach } from './invariants/breach.ts'
 import { Process } from './process.ts'
 import { targetOf } from './target.ts'
@@ -30,7 +31,9 @@ export class Worker extends Process {
     this.engine = new Engine({
       store: this.store,
       clock: this.clock,
-      executors: { handlers: new Map(names.map((handler) => [handler, target])), kinds: new Map() },
+      executors: new Map([
+        [handlerKind.name, { kind: handlerKind, named: new Map(names.map((name) => [name, target])) }],
+      ]),
       events: this.#events(world),
       coroner: { isDead: (view) => world.isProvenDead(view), endLeftovers: async () => 0 },
       settings: world.scenery.settings,

@@ -1,23 +1,29 @@
 /** The pure decisions of Belfry: plain data and `now` in, plain data and the reason out. */
-export { type BackoffInput, type BackoffPolicy, backoffMs } from './core/backoff.ts'
+
 export { type Clock, systemClock } from './core/clock.ts'
+export {
+  owedPhase,
+  type Phase,
+  type PhaseEvent,
+  type PhaseState,
+  type PhaseStatus,
+  phases,
+  type TransitionInput,
+  transition,
+} from './core/corpus/phases.ts'
+export {
+  type PassedOver,
+  type PhaseSelection,
+  type RankedInput,
+  type RankedItem,
+  type RankInput,
+  rankItems,
+  selectPhase,
+} from './core/corpus/rank.ts'
 export { type Cron, cron } from './core/cron/cron.ts'
 export { CronError, type CronErrorField, type CronFault } from './core/cron/cron-error.ts'
 export { DurationError, durationMsMax, formatDuration, parseDuration } from './core/duration.ts'
 export { BelfryError, type ErrorCode } from './core/error.ts'
-export { fence, unfence } from './core/fence.ts'
-export {
-  type GovernedSchedule,
-  type GovernorInput,
-  type GovernorState,
-  type Hints,
-  type NextRun,
-  nextRun,
-  type Source,
-  type TrailRule,
-  type TrailStep,
-  type Winner,
-} from './core/governor.ts'
 export { formatId, type IdKind, parseId } from './core/id.ts'
 export {
   type EventRules,
@@ -27,17 +33,7 @@ export {
   type MatchProblem,
   matchEvent,
   matchProblems,
-} from './core/matcher.ts'
-export {
-  type LateOccurrence,
-  type LateSchedule,
-  type LateState,
-  type Missed,
-  type MissedInput,
-  type MissedMode,
-  maxLatenessMs,
-  missed,
-} from './core/missed.ts'
+} from './core/json/matcher.ts'
 export {
   type Notice,
   type NoticeEvent,
@@ -48,33 +44,7 @@ export {
   noticeTarget,
   notifyProblems,
 } from './core/notice.ts'
-export {
-  type CountedRange,
-  type Occurrences,
-  type OccurrencesInput,
-  occurrences,
-  type PlannedState,
-} from './core/occurrences.ts'
-export {
-  type LiveRun,
-  type OverlapDecision,
-  type OverlapInput,
-  type OverlapMode,
-  type OverlapProblem,
-  overlapDecision,
-  overlapOf,
-  overlapProblems,
-} from './core/overlap.ts'
-export {
-  owedPhase,
-  type Phase,
-  type PhaseEvent,
-  type PhaseState,
-  type PhaseStatus,
-  phases,
-  type TransitionInput,
-  transition,
-} from './core/phases.ts'
+export type { Problem } from './core/problem.ts'
 export {
   type Capabilities,
   canExecute,
@@ -87,24 +57,15 @@ export {
   type QueuePlace,
   type SkipReason,
   type TargetNeed,
-} from './core/plan.ts'
+} from './core/queue/plan-leases.ts'
 export {
   defaultPolicy,
   type Policy,
-  type PolicyProblem,
   policyProblems,
   type RateLimit,
   type Retention,
-} from './core/policy.ts'
-export {
-  type PassedOver,
-  type PhaseSelection,
-  type RankedInput,
-  type RankedItem,
-  type RankInput,
-  rankItems,
-  selectPhase,
-} from './core/rank.ts'
+} from './core/queue/policy.ts'
+export { type BackoffInput, type BackoffPolicy, backoffMs } from './core/run/backoff.ts'
 export {
   assertMove,
   canMove,
@@ -114,8 +75,55 @@ export {
   type LiveStatus,
   moves,
   type RunStatus,
-} from './core/run-state.ts'
-export { type ScheduleCheck, type ScheduleProblem, type ScheduleSpec, scheduleProblems } from './core/schedule.ts'
+} from './core/run/run-state.ts'
+export {
+  type JudgedRun,
+  type Outcome,
+  type Verdict,
+  type VerdictInput,
+  type VerdictPolicy,
+  verdict,
+} from './core/run/verdict.ts'
+export {
+  type GovernedSchedule,
+  type GovernorInput,
+  type GovernorState,
+  type Hints,
+  type NextRun,
+  nextRun,
+  type Source,
+  type TrailRule,
+  type TrailStep,
+  type Winner,
+} from './core/schedule/governor.ts'
+export {
+  type LiveRun,
+  type OverlapDecision,
+  type OverlapInput,
+  type OverlapMode,
+  overlapDecision,
+  overlapOf,
+  overlapProblems,
+} from './core/schedule/overlap.ts'
+export { type ScheduleCheck, type ScheduleSpec, scheduleProblems } from './core/schedule/schedule-spec.ts'
+export { needOf, type Target } from './core/target.ts'
+export {
+  type LateOccurrence,
+  type LateSchedule,
+  type LateState,
+  type Missed,
+  type MissedInput,
+  type MissedMode,
+  maxLatenessMs,
+  missed,
+} from './core/timing/missed.ts'
+export {
+  type CountedRange,
+  type Occurrences,
+  type OccurrencesInput,
+  occurrences,
+  type PlannedState,
+} from './core/timing/occurrences.ts'
 export {
   catchUpShareMs,
   type DueInput,
@@ -124,8 +132,7 @@ export {
   type SpreadConfig,
   type SpreadInput,
   spread,
-} from './core/spread.ts'
-export { needOf, type Target, type TargetKind, targetKinds } from './core/target.ts'
+} from './core/timing/spread.ts'
 export {
   backedOffEveryMs,
   type CronTiming,
@@ -134,12 +141,5 @@ export {
   type OnceTiming,
   type ScheduleBackoffInput,
   type Timing,
-} from './core/timing.ts'
-export {
-  type JudgedRun,
-  type Outcome,
-  type Verdict,
-  type VerdictInput,
-  type VerdictPolicy,
-  verdict,
-} from './core/verdict.ts'
+} from './core/timing/timing.ts'
+export { fence, unfence } from './core/untrusted-text.ts'

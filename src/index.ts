@@ -7,14 +7,17 @@ import { type Clock, systemClock } from './core/clock.ts'
 import { BelfryError } from './core/error.ts'
 import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
+import type { Executor } from './engine/execute-run.ts'
 import { settingsOf } from './engine/settings.ts'
 import { refuseUnmarkedStore } from './guarding.ts'
+import { kinds } from './kinds.ts'
 import { contextOf } from './library/context.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
 import { type Listener, Listeners } from './library/listeners.ts'
 import { logEvents, loggerOf } from './library/log.ts'
 import { type Opening, type OpenOptions, openingOf } from './library/options.ts'
+import type { Begun, Behind } from './library/part.ts'
 import { closeOnSignals } from './library/signals.ts'
 import { openStore } from './open-store.ts'
 import { bind } from './operations/bind.ts'
@@ -26,25 +29,25 @@ import { noted } from './operations/note.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { refuse } from './operations/problem.ts'
 import { Waits } from './operations/run/waits.ts'
-import { duties } from './parts-face.ts'
-import type { Behind, HandlerOptions, Served, ServeOptions } from './serving.ts'
+import { parts } from './parts.ts'
+import { bindMethods, type PartMethods } from './parts-face.ts'
+import type { HandlerOptions, Served, ServeOptions } from './serving.ts'
 import type { Store } from './store/port.ts'
+import { workAhead } from './store/reads/find-queue.ts'
 import { nextInstants } from './store/reads/next-instants.ts'
-import { workAhead } from './store/reads/queue.ts'
 import { isProvenDead, ownIdentity } from './store/workers/process-identity.ts'
 import { bindNouns, type NounVerbs } from './table.ts'
-import { commandExecutor } from './targets/command/execute.ts'
+import { handlerKind } from './targets/handler/kind.ts'
 import type { Handler } from './targets/handler/run.ts'
-import { type HttpExecutor, httpExecutor } from './targets/http/executor.ts'
+import type { ExecutorHost } from './targets/kind.ts'
 import { endLeftovers } from './targets/leftovers.ts'
 import { type SecretResolver, secretResolver } from './targets/secret.ts'
 import { refuseForeignStore } from './trust/own-store.ts'
-import type { WatchOptions } from './watching.ts'
 
 export { type Clock, systemClock } from './core/clock.ts'
 export { BelfryError, type ErrorCode } from './core/error.ts'
-export type { Expectation } from './core/expect.ts'
-export type { EndedStatus, RunStatus } from './core/run-state.ts'
+export type { Expectation } from './core/run/expect.ts'
+export type { EndedStatus, RunStatus } from './core/run/run-state.ts'
 export type { EngineEvents, EventName } from './engine/events.ts'
 export type { HandledTarget, HandlerInput, HandlerReference } from './library/handlers.ts'
 export type { Listener } from './library/listeners.ts'
@@ -65,13 +68,14 @@ export type { UpcomingRun } from './operations/schedule/upcoming.ts'
 export type { Schedule, ScheduleDefinition } from './operations/schedule/view.ts'
 export type { ScheduleWritten } from './operations/schedule/write.ts'
 export type { Check, CheckName, Diagnosis, Finding } from './operations/store/output.ts'
-export type { HandlerTarget, TargetInput } from './operations/target-input.ts'
+export type { TargetInput } from './operations/target-input.ts'
 export type { Worker } from './operations/worker.ts'
 export type { RoutineInput } from './parts/routines/operations/input.ts'
 export type { EventTaken, Routine, RoutineEvent } from './parts/routines/operations/view.ts'
 export type { HandlerOptions, Served, ServeOptions } from './serving.ts'
 export type { CommandTarget } from './targets/command/input.ts'
 export { RunFailure, type RunFailureOptions } from './targets/handler/failure.ts'
+export type { HandlerTarget } from './targets/handler/kind.ts'
 export { type Handler, type HandlerRun, RunStopped } from './targets/handler/run.ts'
 export type { HttpRequest, HttpTarget } from './targets/http/input.ts'
 export type { NetworkPolicy } from './targets/http/network.ts'
@@ -119,8 +123,8 @@ interface Parts {
   readonly opening: Opening
 }
 
-/** The verbs of every noun, as the table and the parts have them. */
-export interface Belfry extends NounVerbs {}
+/** The verbs of every noun, and the methods of the parts. */
+export interface Belfry extends NounVerbs, PartMethods {}
 
 /** A store that is open in this process, and the worker that this process may become. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns every verb that the interface declares.
@@ -131,13 +135,15 @@ export class Belfry {
   readonly #engine: Engine
   readonly #handlers: Handlers
   readonly #listeners: Listeners
-  readonly #http: HttpExecutor
+  readonly #executors = new Map<string, Executor>()
+  readonly #host: ExecutorHost
+  #loaded: Promise<void> | null = null
   readonly #waits: Waits
   readonly #logger: Logger
   readonly #context: OperationContext
   readonly #events: Events
   readonly #secrets: SecretResolver
-  readonly #doors: { close(): void | Promise<void> }[] = []
+  readonly #doors: Begun[] = []
   #forgetSignals: (() => void) | null = null
   #closing: Promise<void> | null = null
   #isClosed = false
@@ -178,29 +184,26 @@ export class Belfry {
     Object.assign(
       this,
       bindNouns((operations) => bind(operations, open)),
+      bindMethods((begin) => this.#begin(begin)),
     )
     this.#handlers = new Handlers(this.runs)
     logEvents(events, logger)
     this.#listeners = new Listeners(events, logger)
     const secrets = secretResolver({ env: process.env, folder: opening.secretsFolder })
     this.#secrets = secrets
-    const { publicUrl } = opening
-    this.#http = httpExecutor({ network: opening.network ?? {}, secrets, publicUrl })
+    const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    const kinds = new Map([
-      ['command', commandExecutor({ secrets, killAfterMs: settings.killAfterMs, publicUrl })],
-      ['http', this.#http.execute],
-    ])
-    const executors = { handlers: this.#handlers.executors, kinds }
+    this.#host = { secrets, killAfterMs: settings.killAfterMs, network, publicUrl }
+    this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,
       clock,
-      executors,
+      executors: this.#executors,
       events,
       coroner: coronerBy(clock),
       settings,
-      duties,
+      parts,
       ...onlyGiven({ name }),
     })
   }
@@ -229,7 +232,7 @@ export class Belfry {
   /** Makes this process a worker: it fires what is due, and executes what it can. */
   async start(input: StartInput = {}): Promise<void> {
     this.#refuseClosed()
-    await this.#refuseUnmarked()
+    await this.#prepare()
     const { closeOnSignals: closes, ...options } = readWhole(startInput, input, {
       subject: 'The start',
       noun: 'a start',
@@ -261,7 +264,7 @@ export class Belfry {
    */
   async drain(input: DrainInput = {}): Promise<void> {
     this.#refuseClosed()
-    await this.#refuseUnmarked()
+    await this.#prepare()
     const { value, problems: found } = read(drainInput, input, 'a drain')
     const problems = [...found]
     const forMs = durationOf(value, 'for', problems)
@@ -298,11 +301,9 @@ export class Belfry {
     return serving
   }
 
-  /** Applies a file that looks after queues and schedules, and again whenever it changes, until this is closed. */
-  async watch(file: string, options: WatchOptions = {}): Promise<void> {
+  async #begin(begin: (behind: Behind) => Promise<Begun>): Promise<void> {
     this.#refuseClosed()
-    const { watched } = await import('./watching.ts')
-    this.#doors.push(await watched(file, this.#behind(), options))
+    this.#doors.push(await begin(this.#behind()))
   }
 
   #behind(): Behind {
@@ -325,7 +326,7 @@ export class Belfry {
       this.#isClosed = true
       this.#forgetSignals?.()
       this.#waits.close()
-      await this.#http.close()
+      for (const { close } of this.#executors.values()) await close?.()
       await this.#store.close()
     }
   }
@@ -351,9 +352,20 @@ export class Belfry {
     return this
   }
 
-  /** A program that names its store has chosen it; one that takes what lies in its folder may have got it with a tree. */
-  async #refuseUnmarked(): Promise<void> {
+  /**
+   * A program that names its store has chosen it; one that takes what lies in its folder may have got it with a tree.
+   * What executes targets is loaded only where something is executed.
+   */
+  async #prepare(): Promise<void> {
     if (this.#found !== null) await refuseUnmarkedStore(this.#found)
+    this.#loaded ??= this.#load()
+    await this.#loaded
+  }
+
+  async #load(): Promise<void> {
+    for (const kind of kinds) {
+      if (kind.executor !== undefined) this.#executors.set(kind.name, { kind, ...(await kind.executor(this.#host)) })
+    }
   }
 
   #refuseClosed(): void {

@@ -1,9 +1,9 @@
 import { parts } from './parts.ts'
-import { migrationsOf } from './store/migrations/all.ts'
-import { type OpenOptions, openStore as openWith } from './store/open.ts'
+import { migrationsOf } from './store/migrations/kernel-migrations.ts'
+import { type OpenOptions, openStore as openWith } from './store/open-sql-store.ts'
 import type { Store } from './store/port.ts'
 
-export type { OpenOptions } from './store/open.ts'
+export type { OpenOptions } from './store/open-sql-store.ts'
 
 export const migrations = migrationsOf(parts)
 /** The version of the schema that this program makes. */

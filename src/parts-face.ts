@@ -1,29 +1,45 @@
-import type { Show } from './doors/cli/show/all.ts'
+import type { BesideCommand, CliPart } from './doors/cli/part.ts'
 import type { AddRoutes } from './doors/http/part.ts'
-import type { Duty } from './engine/part.ts'
-import type { Part } from './part.ts'
+import type { EventLines } from './engine/events.ts'
+import type { Begun, Behind } from './library/part.ts'
+import type { Part, Together } from './part.ts'
 import { parts } from './parts.ts'
 
 const each: readonly Part[] = parts
 
-/** What a worker does for the parts. */
-export const duties: readonly Duty[] = each.flatMap((part) => part.duties ?? [])
+/** How the events of the parts are logged. A part that declares an event brings its line. */
+export const partLines = Object.assign({}, ...each.map((part) => part.events ?? {})) as EventLines
+
+type MethodsOf<Parts extends readonly Part[]> = Together<
+  Parts[number] extends infer Each ? (Each extends { readonly methods: infer Methods } ? Methods : never) : never
+>
+type Methods = MethodsOf<typeof parts>
+
+/** The methods that parts give the library, as a program calls them. */
+export type PartMethods = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (behind: never, ...given: infer Given) => unknown
+    ? (...given: Given) => Promise<void>
+    : never
+}
+
+/** Binds the methods of every part. */
+export function bindMethods(begun: (begin: (behind: Behind) => Promise<Begun>) => Promise<void>): PartMethods {
+  const methods = each.flatMap((part) => Object.entries(part.methods ?? {}))
+  return Object.fromEntries(
+    methods.map(([name, method]) => [name, (...given: unknown[]) => begun((behind) => method(behind, ...given))]),
+  ) as PartMethods
+}
 
 /** What all parts bring to the doors, put together. */
-export const otherWords: Readonly<Record<string, string>> = Object.assign(
-  {},
-  ...each.map((part) => part.otherWords ?? {}),
-)
 export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>>> = Object.assign(
   {},
   ...each.map((part) => part.paths ?? {}),
 )
+export const partCommands: readonly BesideCommand[] = each.flatMap((part) => part.commands ?? [])
+export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
+export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])
 
 export async function loadRoutes(): Promise<readonly AddRoutes[]> {
   return Promise.all(each.flatMap((part) => part.routes?.() ?? []))
-}
-
-export async function loadShows(): Promise<Readonly<Record<string, Show>>> {
-  return Object.assign({}, ...(await Promise.all(each.flatMap((part) => part.shows?.() ?? []))))
 }

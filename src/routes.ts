@@ -1,7 +1,6 @@
+import type { Method } from './operations/door-facts.ts'
 import { type AnyOperation, type Doors, verbWords } from './operations/operation.ts'
 import { operations, pluralOf } from './table.ts'
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Where a verb is found over HTTP. */
 export interface Route {
@@ -14,34 +13,21 @@ export interface Route {
   readonly status: 200 | 201
 }
 
-/** The verbs that every web programmer knows by their methods. */
-const methods: Readonly<Record<string, Method>> = {
-  get: 'GET',
-  list: 'GET',
-  create: 'POST',
-  enqueue: 'POST',
-  put: 'PUT',
-  set: 'PUT',
-  update: 'PATCH',
-  delete: 'DELETE',
-}
-
 /**
  * Derives the route of a verb: what it is about is part of the path, what it does is the method or the last part, and all
  * else is the query of what reads and the body of what writes. What only its holder may know never stands in a path,
  * because paths are written into logs.
  */
 export function routeOf(operation: AnyOperation): Route {
-  const { noun, verb, effect, takes } = operation
+  const { noun, verb, method, effect, takes } = operation
   const base = `/api/${pluralOf(noun)}`
   const subject = takes[0] === 'name' || takes[0] === 'id' ? takes[0] : null
-  const known = methods[verb]
-  const isMade = verb === 'create' || verb === 'enqueue'
+  const isMade = method === 'POST'
   const about = subject === null || isMade ? base : `${base}/{${subject}}`
   return {
     operation,
-    method: known ?? (effect === 'read' ? 'GET' : 'POST'),
-    path: known === undefined ? `${about}/${verbWords(verb)}` : about,
+    method: method ?? (effect === 'read' ? 'GET' : 'POST'),
+    path: method === undefined ? `${about}/${verbWords(verb)}` : about,
     subject: about === base ? null : subject,
     status: isMade ? 201 : 200,
   }

@@ -1,12 +1,11 @@
 /** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
 import { z } from 'zod'
 import { HttpDoor } from './doors/http/app.ts'
-import { listenAddressOf } from './operations/listen-address.ts'
 import { type Served, serveDoor } from './doors/http/serve.ts'
-import type { Events } from './engine/events.ts'
+import type { Behind } from './library/part.ts'
 import { packageVersion } from './library/version.ts'
-import type { OperationContext } from './operations/context.ts'
 import { read } from './operations/input.ts'
+import { listenAddressOf } from './operations/listen-address.ts'
 import { onlyGiven } from './operations/only-given.ts'
 import { type Problem, refuse } from './operations/problem.ts'
 
@@ -45,19 +44,11 @@ export interface ServeOptions extends HandlerOptions {
 
 export type { Served }
 
-export interface Behind {
-  readonly context: OperationContext
-  readonly events: Events
-  readonly isWorking?: () => boolean
-  /** What a reference to a secret stands for, looked up anew each time. */
-  readonly secretOf: (reference: { readonly secret: string }) => Promise<string>
-}
-
-function doorOf({ events, isWorking, secretOf }: Behind) {
+function doorOf({ events, secretOf }: Behind) {
   // As an event, because a worker at a command line has no log of its own and tells its events.
   const onUnforeseen = (error: unknown) =>
     events.tell('door.failed', { error: error instanceof Error ? error : new Error(String(error)) })
-  return { version: packageVersion(), events, onUnforeseen, secretOf, ...onlyGiven({ isWorking }) }
+  return { version: packageVersion(), events, onUnforeseen, secretOf }
 }
 
 /** The door as a function from requests to answers. */

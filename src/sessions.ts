@@ -82,6 +82,8 @@ export async function serveModel(open: () => Promise<StoreSession>, request: Mod
   await servePipes(server, stdin, stdout)
 }
 
+type Method = (...given: readonly unknown[]) => Promise<unknown>
+
 /** The library is loaded only for those who become a worker: everybody else would wait for it in vain. */
 export async function openWorker({ hear, isFound, ...options }: WorkerOpening): Promise<WorkerSession> {
   const { Belfry } = await import('./index.ts')
@@ -99,12 +101,13 @@ export async function openWorker({ hear, isFound, ...options }: WorkerOpening): 
     const { level, say } = lines[name]
     belfry.on(name, (event) => hear({ name, event, level, sentence: say(event as never) }))
   }
+  const methods = belfry as unknown as Readonly<Record<string, Method>>
   return {
     place: belfry.place,
     note,
     start: (how) => belfry.start(how),
     serve: (request) => belfry.serve(request),
-    watch: (file, how) => belfry.watch(file, how),
+    method: async (name, ...given) => Reflect.apply(methods[name] as Method, belfry, given),
     drain: (how) => belfry.drain(how),
     stop: (how) => belfry.stop(how),
     nextInstant: () => belfry.nextInstant(),

@@ -1,14 +1,17 @@
+import assert from 'node:assert'
+import type { Policy } from './core/queue/policy.ts'
+import { type AddedFields, allAdded, withAdded } from './operations/added-fields.ts'
 import type { Verbs } from './operations/bind.ts'
+import { type AnySection, sectionFields } from './operations/config-section.ts'
+import type { OperationContext } from './operations/context.ts'
+import type { MoreVerbs, NounEntry } from './operations/noun.ts'
 import type { AnyOperation } from './operations/operation.ts'
 import type { RunOrigin } from './operations/part.ts'
-import type { Examination } from './operations/store/examination.ts'
-import { kernelNouns, type NounEntry } from './operations/table.ts'
-import type { Part } from './part.ts'
+import type { HealthCheck } from './operations/store/health-check.ts'
+import { kernelHoldReasons, kernelNouns } from './operations/table.ts'
+import type { Part, Together } from './part.ts'
 import { parts } from './parts.ts'
 
-type Together<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never
 type NounsOf<Parts extends readonly Part[]> = Together<
   Parts[number] extends infer Each ? (Each extends { readonly nouns: infer Nouns } ? Nouns : never) : never
 >
@@ -16,12 +19,55 @@ export type Nouns = typeof kernelNouns & NounsOf<typeof parts>
 
 const each: readonly Part[] = parts
 
-/** Every noun with its verbs, of the kernel and of all parts. */
-export const nouns: Nouns = Object.assign({ ...kernelNouns }, ...each.map((part) => part.nouns ?? {}))
+/** The sections of a config file that parts bring. */
+export const sections: readonly AnySection[] = each.flatMap((part) => part.config ?? [])
+
+/** What parts add to schedules, to the policies of queues, to runs and to config files. */
+export const fields: AddedFields = allAdded([...each.map((part) => part.fields), { config: sectionFields(sections) }])
+
+/**
+ * Every noun with its verbs, of the kernel and of all parts. A part may add verbs to a noun that the kernel or a part before it has, and
+ * fields, which are then in every schema that tells of the noun.
+ */
+export const nouns: Nouns = withFields(
+  each
+    .flatMap((part) => Object.entries(part.nouns ?? {}))
+    .reduce<Readonly<Record<string, object>>>(withVerbs, kernelNouns),
+) as Nouns
+
+function withVerbs(known: Readonly<Record<string, object>>, [noun, more]: [string, NounEntry | MoreVerbs]) {
+  const entry = known[noun] as NounEntry | undefined
+  const operations = { ...entry?.operations, ...more.operations }
+  const isNew = Object.keys(more.operations).every((verb) => !Object.hasOwn(entry?.operations ?? {}, verb))
+  assert(isNew, `a part brings a verb that the noun ${noun} has already`)
+  assert(
+    'says' in more === (entry === undefined),
+    `the noun ${noun} must be described by the first part that has it, and once`,
+  )
+  const groups = { ...entry?.groups, ...more.groups }
+  const otherWords = { ...entry?.otherWords, ...more.otherWords }
+  return { ...known, [noun]: { ...entry, ...more, operations, groups, otherWords } }
+}
+
+/** The same, by any noun. */
+export const nounEntries: Readonly<Record<string, NounEntry>> = nouns
+function withFields(all: Readonly<Record<string, object>>): object {
+  return mapped(all as Readonly<Record<string, NounEntry>>, (entry) => ({
+    ...entry,
+    operations: mapped(entry.operations, (operation) => {
+      const [input, output] = [withAdded(operation.input, fields), withAdded(operation.output, fields)]
+      return { ...operation, input, output }
+    }),
+  }))
+}
+
+function mapped<Value, Result>(record: Readonly<Record<string, Value>>, change: (value: Value) => Result) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
 
 /** The plural of a noun, by which the library, paths and documents have it. */
 export function pluralOf(noun: string): string {
-  return (nouns as Readonly<Record<string, { readonly plural: string }>>)[noun]?.plural ?? noun
+  return nounEntries[noun]?.plural ?? noun
 }
 
 /** The verbs of all nouns, each noun by its plural: what a `Belfry` and a client have. */
@@ -29,17 +75,27 @@ export type NounVerbs = { readonly [Noun in keyof Nouns as Nouns[Noun]['plural']
 
 /** Binds the verbs of every noun. */
 export function bindNouns(bound: (operations: NounEntry['operations']) => object): NounVerbs {
-  const entries: readonly NounEntry[] = Object.values(nouns)
-  return Object.fromEntries(entries.map(({ plural, operations }) => [plural, bound(operations)])) as NounVerbs
+  return Object.fromEntries(
+    Object.values(nounEntries).map(({ plural, operations }) => [plural, bound(operations)]),
+  ) as NounVerbs
 }
 
 /** The table of verbs, from which every door is derived. */
-export const operations: readonly AnyOperation[] = Object.values(nouns).flatMap((noun): AnyOperation[] =>
+export const operations: readonly AnyOperation[] = Object.values(nounEntries).flatMap((noun) =>
   Object.values(noun.operations),
 )
 
 /** What `doctor` looks at for the parts. */
-export const checks: readonly Examination[] = each.flatMap((part) => part.checks ?? [])
+export const checks: readonly HealthCheck[] = each.flatMap((part) => part.checks ?? [])
+
+/** The queues that parts have for themselves. */
+export const queues: Readonly<Record<string, Policy>> = Object.assign({}, ...each.map((part) => part.queues ?? {}))
+
+/** Why work may be held, by code, of the kernel and of all parts. */
+export const holdReasons: OperationContext['holdReasons'] = Object.assign(
+  { ...kernelHoldReasons },
+  ...each.map((part) => part.holdReasons ?? {}),
+)
 
 /** Where runs may come from, by the sources that parts give them. */
 export const origins: Readonly<Record<string, RunOrigin>> = Object.assign({}, ...each.map((part) => part.origins ?? {}))

@@ -2,34 +2,39 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { stepsOf } from '../scripts/readme-steps.mjs'
 import { cron, nextRun } from '../src/core.ts'
 import { Terminal } from './doors/cli/terminal.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const library = readFileSync(new URL('../docs/library.md', import.meta.url), 'utf8')
+const terminalPage = readFileSync(new URL('../docs/terminal.md', import.meta.url), 'utf8')
 const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-/** The examples of the README, with what they say they answer. */
-it('the example of the calendar answers what the README says', () => {
-  expect(readme).toContain(`cron('30 2 * * *', 'America/New_York').next(Date.parse('2026-03-08T05:00:00Z'))`)
+it('fits on two screens', () => expect(readme.split('\n').length).toBeLessThanOrEqual(100))
+
+/** The examples of the library's page, with what they say they answer. */
+it('the example of the calendar answers what the page says', () => {
+  expect(library).toContain(`cron('30 2 * * *', 'America/New_York').next(Date.parse('2026-03-08T05:00:00Z'))`)
   const answer = cron('30 2 * * *', 'America/New_York').next(Date.parse('2026-03-08T05:00:00Z'))
-  expect(readme).toContain(`// ${answer}: 02:30 does not exist that night`)
+  expect(library).toContain(`// ${answer}: 02:30 does not exist that night`)
 })
 
-it('the example of the governor answers what the README says', () => {
-  const [, input] = /nextRun\((\{[\s\S]*?\n\})\)/.exec(readme) ?? []
+it('the example of the governor answers what the page says', () => {
+  const [, input] = /nextRun\((\{[\s\S]*?\n\})\)/.exec(library) ?? []
   const { at, source, trail } = nextRun(Function(`return ${input}`)())
   expect(new Date(at ?? 0).toISOString()).toBe('2026-01-05T09:00:30.000Z')
-  expect(readme).toContain(`// at 09:00:30, source '${source}'`)
+  expect(library).toContain(`// at 09:00:30, source '${source}'`)
   expect(trail.length).toBeGreaterThan(1)
 })
 
-const programs = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+const programs = [...`${readme}\n${library}`.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
 
 it('has a first program and one for tests', () => expect(programs).toHaveLength(2))
 
-it.each(programs)('this program of the README runs and says what it says it says:\n%s', (code) => {
+it.each(programs)('this program runs and says what it says it says:\n%s', (code) => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-readme-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const program = join(folder, 'program.mjs')
@@ -80,10 +85,12 @@ it('what the README tells a newcomer to type ends in a fired schedule and its ex
   expect(answers.at(-1)).toContain('Why\n')
 })
 
-it('every command that the README names is one, with flags that it has', async () => {
+it('every command that the README and the page of the command line name is one, with flags that it has', async () => {
   const terminal = new Terminal()
   onTestFinished(() => terminal.remove())
-  const named = [...readme.matchAll(/`(?:npx )?belfry ((?:up|schedule|run|queue|explain|doctor)\b[^`]*)`/g)]
+  const named = [
+    ...`${readme}\n${terminalPage}`.matchAll(/`(?:npx )?belfry ((?:up|schedule|run|queue|explain|doctor)\b[^`]*)`/g),
+  ]
   expect(named.length).toBeGreaterThan(8)
   for (const [, command = ''] of named) {
     const words = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
@@ -93,6 +100,17 @@ it('every command that the README names is one, with flags that it has', async (
     const { exit, stdout, stderr } = await terminal.belfry([...flags, '--help'])
     expect({ command, exit, stderr }).toEqual({ command, exit: 0, stderr: '' })
     for (const flag of flags.filter((word) => word.startsWith('--'))) expect(stdout).toContain(flag)
+  }
+  // A line that makes a schedule can be typed as it stands in a clone.
+  const clone = { folder: fileURLToPath(new URL('..', import.meta.url)) }
+  const made = named.map(([, command = '']) => command).filter((command) => /^schedule (create|put) /.test(command))
+  expect(made.length).toBeGreaterThan(2)
+  for (const command of made) {
+    const words = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+    const before = ['--store', `sqlite:${terminal.folder}/b.db`]
+    const rehearsed = words.toSpliced(2, 0, '--dry-run')
+    const { exit, stderr } = await terminal.belfry([...before, ...rehearsed], clone)
+    expect({ command, exit, stderr }).toMatchObject({ command, exit: 0 })
   }
 })
 

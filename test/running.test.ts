@@ -34,7 +34,9 @@ describe('installing asks no registry for a name that is not ours', () => {
       expect(told).toContain('npm ci && npm pack')
       expect(told).toMatch(new RegExp(`npm install \\S*belfry-${version}\\.tgz`))
     }
-    const registrations = readme.split('\n').filter((line) => / mcp add |"mcpServers"/.test(line))
+    const registrations = text('docs/mcp.md')
+      .split('\n')
+      .filter((line) => / mcp add |"mcpServers"/.test(line))
     expect(registrations).toHaveLength(3)
     for (const line of registrations) {
       expect(line).toContain(`./node_modules/.bin/${Object.keys(bin)[0]}`)

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { noTablesOfVerbs } from './tidy/doors.ts'
 import { importDirections } from './tidy/imports.ts'
-import { shortFiles, shortFunctions } from './tidy/limits.ts'
-import { namesThatSay, noBarrels, noDeadFiles } from './tidy/names.ts'
+import { shortFiles, shortFunctions, smallFolders } from './tidy/limits.ts'
+import { noReadMessages } from './tidy/messages.ts'
+import { namesThatSay, noBarrels, noDeadFiles, oneName } from './tidy/names.ts'
 import { oneClock, pureCore } from './tidy/purity.ts'
 import { Repository, readRepository } from './tidy/repository.ts'
 import type { Files, Rule } from './tidy/rule.ts'
@@ -13,10 +15,14 @@ import { finishedComments, lockWithoutHosts, noMachines } from './tidy/words.ts'
 const rules: readonly Rule[] = [
   shortFiles,
   shortFunctions,
+  smallFolders,
   namesThatSay,
+  oneName,
   noBarrels,
   noDeadFiles,
   importDirections,
+  noTablesOfVerbs,
+  noReadMessages,
   oneClock,
   pureCore,
   everyTestRuns,

@@ -1,6 +1,6 @@
-import { setQueue } from '../../dist/store/queues/set-queue.js'
-import { registerWorker } from '../../dist/store/workers/worker.js'
 import { openStore } from '../../dist/open-store.js'
+import { setQueue } from '../../dist/store/queues/set-queue.js'
+import { registerWorker } from '../../dist/store/workers/register-worker.js'
 import { ceiling, payload, taskName } from '../work.mjs'
 
 export const actor = { name: 'bench', door: 'bench' }

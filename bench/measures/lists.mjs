@@ -1,6 +1,6 @@
-import { listRuns } from '../../dist/store/reads/runs.js'
 import pg from 'pg'
-import { summariesOf } from '../../dist/store/reads/run.js'
+import { summariesOf } from '../../dist/store/reads/find-run.js'
+import { listRuns } from '../../dist/store/reads/list-runs.js'
 import { databaseOf } from '../../dist/store/sql-store.js'
 import { all, both } from '../../dist/store/statement.js'
 import { openPort } from '../contestants/belfry-store.mjs'

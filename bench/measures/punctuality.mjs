@@ -1,6 +1,6 @@
+import { Belfry } from '../../dist/index.js'
 import { putSchedule } from '../../dist/store/schedules/put-schedule.js'
 import { clockNow } from '../../dist/store/statement.js'
-import { Belfry } from '../../dist/index.js'
 import { actor, openPort } from '../contestants/belfry-store.mjs'
 import { percentiles } from '../figures.mjs'
 import { filler, settleDown } from '../fill.mjs'

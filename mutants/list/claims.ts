@@ -102,13 +102,13 @@ export const claims: readonly Mutant[] = [
   {
     id: 'paused-queue-is-leased-at-once',
     hazard: 'On PostgreSQL whoever knows a queue leases from it while it is paused.',
-    edits: [['leaseHead', 'and q.paused_at is null and', 'and']],
+    edits: [['leaseHead', "${queueHold('c.now')}", "${holdOn('namespace', `''`, { now: 'c.now' })}"]],
     suites: known,
   },
   {
     id: 'stopped-fleet-leases-at-once',
     hazard: 'On PostgreSQL whoever knows a queue leases from it while the whole fleet is stopped.',
-    edits: [['leaseHead', 'and n.stopped_at is null', '']],
+    edits: [['leaseHead', "${queueHold('c.now')}", "${holdOn('queue', 'q.name', { now: 'c.now' })}"]],
     suites: known,
   },
   {
@@ -192,7 +192,11 @@ export const claims: readonly Mutant[] = [
     id: 'key-ceiling-ignored',
     hazard: 'More runs of one key are leased than the queue allows at once.',
     edits: [
-      ['leases/lease.ts sorted', 'if (key !== null && ofKey >= maxConcurrentPerKey)', 'if (key !== null && ofKey < 0)'],
+      [
+        'leases/lease.ts sorted',
+        'key !== null && (ofKey >= maxConcurrentPerKey || held.keys.has(key))',
+        'key !== null && held.keys.has(key)',
+      ],
     ],
     suites: [conformance('law 13'), 'test/store/lease.test.ts'],
   },
@@ -246,21 +250,19 @@ export const claims: readonly Mutant[] = [
   {
     id: 'paused-queue-is-leased',
     hazard: 'A paused queue goes on.',
-    edits: [['leaseAtLength', "if (queue.paused_at !== null) return nothing('queue-paused')", '']],
+    edits: [['queueHold', "${holdOn('queue', 'q.name', { ns: 'q.ns', now })}", 'null']],
     suites: ['test/store/set-queue.test.ts'],
   },
   {
     id: 'stopped-fleet-leases',
     hazard: 'A stopped namespace leases on.',
-    edits: [['leaseAtLength', "if (queue.stopped_at !== null) return nothing('paused')", '']],
+    edits: [['leaseAtLength', 'if (queue.held_by !== null)', 'if (false)']],
     suites: ['test/store/lease.test.ts'],
   },
   {
     id: 'stopped-fleet-fires',
     hazard: 'A stopped namespace makes runs of its schedules.',
-    edits: [
-      ['fire-due.ts dueRows', '\n  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`', '`'],
-    ],
+    edits: [['fire-due.ts dueRows', "\n  and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`", '`']],
     suites: ['test/store/schedule-fire.test.ts'],
   },
   {
@@ -341,9 +343,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'unable-worker-gets-the-run',
     hazard: 'A run is leased by a worker that cannot execute it.',
-    edits: [
-      ['survey', "where n.ns = $1 and ${needServed.sqlite('$3', '$4')}", 'where n.ns = $1 and $3 = $3 and $4 = $4'],
-    ],
+    edits: [['survey', "isServed: needServed.sqlite('$3', '$4')", "isServed: '$3 = $3 and $4 = $4'"]],
     suites: ['test/choices/work.test.ts'],
   },
   {

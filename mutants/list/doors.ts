@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import { conformance, type Mutant } from '../mutant.ts'
 
-const sched = 'test/operations/sched/sched.test.ts'
+const sched = 'test/parts/hosts/sched.test.ts'
 const gate = 'test/doors/http/gate.test.ts'
 const mcp = 'test/doors/mcp/server.test.ts'
 const confirm = 'test/doors/mcp/confirm.test.ts'
@@ -143,10 +143,18 @@ export const doors: readonly Mutant[] = [
     id: 'scope-is-not-looked-at',
     hazard: 'Whoever has any token may do anything.',
     edits: [
+      ['reaches', 'scopes.indexOf(has) >= scopes.indexOf(needs)', 'scopes.indexOf(has) >= 0 * scopes.indexOf(needs)'],
+    ],
+    suites: [gate],
+  },
+  {
+    id: 'verbs-ask-for-no-scope',
+    hazard: 'A verb does what it is asked for, whatever its caller may do.',
+    edits: [
       [
-        'refuseBelow',
-        'if (scopes.indexOf(scope) >= scopes.indexOf(needed)) return\n  throw',
-        'if (scopes.indexOf(scope) >= 0) return\n  throw',
+        'operations/operation.ts operation',
+        'refuseBeyondScope(context, { ...entry, input: schema }, input)',
+        'void refuseBeyondScope',
       ],
     ],
     suites: [gate],
@@ -156,9 +164,9 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may operate can have any program started on the workers.',
     edits: [
       [
-        'operation.ts scopeOf',
-        "adminForCommands === true && targetsIn(input).some(isForAdmins) ? 'admin' : scope",
-        'adminForCommands === undefined && targetsIn(input).some(isForAdmins) ? "admin" : scope',
+        'operations/scope.ts scopeOf',
+        "adminForCommands === true && targetsIn(schema, input).some(isForAdmins) ? 'admin' : scope",
+        'adminForCommands === undefined && targetsIn(schema, input).some(isForAdmins) ? "admin" : scope',
       ],
     ],
     suites: [gate, mcp],
@@ -225,7 +233,7 @@ export const doors: readonly Mutant[] = [
     id: 'selectors-hide-messages-in-a-fence',
     hazard: 'A message in variation selectors passes the fence unseen.',
     edits: [['unsafe', '\\\\u{E0000}-\\\\u{E0FFF}', '\\\\u{E0000}-\\\\u{E007F}']],
-    suites: ['test/core/fence.test.ts'],
+    suites: ['test/core/untrusted-text.test.ts'],
   },
   {
     id: 'refusals-quote-strangers',
@@ -236,7 +244,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'agent-leases-work-of-workers',
     hazard: 'An agent with operate leases runs that have a handler, and reports them as done.',
-    edits: [['mcp/server.ts refuseBeyondScope', 'if (taking.length > 0)', 'if (taking.length < 0)']],
+    edits: [['beyondScope', 'fields.length === 0 ? null', 'fields.length >= 0 ? null']],
     suites: ['test/doors/mcp/leases.test.ts'],
   },
   {
@@ -262,7 +270,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Of many that happen in one instant a reader hears the first page, and never the rest.',
     edits: [
       [
-        'reads/events.ts startOf',
+        'list-events.ts startOf',
         'return rank > own ? [at + 1, -1, -1] : [at, number, fence]',
         'return rank >= own ? [at + 1, -1, -1] : [at, number, fence]',
       ],

@@ -51,8 +51,28 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'renewTick',
-        'holding.trustedUntil = startedAt + trustMs(settings)',
-        'holding.trustedUntil = clock.monotonic() + 0 * startedAt + trustMs(settings)',
+        'holding.trustedUntil = startedAt + trustMs(holding)',
+        'holding.trustedUntil = clock.monotonic() + 0 * startedAt + trustMs(holding)',
+      ],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'renewal-forgets-the-length',
+    hazard: 'A lease whose kind of target asked for a longer one is renewed for as long as any other.',
+    edits: [
+      ['renewTick', '({ runId, fence, leaseMs })', '({ runId, fence, leaseMs: 0 * leaseMs + settings.leaseMs })'],
+    ],
+    suites: ['test/engine/heartbeat.test.ts'],
+  },
+  {
+    id: 'longer-lease-trusted-at-once',
+    hazard: 'A worker trusts the longer lease that a kind asks for before the store has granted it.',
+    edits: [
+      [
+        'execute',
+        'holding.leaseMs = kind.leaseMs',
+        'holding.trustedUntil += 0.8 * ((holding.leaseMs = kind.leaseMs) - context.settings.leaseMs)',
       ],
     ],
     suites: ['test/engine/heartbeat.test.ts'],
@@ -252,8 +272,8 @@ export const engine: readonly Mutant[] = [
     edits: [
       [
         'Firer.tick',
-        'return scheduleAt === null ? pollMs : Math.min(scheduleAt - now, pollMs)',
-        'return scheduleAt === null ? 86_400_000 : Math.max(scheduleAt - now, 0 * pollMs)',
+        'return Math.min((scheduleAt ?? now + pollMs) - now, (holdAt ?? now + pollMs) - now, pollMs)',
+        'return Math.max((scheduleAt ?? now + 86_400_000) - now, 0 * pollMs)',
       ],
     ],
     suites: ['test/engine/fire.test.ts', recovery],

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import type { Mutant } from '../mutant.ts'
 
-const store = 'test/store/apply-config.test.ts'
-const many = 'test/store/apply.test.ts'
-const watch = 'test/config/watch.test.ts'
-const trust = 'test/config/trust.test.ts'
-const verb = 'test/operations/config/apply.test.ts'
+const store = 'test/parts/config/store.test.ts'
+const many = 'test/parts/imports/store.test.ts'
+const watch = 'test/parts/config/watch.test.ts'
+const trust = 'test/parts/config/trust.test.ts'
+const verb = 'test/parts/config/operations.test.ts'
 const fire = 'test/store/fire-found-twice.test.ts'
 
 /** Files that look after schedules: what they may change, and what nobody else may. */
@@ -13,7 +13,7 @@ export const files: readonly Mutant[] = [
   {
     id: 'file-sweeps-a-fleet-away',
     hazard: 'A file that was cut short deletes nearly everything that its source made.',
-    edits: [['deletesOf', 'deletes.length * 2 <= made.length', 'deletes.length <= made.length']],
+    edits: [['turnOf', 'gone.length * 2 <= kept.length', 'gone.length <= kept.length']],
     suites: [store],
   },
   {
@@ -21,7 +21,7 @@ export const files: readonly Mutant[] = [
     hazard: 'A file deletes what another source looks after.',
     edits: [
       [
-        'apply-config.ts findSchedules',
+        'sections/schedules.ts findKept',
         `'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
         `'select name from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
       ],
@@ -57,7 +57,7 @@ export const files: readonly Mutant[] = [
   {
     id: 'changes-in-the-way-are-passed-over',
     hazard: 'Of many changes some are made, though one of them was in the way of something.',
-    edits: [['store/apply.ts refusals', `new Set(['exists', 'version-differs'])`, 'new Set([])']],
+    edits: [['writeDraft', '  refuseConflicts(answers, schedules)\n', '']],
     suites: [many],
   },
   {
@@ -80,9 +80,9 @@ export const files: readonly Mutant[] = [
     hazard: 'A file that was vouched for in one tree starts other programs from another.',
     edits: [
       [
-        'config/trust.ts lineOf',
-        'return `${programsHash(document)} ${path}`',
-        'return `${programsHash(document)} ${path.length * 0}`',
+        'Trust.#lineOf',
+        'return `${this.programs(file).hash} ${file.path}`',
+        'return `${this.programs(file).hash} ${file.path.length * 0}`',
       ],
     ],
     suites: [trust],
@@ -92,9 +92,9 @@ export const files: readonly Mutant[] = [
     hazard: 'Whoever vouched for a file once has vouched for whatever it says later.',
     edits: [
       [
-        'config/trust.ts lineOf',
-        'return `${programsHash(document)} ${path}`',
-        'return `${programsHash(document).length * 0} ${path}`',
+        'Trust.#lineOf',
+        'return `${this.programs(file).hash} ${file.path}`',
+        'return `${this.programs(file).hash.length * 0} ${file.path}`',
       ],
     ],
     suites: [trust],
@@ -102,13 +102,7 @@ export const files: readonly Mutant[] = [
   {
     id: 'programs-of-notices-need-no-trust',
     hazard: 'A file starts a program by another field than its target, and nobody was asked.',
-    edits: [
-      [
-        'startsIn',
-        'return data.has(key) && !isEntry(where) ? []',
-        `return (data.has(key) || key.startsWith('on')) && !isEntry(where) ? []`,
-      ],
-    ],
+    edits: [['startsIn', 'return data.has(key) ? []', `return data.has(key) || key.startsWith('on') ? []`]],
     suites: [trust],
   },
   {

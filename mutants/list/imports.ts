@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
-const crontab = 'test/operations/import/crontab.test.ts'
-const imported = 'test/operations/import/import.test.ts'
+const crontab = 'test/parts/imports/crontab.test.ts'
+const imported = 'test/parts/imports/import.test.ts'
 const client = 'test/client/client.test.ts'
 const server = 'test/doors/cli/server.test.ts'
 const hooks = 'test/parts/routines/webhooks.test.ts'
@@ -37,14 +37,14 @@ export const imports: readonly Mutant[] = [
     id: 'parked-entry-starts',
     hazard: 'Work that was set aside for a person elsewhere starts as soon as it is imported.',
     edits: [
-      ['enqueueImported', 'return { parkedReason, attempts:', 'return { parkedReason: parkedReason && null, attempts:'],
+      ['enqueueWithPast', 'return { parkedReason, attempts:', 'return { parkedReason: parkedReason && null, attempts:'],
     ],
     suites: [imported],
   },
   {
     id: 'moved-entry-is-other-work',
     hazard: 'A queue cannot be imported again once one of its entries has been tried there.',
-    edits: [['refuseKnownKeys', 'isImported ? withoutPlace(input)', 'isImported && now < 0 ? withoutPlace(input)']],
+    edits: [['refuseKnownKeys', 'hasPast ? withoutPlace(input)', 'hasPast && now < 0 ? withoutPlace(input)']],
     suites: [imported],
   },
   {

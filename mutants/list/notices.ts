@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
 import type { Mutant } from '../mutant.ts'
 
-const notice = 'test/store/notice.test.ts'
-const overdue = 'test/store/notice-overdue.test.ts'
+const notice = 'test/parts/notices/ends.test.ts'
+const overdue = 'test/parts/notices/overdue.test.ts'
 const memory = 'test/core/notice.test.ts'
-const backfill = 'test/store/backfill.test.ts'
-const doctor = 'test/operations/store/notices.test.ts'
+const backfill = 'test/parts/backfill/store.test.ts'
+const doctor = 'test/parts/notices/check.test.ts'
 
 /** A word when something fails, once, and to whom; and what is made up for the past, once. */
 export const notices: readonly Mutant[] = [
@@ -20,7 +20,7 @@ export const notices: readonly Mutant[] = [
   {
     id: 'retried-notice-is-told-of',
     hazard: 'A notice that a person tries again and that fails once more is told of like any other work.',
-    edits: [['makeRun', `source: first.source === 'notice' ? 'notice' : 'retry',`, `source: 'retry',`]],
+    edits: [['sourceOfRetry', "? first : 'retry'", "? 'retry' : 'retry'"]],
     suites: [notice],
   },
   {
@@ -79,7 +79,7 @@ export const notices: readonly Mutant[] = [
     edits: [
       [
         'notice-overdue.ts isOverdue',
-        'return run.queue_paused_at === null && isLate(run, before)',
+        'return run.held_by === null && isLate(run, before)',
         'return isLate(run, before)',
       ],
     ],
@@ -94,7 +94,7 @@ export const notices: readonly Mutant[] = [
   {
     id: 'nobody-to-tell-goes-unsaid',
     hazard: 'No worker takes the queue of notices, and nobody hears of that either.',
-    edits: [['unsendable', '!canExecute(need, patient.canIn(noticesQueue))', '!canExecute(need, patient.can)']],
+    edits: [['unsendable', '!canExecute(need, inspection.canIn(noticesQueue))', '!canExecute(need, inspection.can)']],
     suites: [doctor],
   },
   {
@@ -118,7 +118,7 @@ export const notices: readonly Mutant[] = [
   {
     id: 'backfill-goes-all-at-once',
     hazard: 'The runs of a schedule that may not overlap are made up beside each other.',
-    edits: [['store/backfill.ts make', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
+    edits: [['backfill-schedule.ts make', 'if (isSerial) behind = row.id', 'if (isSerial) behind = null']],
     suites: [backfill],
   },
   {

@@ -26,13 +26,8 @@ export const schedules: readonly Mutant[] = [
       ['ground', 'create unique index run_occurrence', 'create index run_occurrence'],
       [
         'insertRuns',
-        ".join(', ')})\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id",
-        ".join(', ')}) returning id",
-      ],
-      [
-        'insertRuns',
-        '$25::text[])\n    on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id',
-        '$25::text[]) returning id',
+        'on conflict (schedule_id, occurrence_at) where occurrence_at is not null do nothing returning id',
+        'returning id',
       ],
     ],
     suites: ['test/store/schedule-fire.test.ts', 'test/store/schedule-race.test.ts', conformance('law 1:')],
@@ -48,7 +43,7 @@ export const schedules: readonly Mutant[] = [
     hazard: 'When a run ends after an interval hint expired, the calendar instants since the expiry are passed by.',
     edits: [
       [
-        'plan-schedule.ts planned',
+        'next-plan.ts planned',
         'ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))',
         'ask(row, now, unmeasured(row, lastRunId))',
       ],

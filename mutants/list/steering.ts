@@ -90,7 +90,7 @@ export const steering: readonly Mutant[] = [
   {
     id: 'paused-retry-starts',
     hazard: 'A run that fails while its schedule is paused is tried again during the pause.',
-    edits: [['returnToQueue', "isPaused(schedule, now) ? 'held' : null", 'isPaused(schedule, 0) ? null : null']],
+    edits: [['returnToQueue', "setsAside(schedule, now) ? 'held' : null", 'setsAside(schedule, 0) ? null : null']],
     suites: ['test/store/schedule-pause.test.ts'],
   },
   {

@@ -6,10 +6,10 @@ const foreignFile = 'test/trust/foreign-file.test.ts'
 const tree = 'test/trust/store-in-tree.test.ts'
 
 const tokenFile = 'test/doors/http/token-file.test.ts'
-const bounds = 'test/config/bounds.test.ts'
-const watch = 'test/config/watch.test.ts'
+const bounds = 'test/parts/config/bounds.test.ts'
+const watch = 'test/parts/config/watch.test.ts'
 const secret = 'test/targets/secret.test.ts'
-const configFile = 'test/config/file.test.ts'
+const configFile = 'test/parts/config/file.test.ts'
 
 /** Stores and files that other people put where Belfry finds them. */
 export const trust: readonly Mutant[] = [
@@ -53,6 +53,12 @@ export const trust: readonly Mutant[] = [
     id: 'levels-of-a-file-are-not-counted',
     hazard: 'A parser follows thousands of levels inside each other, which keeps a worker busy or ends it.',
     edits: [['tokensOf', 'levels.count > levelsMax', 'levels.count < 0']],
+    suites: [bounds],
+  },
+  {
+    id: 'file-is-judged-in-one-turn',
+    hazard: 'A file of a thousand schedules keeps a worker from its leases while it is judged.',
+    edits: [['readSection', 'found.length % entriesInTurnMax === 0', 'found.length < 0']],
     suites: [bounds],
   },
   {

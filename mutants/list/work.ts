@@ -27,6 +27,44 @@ export const work: readonly Mutant[] = [
     suites: ['test/choices/work.test.ts', conformance('memory: a dedupe key')],
   },
   {
+    id: 'deferral-counts-as-attempt',
+    hazard: 'A run that a spent budget puts off uses its own attempts for it, and fails without having been tried.',
+    edits: [
+      ['verdict.ts deferred', '{ ...counts(run), releases', '{ ...counts(run), attempts: run.attempts + 1, releases'],
+    ],
+    suites: ['test/core/verdict.test.ts', 'test/store/deferral.test.ts'],
+  },
+  {
+    id: 'deferral-without-end',
+    hazard: 'A run is put off for ever, and no person hears of it.',
+    edits: [['verdictOn', '    firstDeferredAt,\n', '']],
+    suites: ['test/store/deferral.test.ts'],
+  },
+  {
+    id: 'guard-asked-too-late',
+    hazard: 'A run starts although a part refused it.',
+    edits: [['Worker.#askThenExecute', 'return end ??', 'return (end && null) ??']],
+    suites: ['test/engine/begin.test.ts'],
+  },
+  {
+    id: 'hooks-miss-plain-ends',
+    hazard: 'What a part reserved for a run is never given back when the run simply succeeds.',
+    edits: [['settlePlain', 'if (now !== null && written.length > 0) yield* callHooks(context, now, written)', '']],
+    suites: ['test/store/end-hooks.test.ts', conformance('memory: every end of an attempt')],
+  },
+  {
+    id: 'hooks-miss-further-attempts',
+    hazard: 'What a part reserved for an attempt is kept when the attempt fails and another one follows.',
+    edits: [['conclude', 'const ends = endings.map(runEndOf)', 'const ends = over.map(runEndOf)']],
+    suites: ['test/store/end-hooks.test.ts', conformance('memory: every end of an attempt')],
+  },
+  {
+    id: 'written-schedule-not-read-again',
+    hazard: 'A hint that a rule writes when a run ends is overwritten by the move of the schedule in the same step.',
+    edits: [['callEnding', 'if (written.length > 0) rows =', 'if (written.length < 0) rows =']],
+    suites: ['test/store/end-hooks.test.ts'],
+  },
+  {
     id: 'success-after-cancel-lost',
     hazard: 'A run that succeeds after a cancel request is recorded as cancelled, and a retry repeats it.',
     edits: [
@@ -178,7 +216,11 @@ export const work: readonly Mutant[] = [
     id: 'retention-takes-failed-runs-early',
     hazard: 'Failed runs go as early as completed ones.',
     edits: [
-      ['ended.ts keptMs', "status === 'failed' ? retention.failedMs", "status === 'failed' ? retention.completedMs"],
+      [
+        'sweep-ended.ts keptMs',
+        "status === 'failed' ? retention.failedMs",
+        "status === 'failed' ? retention.completedMs",
+      ],
     ],
     suites: ['test/store/prune.test.ts'],
   },
@@ -187,7 +229,7 @@ export const work: readonly Mutant[] = [
     hazard: 'The ledger row of an occurrence goes while its run is live, and the occurrence never ends.',
     edits: [
       [
-        'prune/schedules.ts isOver',
+        'sweep-schedules.ts isOver',
         'and recorded_at <= $2 and (run_id is null or ended_at <= $2)`',
         'and recorded_at <= $2`',
       ],

@@ -17,7 +17,8 @@ export function stuck(books: Books, look: Look): object[] {
     if (!run.isPruned && run.since < look.calmAt && shouldGo(books, run, look)) found.push({ run })
   }
   for (const { row, spec } of books.schedules.records.values()) {
-    const isLate = row.wake_at !== null && row.wake_at <= look.now - lateMsMax
+    const isStopped = books.holds.isStopped(look.now) || books.holds.isStopped(look.now - lateMsMax)
+    const isLate = row.wake_at !== null && row.wake_at <= look.now - lateMsMax && !isStopped
     if (row.deleted_at === null && isLate) found.push({ schedule: row, spec, now: look.now })
   }
   return found
@@ -31,11 +32,14 @@ function shouldGo(books: Books, run: RunRecord, { now, isGone }: Look): boolean 
   if (place === undefined) return false
   // A clock that was set back keeps a dead worker's lease for as long; whoever lives has had the time to end his.
   if (place.kind === 'lease') return place.row.expires_at <= now || !isGone(place.row.worker_id)
-  const { isPaused, inFlight, policy } = books.queues.get(place.row.queue_id)
-  const isClosed = isPaused || inFlight >= policy.maxConcurrent
+  const { inFlight, policy } = books.queues.get(place.row.queue_id)
+  const held = books.heldOf(run)
+  const isHeld = books.holds.isHeld(held, now) || books.holds.isHeld(held, now - lateMsMax)
+  const isClosed = isHeld || inFlight >= policy.maxConcurrent
   if (place.kind === 'ready') return !isClosed
   if (place.row.kind === 'waiting') return !isClosed && place.row.at <= now - lateMsMax
-  if (place.row.kind !== 'held') return false
+  if (place.row.kind !== 'held' || isHeld) return false
   const row = books.schedules.records.get(run.definition.schedule_id ?? 0)?.row
+  if (row?.disabled_at === null && row.paused_until === null) return true
   return row?.paused_until != null && row.disabled_at === null && row.paused_until <= now - lateMsMax
 }

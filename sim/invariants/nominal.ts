@@ -1,4 +1,4 @@
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 
 /** The nominal instants of a schedule, worked out anew and by arithmetic alone: one in every period, at an offset. */
 export interface Nominal {

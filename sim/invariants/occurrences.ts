@@ -1,4 +1,4 @@
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 import type { Deed } from './deed.ts'

@@ -1,4 +1,4 @@
-import type { Policy } from '../../src/core/policy.ts'
+import type { Policy } from '../../src/core/queue/policy.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 
@@ -6,7 +6,6 @@ interface Queue {
   readonly id: number
   name: string
   policy: Policy
-  isPaused: boolean
   inFlight: number
   readonly ofKey: Map<string, number>
   /** When the runs of this queue were leased, since its rate was last changed. */
@@ -33,15 +32,13 @@ export class Queues {
     if (after === null) return
     const policy = JSON.parse(after.policy) as Policy
     const known = this.#queues.get(after.id)
-    const isPaused = after.paused_at !== null
     if (known === undefined) {
-      const fresh = { id: after.id, name: after.name, policy, isPaused, inFlight: 0, ofKey: new Map(), starts: [] }
+      const fresh = { id: after.id, name: after.name, policy, inFlight: 0, ofKey: new Map(), starts: [] }
       this.#queues.set(after.id, fresh)
       return
     }
     if (JSON.stringify(known.policy.rateLimit) !== JSON.stringify(policy.rateLimit)) known.starts = []
     known.policy = policy
-    known.isPaused = isPaused
   }
 
   /** A lowered ceiling revokes nothing, so what counts is the ceiling at the moment of each grant. */
@@ -50,7 +47,6 @@ export class Queues {
     const { maxConcurrent, maxConcurrentPerKey, rateLimit } = queue.policy
     queue.inFlight++
     const told = () => ({ queue: queue.name, inFlight: queue.inFlight, policy: queue.policy, run: row.run_id })
-    demand(!queue.isPaused, 'nothing of a paused queue starts', told)
     demand(queue.inFlight <= maxConcurrent, 'the ceiling was never passed', told)
     const key = row.concurrency_key
     if (key !== null) {

@@ -1,5 +1,5 @@
-import type { Hints } from '../../src/core/governor.ts'
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { Hints } from '../../src/core/schedule/governor.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Change, Rows } from '../change-log.ts'
 import { demand } from './breach.ts'
 import type { Deed } from './deed.ts'

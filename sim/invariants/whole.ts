@@ -59,11 +59,13 @@ function judgeRun(books: Books, run: RunRecord, now: number): void {
   if (place?.kind !== 'aside') return
   if (place.row.kind === 'held') {
     const row = books.schedules.records.get(run.definition.schedule_id ?? 0)?.row
-    const isPaused = row !== undefined && (row.disabled_at !== null || row.paused_until !== null)
-    demand(isPaused, 'a run is held only while its schedule is paused', told)
+    const isKept = row !== undefined && (row.disabled_at !== null || row.paused_until !== null || row.held_by !== null)
+    demand(isKept, 'a run is held only while its schedule is paused or held', told)
   }
   if (place.row.kind === 'overlap') demand(hasOneAhead(books, run), 'a run behind others has somebody ahead', told)
-  if (place.row.kind === 'key') demand(isGateFull(books, run), 'a run behind a gate has somebody ahead', told)
+  const isKeyHeld = books.holds.on(books.heldOf(run)).some(({ scope }) => scope === 'key')
+  if (place.row.kind === 'key')
+    demand(isKeyHeld || isGateFull(books, run), 'a run behind a gate has somebody ahead', told)
 }
 
 /** Some run of its schedule is at work, in line, or waits for an instant. */

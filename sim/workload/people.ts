@@ -1,6 +1,10 @@
 import { pause } from '../../src/core/clock.ts'
 import { BelfryError, isPassing } from '../../src/core/error.ts'
-import { backfillSchedule } from '../../src/store/backfill.ts'
+import { kernelHoldReasons } from '../../src/core/hold-reason.ts'
+import { backfillSchedule } from '../../src/parts/backfill/backfill-schedule.ts'
+import { liftHold, liftHolds } from '../../src/store/holds/lift-hold.ts'
+import { listHolds } from '../../src/store/holds/list-holds.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import type { Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
@@ -13,6 +17,7 @@ import { runNow } from '../../src/store/schedules/run-now.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
 import { Breach } from '../invariants/breach.ts'
 import type { World } from '../world.ts'
+import { drawHold, stopped } from './holds.ts'
 import { drawQueueChange, queueNames } from './queues.ts'
 import { enqueueSome, type Keys } from './runs.ts'
 import { drawBackfill, drawHint, drawSpec, scheduleNames, schedulesThere } from './schedules.ts'
@@ -37,6 +42,10 @@ const weights = {
   'set queue': 6,
   'pause queue': 2,
   'resume queue': 4,
+  hold: 4,
+  lift: 5,
+  stop: 1,
+  go: 4,
 } as const
 
 type Act = keyof typeof weights
@@ -119,6 +128,16 @@ export class People {
         return store.do(setQueue, queue, { paused: { reason: 'for a test' }, actor })
       case 'resume queue':
         return this.#insisting((again) => again.do(setQueue, queue, { paused: false, actor }))
+      case 'hold':
+        return store.do(putHold, drawHold(this.#world, { queue, schedule }))
+      case 'lift': {
+        const holds = await store.look(listHolds)
+        return holds.length === 0 ? undefined : store.do(liftHold, random.pick(holds).id, { actor })
+      }
+      case 'stop':
+        return store.do(putHold, { scope: 'namespace', subject: '', reason: kernelHoldReasons.stopped, actor })
+      case 'go':
+        return this.#insisting((again) => again.do(liftHolds, stopped, { actor }))
     }
   }
 

@@ -1,8 +1,7 @@
 import { BelfryError, type ErrorCode } from '../core/error.ts'
-import { jsonProblem, plainData } from '../core/json.ts'
+import { jsonProblem, plainData } from '../core/json/json.ts'
 import { fromDoors } from '../operations/at-doors.ts'
 import { bind, type Verbs } from '../operations/bind.ts'
-import { composed } from '../operations/composed.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { errorCodes } from '../operations/error-codes.ts'
 import { read } from '../operations/input.ts'
@@ -68,9 +67,9 @@ export class BelfryClient {
 
   /** Calls a verb with an input as every door takes it; with `isRehearsal` it tells what it would do, and does nothing. */
   async call(operation: AnyOperation, input: unknown, { isRehearsal = false, signal }: Manner = {}): Promise<unknown> {
-    const composition = composed.get(operation)
-    if (composition !== undefined)
-      return composition((verb, given) => this.call(verb, given, { signal }), input, signal)
+    if (operation.compose !== undefined) {
+      return operation.compose((verb, given) => this.call(verb, given, { signal }) as never, input, signal)
+    }
     if (operation.doors.http !== true) throw new BelfryError('invalid', operation.doors.http)
     const request = this.#request(operation, (input ?? {}) as Record<string, unknown>, { isRehearsal, signal })
     const isWrite = operation.effect !== 'read' && !isRehearsal
@@ -266,7 +265,7 @@ function refuseUnplaced(route: Route, input: Record<string, unknown>): void {
   const problems = [...read(operation.input, input, operation.request).problems]
   const about = subject === null ? undefined : input[subject]
   if (subject !== null && typeof about === 'string' && !canStandInAddress(about)) {
-    const expected = operation.noun === 'schedule' ? 'its id' : 'another, or the store opened in this process'
+    const expected = 'its id where it has one, another name, or the store opened in this process'
     problems.push({ field: subject, problem: `is ${quoted(about)}, which no address can hold`, expected })
   }
   if (!isInAddress(route) && problems.every(({ field }) => field !== subject)) return

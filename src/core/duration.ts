@@ -38,11 +38,15 @@ export class DurationError extends Error {
   override readonly name = 'DurationError'
   /** Where in the text the trouble begins, counted from 0. */
   readonly position: number
+  /** What is wrong, as a clause. */
+  readonly problem: string
   readonly suggestion: string
 
-  constructor(text: string, position: number, problem: string, suggestion: string) {
+  constructor(text: string, position: number, wrong: string, suggestion: string) {
     const shown = text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
-    super(`The duration ${JSON.stringify(shown)} ${problem} (at character ${position + 1}). Write ${suggestion}.`)
+    const problem = `${wrong} (at character ${position + 1})`
+    super(`The duration ${JSON.stringify(shown)} ${problem}. Write ${suggestion}.`)
+    this.problem = problem
     this.position = position
     this.suggestion = suggestion
   }

@@ -5,7 +5,7 @@
  */
 export type IdKind = keyof typeof letters | { readonly letter: string }
 
-const letters = { run: 'r', schedule: 's', worker: 'w', token: 't' } as const
+const letters = { run: 'r', schedule: 's', worker: 'w', token: 't', hold: 'h' } as const
 const digitsMax = Number.MAX_SAFE_INTEGER.toString(36).length
 
 export function formatId(kind: IdKind, value: number): string {

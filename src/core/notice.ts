@@ -1,4 +1,4 @@
-import { defaultPolicy, type Policy } from './policy.ts'
+import { defaultPolicy, type Policy } from './queue/policy.ts'
 import { needOf, type Target } from './target.ts'
 
 /** What somebody may want to be told of. */
@@ -17,8 +17,8 @@ export type NotifyField = keyof typeof notifyFields
 /** Where somebody wants to be told, of each event for itself. */
 export type Notify = { readonly [Field in NotifyField]?: Target | undefined }
 
-/** A notice must arrive where the program whose work it is about has died, so that no handler of it can be its target. */
-export const noticeKinds = ['command', 'http'] as const
+/** What is not named stays; `null` takes it away. */
+export type NotifyPatch = { readonly [Field in NotifyField]?: Notify[Field] | null }
 
 /** The queue that notices go through. */
 export const noticesQueue = 'notices'
@@ -204,9 +204,9 @@ export interface NotifyProblem {
   readonly expected: string
 }
 
-const expected = `an object with exactly one of ${noticeKinds.join(' and ')}`
+const expected = 'an object with exactly one kind of target, that any worker may execute'
 
-/** Says everything that is wrong with where somebody wants to be told; what its kind demands is judged at the doors. */
+/** Says everything that is wrong with where notifications go; what its kind demands, and whether it may send any, is judged at the doors. */
 export function notifyProblems(notify: Readonly<Record<string, unknown>>): NotifyProblem[] {
   return Object.entries(notify).flatMap(([field, target]) => {
     if (!Object.hasOwn(notifyFields, field)) {
@@ -223,8 +223,6 @@ function targetProblem(target: unknown): string | null {
   if (Array.isArray(target)) return 'is a list'
   const answer = needOf(target as Target)
   if ('problem' in answer) return answer.problem
-  const kind = answer.need?.kind
-  return noticeKinds.some((known) => known === kind)
-    ? null
-    : `is of the kind ${kind}, which cannot tell anybody anything`
+  // It must arrive where the program whose work it is about has died, and with it what that program alone executes.
+  return answer.need?.name === undefined ? null : `names its executor, which may be what is broken`
 }

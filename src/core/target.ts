@@ -1,35 +1,41 @@
-import type { TargetNeed } from './plan.ts'
+import type { TargetNeed } from './queue/plan-leases.ts'
 
-/** What a run does when it is executed: exactly one of the kinds, with the fields of that kind beside it. */
+/** What a run does when it is executed: one field names the kind of target and says what it does. */
 export type Target = Readonly<Record<string, unknown>>
 
-export const targetKinds = ['handler', 'command', 'http', 'agent', 'inbox'] as const
-const handlerLengthMax = 500
-export type TargetKind = (typeof targetKinds)[number]
+/** The fields that may stand beside the kind. `lane` names the executor that the target asks for, where those of its kind have names. */
+const besideKind: ReadonlySet<string> = new Set(['cwd', 'env', 'lane'])
+const nameLengthMax = 500
 
-/** What the target needs of its executor, or a sentence saying why it is none. A run without a target needs a host. */
+/**
+ * What the target needs of its executor, or a sentence saying why it is none. A run without a target needs a host.
+ *
+ * It goes by the form of a target and knows no kind, so that a program can fire and enqueue what only other workers execute.
+ */
 export function needOf(target: Target | null | undefined): { need: TargetNeed | null } | { problem: string } {
   if (target === null || target === undefined) return { need: null }
-  const kinds = targetKinds.filter((kind) => target[kind] !== undefined)
+  const kinds = Object.keys(target).filter((field) => target[field] !== undefined && !besideKind.has(field))
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) {
-    return {
-      problem: `has ${kinds.length === 0 ? 'none' : kinds.join(' and ')} of ${targetKinds.join(', ')}; it needs exactly one`,
-    }
+    return { problem: `has ${kinds.join(' and ') || 'no kind'}; it needs exactly one kind` }
   }
-  if (kind !== 'handler') return { need: { kind } }
-  const { handler } = target
-  if (typeof handler !== 'string' || handler === '')
-    return { problem: 'names no handler; it needs a text that is not empty' }
-  const wrong = wrongInName(handler)
-  return wrong === null ? { need: { kind, handler } } : { problem: `names a handler ${wrong}` }
+  const name = laneNameOf(kind, target)
+  if (name === undefined) return { need: { kind } }
+  if (typeof name !== 'string' || name === '') {
+    return { problem: `names no ${kind}; it needs a text that is not empty` }
+  }
+  const wrong = wrongInName(name)
+  return wrong === null ? { need: { kind, name } } : { problem: `names a ${kind} ${wrong}` }
 }
 
-/** A handler's name is a key in both databases: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
-function wrongInName(handler: string): string | null {
-  if (handler.length > handlerLengthMax) {
-    return `of ${handler.length} characters; it needs at most ${handlerLengthMax}`
-  }
-  if (handler.includes('\0')) return `with a NUL character at position ${handler.indexOf('\0')}; it needs one without`
-  return handler.isWellFormed() ? null : 'with half of a surrogate pair; it needs well-formed Unicode'
+/** The name of the executor that a target of this kind asks for. Handlers had names before lanes had a field of their own. */
+export function laneNameOf(kind: string, target: Target): unknown {
+  return kind === 'handler' ? target.handler : target.lane
+}
+
+/** The name is a key in both databases: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+function wrongInName(name: string): string | null {
+  if (name.length > nameLengthMax) return `of ${name.length} characters; it needs at most ${nameLengthMax}`
+  if (name.includes('\0')) return `with a NUL character at position ${name.indexOf('\0')}; it needs one without`
+  return name.isWellFormed() ? null : 'with half of a surrogate pair; it needs well-formed Unicode'
 }

@@ -9,7 +9,7 @@ export interface Reading {
   readonly after: number
 }
 
-export interface Look {
+export interface ClockChange {
   /** How far the wall clock jumped since the last look; 0 when it did not. */
   readonly jumpedMs: number
   /** How far the wall clock is behind where it has been; while it is, nothing fires. */
@@ -17,8 +17,8 @@ export interface Look {
 }
 
 /**
- * Watches the store's clock for jumps: somebody sets it, or the machine sleeps while the monotonic clock stands still.
- * After a jump nobody knows whose lease has really expired, so nothing is reclaimed for the length of one lease. A clock
+ * Watches the store's clock for jumps: a person sets it, or the machine sleeps while the monotonic clock stands still.
+ * After a jump it is unknown which leases have really expired, so nothing is reclaimed for the length of one lease. A clock
  * that went back shows instants that have been before, so nothing fires until they have passed again or a minute is over.
  */
 export class ClockWatch {
@@ -32,7 +32,7 @@ export class ClockWatch {
     this.#leaseMs = leaseMs
   }
 
-  look(reading: Reading): Look {
+  look(reading: Reading): ClockChange {
     const jumpedMs = this.#last === null ? 0 : jumpBetween(this.#last, reading)
     this.#last = reading
     if (jumpedMs !== 0) this.#reclaimFrom = reading.after + this.#leaseMs
@@ -46,7 +46,7 @@ export class ClockWatch {
   #behind({ now, before, after }: Reading): number {
     const { now: highest, after: highestAfter } = this.#highest
     if (now < highest) {
-      // Of two readings that overlapped nobody knows which came first, so the lower one proves nothing.
+      // Of two readings that overlapped it is unknown which came first, so the lower one proves nothing.
       if (before < highestAfter) return 0
       this.#behindSince ??= after
       if (after - this.#behindSince < holdMsMax) return highest - now

@@ -1,33 +1,29 @@
-import { overdueMsMin, overdueMsWarned } from '../core/overdue.ts'
-import { noticeOverdue } from '../store/notice-overdue.ts'
-import { overdueSchedules } from '../store/reads/schedule.ts'
+import { overdueMsMin, overdueMsWarned } from '../core/timing/overdue.ts'
+import { overdueSchedules } from '../store/reads/find-schedule.ts'
 import { repair } from '../store/schedules/repair.ts'
 import { clockNow } from '../store/statement.ts'
 import { takeDuty } from '../store/workers/take-duty.ts'
-import type { EngineContext } from './context.ts'
+import type { EngineContext } from './engine-context.ts'
 import type { Duty } from './part.ts'
 
 /** A duty is held a little longer than the pause between its rounds, so that it stays with one worker. */
 const dutyMsMin = 180_000
 const pruneLimit = 500
-/** Steps of one round before everybody else has a turn. */
+/** Steps of one round before other work has a turn. */
 const pruneStepsMax = 20
 /**
- * Between the parts of a long round everybody else has this many times as long as a part took: more where it found nothing
+ * Between the parts of a long round other work has this many times as long as a part took: more where it found nothing
  * to clear away, because a hundred thousand schedules with nothing too old are gone through again and again.
  */
 const pruneRestFactor = { found: 4, nothing: 49 }
 const repairLimit = 100
-/** Live runs of schedules that one step looks at, and the steps of one round before everybody else has a turn. */
-const noticeLimit = 500
-const noticeStepsMax = 20
 
 export interface DutiesOptions {
   readonly context: EngineContext
   readonly workerId: () => string
   /** Those of the parts. */
   readonly duties: readonly Duty[]
-  /** Something is overdue: whoever should have fired it may have lost a wake-up. */
+  /** Something is overdue: the worker that should have fired it may have lost a wake-up. */
   readonly lookAgain: () => void
 }
 
@@ -43,7 +39,6 @@ const notOurs: PrunedPart = { isOver: true, found: 'nothing' }
 export class Duties {
   readonly #options: DutiesOptions
   #pruneFrom: string | undefined
-  #noticeFrom: string | undefined
   #repairAt = Number.NEGATIVE_INFINITY
   /** When a duty of a part is next done here, by the monotonic clock. */
   readonly #nextAt = new Map<Duty, number>()
@@ -86,7 +81,6 @@ export class Duties {
   async #reconcile(): Promise<void> {
     const { store, clock, events, settings } = this.#options.context
     await this.#tellOverdue()
-    await this.#noticeOverdue()
     if (clock.monotonic() < this.#repairAt) return
     this.#repairAt = clock.monotonic() + settings.reconcileMs
     for (const repaired of await store.do(repair, { limit: repairLimit })) events.tell('store.repaired', repaired)
@@ -101,17 +95,6 @@ export class Duties {
       if (behindMs !== null) context.events.tell('schedule.overdue', { schedule: spec.name, overdueMs: behindMs })
     }
     if (overdue.length > 0) lookAgain()
-  }
-
-  /** Those who want to be told of it are not listening here, and are told by runs like any other. */
-  async #noticeOverdue(): Promise<void> {
-    const { store } = this.#options.context
-    for (let step = 0; step < noticeStepsMax; step++) {
-      const from = this.#noticeFrom
-      const { next } = await store.do(noticeOverdue, { limit: noticeLimit, ...(from !== undefined && { from }) })
-      this.#noticeFrom = next ?? undefined
-      if (next === null) return
-    }
   }
 
   async #prune(): Promise<PrunedPart> {

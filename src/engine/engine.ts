@@ -3,15 +3,15 @@ import type { Clock } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import type { Store } from '../store/port.ts'
 import type { Events } from './events.ts'
-import type { Executors } from './execute.ts'
-import type { Duty } from './part.ts'
-import type { Coroner } from './reclaim.ts'
+import type { Executors } from './execute-run.ts'
+import type { EnginePart } from './part.ts'
+import type { Coroner } from './reclaim-tick.ts'
 import { type EngineSettings, settingsOf } from './settings.ts'
 import { noSignal, type Signal } from './signals.ts'
 import { type StartOptions, Worker } from './worker.ts'
 
-export type { Executors } from './execute.ts'
-export type { Coroner } from './reclaim.ts'
+export type { Executors } from './execute-run.ts'
+export type { Coroner } from './reclaim-tick.ts'
 export type { EngineSettings } from './settings.ts'
 export type { StartOptions } from './worker.ts'
 
@@ -22,8 +22,7 @@ export interface EngineOptions {
   readonly events: Events
   readonly coroner: Coroner
   readonly settings?: Partial<EngineSettings>
-  /** What it does for the parts. */
-  readonly duties?: readonly Duty[]
+  readonly parts?: readonly EnginePart[]
   /** Names the worker for people. */
   readonly name?: string
   /** For tests and the simulator. */
@@ -34,7 +33,7 @@ export const graceMsDefault = 25_000
 
 /**
  * One worker at a time: fires what is due, leases what is ready, executes it, and writes down how it ended. Each start
- * makes a new worker with an id of its own, so that nobody takes it for one that died. Starts and stops happen one after
+ * makes a new worker with an id of its own, so that it is not taken for one that died. Starts and stops happen one after
  * the other, in the order in which they were asked for: the last word counts.
  */
 export class Engine {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { RunStatus } from '../core/run-state.ts'
+import type { RunStatus } from '../core/run/run-state.ts'
 
 /** One attempt, as every event about it names it. */
 export interface AttemptName {
@@ -27,10 +27,15 @@ export interface RunEnded extends AttemptName {
 }
 
 /**
- * What a worker tells, as events of the library and as lines of the log under the same names. Names and fields are
- * stable: people alert on them. `docs/events.md` lists them for readers, and a test compares the two.
+ * What the library emits, and logs under the same names. Names and fields are stable: people alert on them. `docs/events.md` lists
+ * them for readers, and a test compares the two. A part declares its own events here, and brings their lines:
+ *
+ * `declare module '../../engine/events.ts' { interface EngineEvents { 'note.written': { readonly id: number } } }`
  */
-export interface EngineEvents {
+export interface EngineEvents extends KernelEvents {}
+
+/** The events that come without any part. */
+export interface KernelEvents {
   'run.started': RunStarted
   'run.completed': RunEnded
   'run.failed': RunEnded
@@ -41,11 +46,11 @@ export interface EngineEvents {
   'run.retrying': RunEnded
   /** This worker no longer holds the run; it stopped what it was doing. */
   'run.lease-lost': AttemptName & { readonly because: 'taken-back' | 'not-renewed' }
-  /** The commit of its end broke off, and retention removed the run before anybody could learn how it ended. */
+  /** The commit of its end broke off, and retention removed the run before its end could be read. */
   'run.forgotten': AttemptName
   /** The end of an attempt could not be written, whatever was tried. */
   'run.unsettled': AttemptName & { readonly error: Error }
-  /** A lease of somebody else was taken back. */
+  /** A lease of another worker was taken back. */
   'run.reclaimed': {
     readonly runId: string
     readonly fence: number
@@ -74,17 +79,6 @@ export interface EngineEvents {
   'clock.jumped': { readonly byMs: number }
   /** The wall clock went back: nothing fires until it has caught up, or a minute has passed. */
   'clock.held': { readonly behindMs: number }
-  /** A file that looks after queues and schedules was applied, or was found to be applied already. */
-  'config.applied': {
-    readonly file: string
-    readonly source: string
-    readonly answer: string
-    readonly created: number
-    readonly updated: number
-    readonly deleted: number
-  }
-  /** A file cannot be applied; nothing was changed. */
-  'config.refused': { readonly file: string; readonly error: Error }
   /** A request could not be answered, or a webhook not be judged, for a reason that only the operator may know. */
   'door.failed': { readonly error: Error }
   'worker.started': { readonly workerId: string; readonly slots: number | null }
@@ -96,6 +90,16 @@ export interface EngineEvents {
 }
 
 export type EventName = keyof EngineEvents
+
+/** How an event is logged. */
+export interface EventLine<Event> {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  /** The line for people; programs read the fields. */
+  readonly say: (event: Event) => string
+}
+
+/** The lines of events by their names. */
+export type EventLines<Name extends EventName = EventName> = { readonly [Each in Name]: EventLine<EngineEvents[Each]> }
 
 type Arguments = { readonly [Name in EventName]: [EngineEvents[Name]] }
 
@@ -111,6 +115,11 @@ export class Events extends EventEmitter<Arguments> {
       }
     }
   }
+}
+
+/** What an error says, and what to do about it where it says so. */
+export function errorSentence({ message, hint }: Error & { readonly hint?: string | undefined }): string {
+  return [message, ...(hint === undefined ? [] : [hint])].map((text) => `${text.replace(/\.$/, '')}.`).join(' ')
 }
 
 type EndEvent = `run.${'completed' | 'failed' | 'parked' | 'cancelled' | 'skipped' | 'retrying'}`

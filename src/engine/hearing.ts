@@ -1,4 +1,4 @@
-import type { EngineContext } from './context.ts'
+import type { EngineContext } from './engine-context.ts'
 
 /** While the wake-ups of others do not arrive, the loops look this often. */
 const deafPollMs = 1_000

@@ -1,19 +1,16 @@
-import { cancelRequests } from '../store/reads/lease.ts'
-import { attemptName, type EngineContext } from './context.ts'
-import { stopHolding } from './holdings.ts'
-import { loseHolding } from './lose.ts'
+import { cancelRequests } from '../store/reads/find-leases.ts'
+import { attemptName, type EngineContext } from './engine-context.ts'
+import { stopHolding } from './leases/holdings.ts'
+import { loseHolding } from './leases/lose-holding.ts'
 import { trustMs } from './settings.ts'
 
-/** Renews all that is held, in one step, and hears whose runs are to be cancelled. */
+/** Renews all that is held, in one step and each for its own length, and hears whose runs are to be cancelled. */
 export async function renewTick(context: EngineContext): Promise<number> {
   const { store, clock, holdings, settings, signal } = context
   const held = holdings.all().filter(({ isLost }) => !isLost)
   if (held.length > 0) {
     const startedAt = clock.monotonic()
-    const renewals = await store.renew(
-      held.map(({ lease: { runId, fence } }) => ({ runId, fence })),
-      settings.leaseMs,
-    )
+    const renewals = await store.renew(held.map(({ lease: { runId, fence }, leaseMs }) => ({ runId, fence, leaseMs })))
     for (const renewal of renewals) {
       const holding = holdings.get(renewal)
       if (holding === undefined) continue
@@ -22,7 +19,7 @@ export async function renewTick(context: EngineContext): Promise<number> {
         if (!holding.isSettling && !holding.isInDoubt) loseHolding(context, holding)
       } else {
         // Counted from before the request: from then on the store's own count may have run.
-        holding.trustedUntil = startedAt + trustMs(settings)
+        holding.trustedUntil = startedAt + trustMs(holding)
         if (renewal.cancelRequestedAt !== null) stopHolding(holding, 'cancelled')
       }
     }
@@ -32,8 +29,8 @@ export async function renewTick(context: EngineContext): Promise<number> {
 }
 
 /**
- * Stops what can no longer be trusted: nothing was heard from the store for most of a lease, so by its end somebody else
- * may be at these runs. It asks nobody, because whoever could be asked is who does not answer.
+ * Stops what can no longer be trusted: the store has not answered for most of a lease, so by its end another worker
+ * may have these runs. It does not ask the store, because the store is what does not answer.
  */
 export function trustTick({ clock, holdings, events, settings }: EngineContext): number {
   const now = clock.monotonic()
@@ -48,7 +45,7 @@ export function trustTick({ clock, holdings, events, settings }: EngineContext):
   return wakeAt - now
 }
 
-/** Stops the runs whose cancellation somebody has asked for. */
+/** Stops the runs whose cancellation was requested. */
 export async function cancelTick({ store, holdings }: EngineContext, workerIds: readonly string[]): Promise<null> {
   if (holdings.size === 0) return null
   for (const workerId of workerIds) {

@@ -1,7 +1,7 @@
 import type { NextInstants } from '../store/port.ts'
 import { nextInstants } from '../store/reads/next-instants.ts'
 import type { ClockWatch } from './clock-watch.ts'
-import type { EngineContext } from './context.ts'
+import type { EngineContext } from './engine-context.ts'
 
 /** Reads what time will bring, and looks at the clock by which it was read. */
 export async function readInstants(

@@ -12,7 +12,7 @@ export interface LoopOptions {
 }
 
 /**
- * Ticks, one at a time: await a tick, then sleep until the instant it named or until somebody wakes the loop. Events
+ * Ticks, one at a time: await a tick, then sleep until the instant it named or until the loop is woken. Events
  * wake, ticks act: a wake-up says nothing but "look", so that losing one costs time and doubling one costs a look. A
  * wake-up that comes while a tick is under way is not lost, because what it is about may have come after that tick read.
  */
@@ -86,7 +86,7 @@ export class Loop {
   }
 }
 
-/** Lets timers, sockets and everybody else's work have their turn. */
+/** Lets timers, sockets and other work have their turn. */
 export function turnOfTheEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

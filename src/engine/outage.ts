@@ -1,5 +1,5 @@
 import { isPassing } from '../core/error.ts'
-import type { EngineContext } from './context.ts'
+import type { EngineContext } from './engine-context.ts'
 
 const firstPauseMs = 100
 const pauseMsMax = 5_000

@@ -25,7 +25,7 @@ const settingMsMax = 86_400_000
 
 /** Of the lease's length: what is left between trusting it no longer and its expiry, to stop what runs under it. */
 const untrustedShare = 0.2
-/** Of that time: what a program may use to stop by itself, so that it is certainly gone when somebody else begins. */
+/** Of that time: what a program may use to stop by itself, so that it is certainly gone when another worker begins. */
 const killShare = 0.75
 const killAfterMsMax = 5_000
 
@@ -59,7 +59,8 @@ export function trustMs({ leaseMs }: Pick<EngineSettings, 'leaseMs'>): number {
 }
 
 function wrong(name: string, value: unknown, expected: string): BelfryError {
-  return new BelfryError('invalid', `${name} is ${String(value)}; it must be ${expected}.`, {
-    details: { field: name },
+  const problem = `is ${String(value)}`
+  return new BelfryError('invalid', `${name} ${problem}; it must be ${expected}.`, {
+    details: { field: name, problems: [{ field: name, problem, expected }] },
   })
 }

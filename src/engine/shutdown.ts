@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { EngineContext } from './context.ts'
-import { stopHolding } from './holdings.ts'
+import type { EngineContext } from './engine-context.ts'
+import { stopHolding } from './leases/holdings.ts'
 
 /** What ends may take to be written when a worker stops; what is not written by then expires with its lease. */
 const lastWritesMsMax = 5_000
@@ -30,7 +30,7 @@ export class Grace {
     else this.#cancel = this.#clock.after(ms, this.#end)
   }
 
-  /** Nobody waits for it any more: whoever hurries from here on sets no alarm, which would keep its process alive. */
+  /** It is not waited for any more: hurrying from here on sets no alarm, which would keep the process alive. */
   forget(): void {
     this.#cancel()
     this.#endsAt = Number.NEGATIVE_INFINITY
@@ -39,7 +39,7 @@ export class Grace {
 
 /**
  * Sees what a worker holds to its end: executors have the grace, then they are told to stop, then they are left behind.
- * Their ends have a little longer to be written; a store that does not answer keeps nobody from stopping. Answers how
+ * Their ends have a little longer to be written; a store that does not answer does not keep the worker from stopping. Answers how
  * many were forced.
  */
 export async function seeOut(context: EngineContext, grace: Grace, nothingNew: Promise<unknown>): Promise<number> {

@@ -1,24 +1,26 @@
 import { hostname } from 'node:os'
-import type { Capabilities } from '../core/plan.ts'
+import { type Capabilities, capabilitiesOf } from '../core/queue/plan-leases.ts'
 import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
-import { workAhead } from '../store/reads/queue.ts'
+import { workAhead } from '../store/reads/find-queue.ts'
 import { ownIdentity } from '../store/workers/process-identity.ts'
-import { registerWorker } from '../store/workers/worker.ts'
+import { registerWorker } from '../store/workers/register-worker.ts'
+import type { Execute } from '../targets/executor.ts'
+import { type Beginners, endBeforeStart } from './begin.ts'
 import { ClockWatch } from './clock-watch.ts'
-import type { EngineContext } from './context.ts'
 import { Duties } from './duties.ts'
 import type { EngineOptions } from './engine.ts'
-import { execute, releasedEnd, tellStarted } from './execute.ts'
-import { Firer } from './fire.ts'
+import type { EngineContext } from './engine-context.ts'
+import { execute, releasedEnd, tellStarted } from './execute-run.ts'
+import { Firer } from './firer.ts'
 import { Hearing } from './hearing.ts'
 import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
-import { type Holding, Holdings } from './holdings.ts'
-import { Lessor } from './lease.ts'
+import { type Holding, Holdings } from './leases/holdings.ts'
+import { Lessor } from './leases/lessor.ts'
 import { Loop, type Tick, turnOfTheEventLoop } from './loop.ts'
 import { Outage } from './outage.ts'
-import { reclaimTick } from './reclaim.ts'
+import { reclaimTick } from './reclaim-tick.ts'
 import type { EngineSettings } from './settings.ts'
-import { Settler } from './settle.ts'
+import { Settler } from './settler.ts'
 import { atMost, Grace, seeOut } from './shutdown.ts'
 import type { Signal } from './signals.ts'
 
@@ -57,6 +59,7 @@ export class Worker {
   readonly #duties: Duties
   readonly #hearing: Hearing
   readonly #grace: Grace
+  readonly #beginners: Beginners
   readonly #loops: Readonly<Record<LoopName, Loop>>
   /** The ids that leases of this worker stand under; the last one is its own now. */
   readonly #ids: string[] = []
@@ -71,6 +74,8 @@ export class Worker {
   constructor(options: WorkerOptions) {
     const { store, clock, events, signal, settings, start } = options
     this.options = options
+    const { parts = [] } = options
+    this.#beginners = parts.flatMap(({ name, begins }) => (begins === undefined ? [] : [{ name, begins }]))
     this.#context = { store, clock, events, signal, settings, holdings: new Holdings() }
     this.#outage = new Outage(this.#context)
     this.#watch = new ClockWatch(settings)
@@ -95,7 +100,7 @@ export class Worker {
     this.#duties = new Duties({
       context: this.#context,
       workerId,
-      duties: options.duties ?? [],
+      duties: parts.flatMap(({ duties = [] }) => duties),
       lookAgain: () => this.#loops.fire.wake(),
     })
     this.#hearing = new Hearing(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
@@ -111,6 +116,7 @@ export class Worker {
     const { store, events } = this.#context
     const { start } = this.options
     await this.#register()
+    await this.#recover()
     this.#unlisten = store.listen(
       (wake) => this.#heard(wake),
       (queue) => this.#coming(queue),
@@ -118,6 +124,16 @@ export class Worker {
     this.#settler.start()
     for (const loop of Object.values(this.#loops)) loop.start()
     events.tell('worker.started', { workerId: this.id, slots: start.slots ?? null })
+  }
+
+  /** A worker that is not started after all says so, because it is known by now. */
+  async #recover(): Promise<void> {
+    try {
+      for (const { recovers } of this.options.parts ?? []) await recovers?.(this.#context, this.id)
+    } catch (error) {
+      await this.#sayStopped()
+      throw error
+    }
   }
 
   /** What runs has at most this many ms from now to come to its end. */
@@ -230,7 +246,7 @@ export class Worker {
     lease.wake()
   }
 
-  /** Who sleeps is at once there to ask; who is at something else looks when he is told that it has come. */
+  /** An idle lessor leases at once; a busy one checks again when the enqueue is announced. */
   #coming(queue: string): void {
     const { lease } = this.#loops
     if (!lease.isAsleep || !this.#lessor.isFreeFor(queue)) return
@@ -239,11 +255,14 @@ export class Worker {
   }
 
   #can(): Capabilities {
-    const { handlers, kinds } = this.options.executors
-    return { kinds: [...kinds.keys()], handlers: [...handlers.keys()] }
+    const lanes = [...this.options.executors].flatMap(([kind, { execute, named = new Map<string, Execute>() }]) => [
+      ...(execute === undefined ? [] : [{ kind }]),
+      ...Array.from(named.keys(), (name) => ({ kind, name })),
+    ])
+    return capabilitiesOf(lanes)
   }
 
-  /** What others know it for: also which queues it works for, because runs of all others wait for somebody else. */
+  /** What other processes know of this worker: also which queues it serves, because runs of other queues wait for other workers. */
   #offer(): Capabilities {
     const { queues } = this.options.start
     return { ...this.#can(), ...(queues === undefined ? {} : { queues }) }
@@ -274,11 +293,13 @@ export class Worker {
 
   #begin(lease: Lease, trustedUntil: number): void {
     const { holdings, clock, settings } = this.#context
-    const holding = holdings.add(lease, trustedUntil)
+    const holding = holdings.add(lease, trustedUntil, settings.leaseMs)
     const startedAt = clock.monotonic()
     // Its answer took long: the trust loop may sleep past the instant up to which it can be trusted.
     if (trustedUntil - startedAt < settings.renewMs) this.#loops.trust.wake()
     const end = this.#carryOut(holding, startedAt)
+    // It was leased for as long as any other: what its kind asks for begins with the next renewal.
+    if (holding.leaseMs > settings.leaseMs && !holding.isOver) this.#loops.renew.wake()
     if (end instanceof Promise) end.then((later) => this.#ended(holding, later, startedAt))
     else this.#ended(holding, end, startedAt)
   }
@@ -294,16 +315,26 @@ export class Worker {
   /** The answer never fails: what goes wrong here is an end of the run. */
   #carryOut(holding: Holding, now: number): AttemptEnd | Promise<AttemptEnd> {
     const { lease, trustedUntil } = holding
-    // It was leased while the worker was told to stop: nothing has begun, so it goes back untouched.
-    // Or its answer took so long that somebody else may be at it by now.
+    // The worker was stopped while it leased the run: nothing has begun, so the run goes back untouched.
+    // Or the answer took so long that another worker may have the run by now.
     if (!this.#isLeasing || now >= trustedUntil) return releasedEnd(lease)
-    tellStarted(this.#context, lease)
     try {
-      const end = execute(this.#context, holding, this.options.executors)
+      const end = this.#beginners.length === 0 ? this.#execute(holding) : this.#askThenExecute(holding)
       return end instanceof Promise ? end.catch((error) => this.#defect(lease, error)) : end
     } catch (error) {
       return this.#defect(lease, error)
     }
+  }
+
+  #execute(holding: Holding): AttemptEnd | Promise<AttemptEnd> {
+    tellStarted(this.#context, holding.lease)
+    return execute(this.#context, holding, this.options.executors)
+  }
+
+  /** A worker that was told to stop meanwhile begins nothing. */
+  async #askThenExecute(holding: Holding): Promise<AttemptEnd> {
+    const end = await endBeforeStart(this.#context, holding, this.#beginners)
+    return end ?? (this.#isLeasing ? this.#execute(holding) : releasedEnd(holding.lease))
   }
 
   #defect({ runId, fence, scheduleId }: Lease, error: unknown): AttemptEnd {
@@ -312,8 +343,8 @@ export class Worker {
   }
 
   /**
-   * There will be room when these ends are written: where the store keeps the order, whoever asks now asks after them. Who
-   * is not alone does not, because nobody else would ever find room in a queue that is full.
+   * There will be room when these ends are written: where the store keeps the order, a lease that is asked for at once comes after them. A
+   * worker that is not alone does not do so, because the others would never find room in a full queue.
    */
   #ending(queues: ReadonlySet<string>): void {
     if (!this.#isLeasing || !this.#isAlone || !this.#context.store.keepsOrder) return

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import type { Clock } from '../core/clock.ts'
+import { kinds } from '../kinds.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { Waits } from '../operations/run/waits.ts'
 import type { Store } from '../store/port.ts'
-import { checks, origins } from '../table.ts'
+import { checks, fields, holdReasons, origins, queues, sections } from '../table.ts'
 import type { Opening } from './options.ts'
 
 interface Parts {
@@ -21,7 +22,8 @@ interface Parts {
 export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
   const { zone, defaultMaxConcurrent } = opening
   const actor = { name: opening.name ?? userName(), door }
-  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, origins, checks, randomHex }
+  const ofParts = { origins, holdReasons, checks, fields, kinds, queues, sections }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, ...ofParts, randomHex }
 }
 
 function randomHex(bytes: number): string {

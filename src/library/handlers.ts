@@ -4,9 +4,9 @@ import type { EnqueuedRun, EnqueueInput } from '../operations/run/enqueue.ts'
 import type { RunInput } from '../operations/run/input.ts'
 import type { Run } from '../operations/run/view.ts'
 import type { WaitInput } from '../operations/run/wait.ts'
-import { type HandlerTarget, targetOf } from '../operations/target-input.ts'
 import type { Execute } from '../targets/executor.ts'
 import { handlerExecutor } from '../targets/handler/executor.ts'
+import { type HandlerTarget, handlerKind } from '../targets/handler/kind.ts'
 import type { Handler } from '../targets/handler/run.ts'
 
 /** No value has it: it carries the type of a handler's payload to where a schedule or a run names the handler. */
@@ -49,7 +49,11 @@ export class Handlers {
 
   add<Payload, Result>(name: string, handle: Handler<Payload, Result>): HandlerReference<Payload, Result> {
     const target: HandlerTarget = Object.freeze({ handler: name })
-    refuse('The handler', targetOf(target, { folder: '' }).problems)
+    const problems = handlerKind.problems({ handler: name })
+    refuse(
+      'The handler',
+      problems.map((problem) => ({ ...problem, field: `target.${problem.field}` })),
+    )
     if (typeof handle !== 'function') {
       throw new BelfryError('invalid', `Handler ${quoted(name)} is ${typeof handle}; it must be a function.`)
     }

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import { BelfryError } from '../core/error.ts'
 import type { Store } from '../store/port.ts'
-import { listWorkers } from '../store/reads/worker.ts'
-import type { WorkerView } from '../store/view.ts'
+import { listWorkers } from '../store/reads/list-workers.ts'
+import type { WorkerView } from '../store/views.ts'
 import { isProvenDead } from '../store/workers/process-identity.ts'
 
 const beatsMissedMax = 2

@@ -1,21 +1,21 @@
-import { type Level, type Logger, type LoggerOptions, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 import { formatDuration } from '../core/duration.ts'
-import type { AttemptName, EngineEvents, EventName, Events, RunEnded } from '../engine/events.ts'
-
-interface Line<Event> {
-  readonly level: Level
-  /** The line for people; programs read the fields. */
-  readonly say: (event: Event) => string
-}
+import {
+  type AttemptName,
+  type EngineEvents,
+  type EventLine,
+  type EventLines,
+  type EventName,
+  type Events,
+  errorSentence,
+  type KernelEvents,
+  type RunEnded,
+} from '../engine/events.ts'
+import { partLines } from '../parts-face.ts'
 
 const of = ({ runId, fence }: Pick<AttemptName, 'runId' | 'fence'>) => `Run ${runId}, attempt ${fence},`
 const after = ({ durationMs, reason }: RunEnded) => `after ${span(durationMs)}: ${reason}`
 const iso = (at: number) => new Date(at).toISOString()
-
-/** What to do about it, where the error says so. */
-function hintOf({ hint }: Error & { readonly hint?: string | undefined }): string {
-  return hint === undefined ? '' : ` ${hint.replace(/\.$/, '')}.`
-}
 
 function span(ms: number): string {
   return formatDuration(Math.max(0, Math.round(ms)))
@@ -28,10 +28,10 @@ function afterTakingBack({ status, reason, nextEligibleAt }: EngineEvents['run.r
 }
 
 /**
- * Every event with its level and its sentence. The type asks for all of them, so that an event without a line does not
+ * Every event of the kernel with its level and its sentence. The type asks for all of them, so that an event without a line does not
  * compile; `docs/events.md` shows the same list to people.
  */
-export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } = {
+const kernelLines: EventLines<keyof KernelEvents> = {
   'run.started': {
     level: 'debug',
     say: (event) => `${of(event)} started ${span(event.latenessMs)} after it was due (${event.source}).`,
@@ -103,23 +103,9 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
     say: ({ behindMs }) =>
       `The wall clock went back by ${span(behindMs)}: nothing fires until it has caught up, or for a minute.`,
   },
-  'config.applied': {
-    level: 'info',
-    say: ({ file, source, answer, created, updated, deleted }) =>
-      answer === 'applied'
-        ? `The file ${file} was applied for source ${source}: ${created} created, ${updated} updated, ${deleted} deleted.`
-        : answer === 'older'
-          ? `The file ${file} says what source ${source} had before it got what it has now, so it was left alone; \`belfry apply\` goes back to it.`
-          : `The file ${file} says what source ${source} has.`,
-  },
-  'config.refused': {
-    level: 'error',
-    say: ({ file, error }) =>
-      `The file ${file} was not applied, and nothing was changed: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
-  },
   'door.failed': {
     level: 'error',
-    say: ({ error }) => `A request could not be answered: ${error.message.replace(/\.$/, '')}.${hintOf(error)}`,
+    say: ({ error }) => `A request could not be answered: ${errorSentence(error)}`,
   },
   'worker.started': {
     level: 'info',
@@ -144,6 +130,9 @@ export const lines: { readonly [Name in EventName]: Line<EngineEvents[Name]> } =
     say: ({ loop }) => `The loop ${loop} met a defect of Belfry; it goes on after a pause.`,
   },
 }
+
+/** The lines of all events, those of parts among them. */
+export const lines: EventLines = { ...kernelLines, ...partLines }
 
 /** `false` for silence, a logger of the program's own, or what to make one of. */
 export type LogOption = false | Logger | LoggerOptions
@@ -171,7 +160,7 @@ export function logEvents(events: Events, logger: Logger): void {
 }
 
 function logEvent<Name extends EventName>(events: Events, logger: Logger, name: Name): void {
-  const { level, say } = lines[name] as Line<EngineEvents[Name]>
+  const { level, say } = lines[name] as EventLine<EngineEvents[Name]>
   const write = (event: EngineEvents[Name]) => {
     // There may be tens of thousands a second of those that nobody wants to read.
     if (logger.isLevelEnabled(level)) logger[level]({ event: name, ...event } as object, say(event))

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { cron } from '../core/cron/cron.ts'
 import { CronError } from '../core/cron/cron-error.ts'
+import { isRecord } from '../core/json/record.ts'
 import { storeUrlProblem } from '../core/store-url.ts'
 import { read } from '../operations/input.ts'
 import { noted } from '../operations/note.ts'
 import { type Problem, refuse } from '../operations/problem.ts'
-import type { NetworkPolicy } from '../targets/http/network.ts'
+import { type NetworkPolicy, networkGuard } from '../targets/http/network.ts'
 import type { LogOption } from './log.ts'
 
 const ms = noted(z.int().min(1), { expected: 'a whole number of ms, 1 or more' })
@@ -120,6 +121,7 @@ function givenOptions(options: unknown): z.output<typeof openInput> {
     refuse('Belfry.open', [{ field: 'store', problem: ofStore, expected }, ...problems])
   }
   refuse('Belfry.open', problems)
+  networkGuard(value.network ?? {})
   return value as z.output<typeof openInput>
 }
 
@@ -165,5 +167,5 @@ function isClock(given: unknown): boolean {
 }
 
 function isLog(given: unknown): boolean {
-  return given === false || (typeof given === 'object' && given !== null && !Array.isArray(given))
+  return given === false || isRecord(given)
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isRecord } from '../core/json/record.ts'
 import { instantOf, isoText } from './instant.ts'
 import { noteOf } from './note.ts'
 
@@ -68,7 +69,7 @@ function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
   const { type, innerType, shape = {}, element, options = [] } = schema.def as unknown as Def
   switch (type) {
     case 'object':
-      return isObject(value) ? toldFields(shape, value, telling) : value
+      return isRecord(value) ? toldFields(shape, value, telling) : value
     case 'array':
       return Array.isArray(value) ? value.map((item) => told(element as z.ZodType, item, telling)) : value
     case 'union':
@@ -76,10 +77,6 @@ function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
     default:
       return innerType === undefined ? value : told(innerType, value, telling)
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function toldFields(

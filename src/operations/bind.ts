@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isRecord } from '../core/json/record.ts'
 import type { OperationContext } from './context.ts'
 import { NameSearch } from './nearest.ts'
 import { type AnyOperation, subjectOf } from './operation.ts'
@@ -94,8 +95,4 @@ function refuseSurplus({ request }: AnyOperation, args: readonly unknown[], most
   if (args.length <= most) return
   const problem = { field: 'arguments', problem: `are ${args.length}`, expected: `at most ${most}` }
   throw refusal(subjectOf(request), [problem])
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { GovernorState, Hints, Source, TrailStep } from '../core/governor.ts'
+import type { Decision, NextDecision } from '../core/schedule/decision.ts'
+import type { GovernorState, Hints, Source, TrailStep } from '../core/schedule/governor.ts'
 import type { RunSource } from '../store/port.ts'
-import type { DecisionView, NextDecisionView } from '../store/view.ts'
 import { noted } from './note.ts'
 import { count, flag, instantSaid, outputOf, text } from './output.ts'
 
@@ -22,9 +22,7 @@ export const source = outputOf<Source>()(z.enum(sources).describe('What decided 
 export const runSource = outputOf<RunSource>()(
   z
     .string()
-    .describe(
-      `What it comes from: ${[...sources, 'enqueued', 'run-now', 'backfill', 'retry', 'notice'].join(', ')}, or a source of a part.`,
-    ),
+    .describe(`What it comes from: ${[...sources, 'enqueued', 'run-now', 'retry'].join(', ')}, or a source of a part.`),
 )
 
 const intervalHint = z.strictObject({
@@ -102,16 +100,16 @@ const decisionShape = {
 
 /** Why a run was planned for its instant. */
 export const decision = noted(
-  outputOf<DecisionView>()(z.strictObject(decisionShape).describe('Why it was planned for its instant.')),
+  outputOf<Decision>()(z.strictObject(decisionShape).describe('Why it was planned for its instant.')),
   { id: 'Decision' },
 )
 
 export const nextDecision = noted(
-  outputOf<NextDecisionView>()(
+  outputOf<NextDecision>()(
     z
       .strictObject({
         ...decisionShape,
-        source: runSource,
+        source,
         winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('Whose wish it was.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
         passingAt: instantSaid('While it is paused: the first instant that passes by.').optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DurationError, formatDuration, parseDuration } from '../core/duration.ts'
 import { noted } from './note.ts'
-import { type Problem, quoted } from './problem.ts'
+import type { Problem } from './problem.ts'
 
 /** A bare number is refused: nobody can tell whether it meant seconds or ms. */
 const durationWritten = noted(z.string().meta({ examples: ['30s', '1h30m'] }), {
@@ -14,10 +14,8 @@ export const durationText = durationWritten.transform((text, context) => {
     return parseDuration(text)
   } catch (error) {
     if (!(error instanceof DurationError)) throw error
-    // The error is a whole sentence about the text; its middle is the clause that follows a field's name.
-    const opening = `The duration ${quoted(text)} `.length
-    const problem = error.message.slice(opening, -`. Write ${error.suggestion}.`.length)
-    context.issues.push({ code: 'custom', input: text, params: { problem, expected: error.suggestion } })
+    const { problem, suggestion: expected } = error
+    context.issues.push({ code: 'custom', input: text, params: { problem, expected } })
     return z.NEVER
   }
 })
@@ -44,10 +42,13 @@ export function durationOf<Value extends number | null = number>(
 ): Value | undefined {
   const given = fields as Readonly<Record<string, unknown>>
   const [text, ms] = [given[name], given[`${name}Ms`]] as (Value | undefined)[]
-  if (text !== undefined && ms !== undefined) {
-    problems.push({ field: prefix + name, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' })
-  }
+  if (text !== undefined && ms !== undefined) problems.push(givenTwice(prefix + name, name))
   return text === undefined ? ms : text
+}
+
+/** Says that both fields of a duration are given. */
+export function givenTwice(field: string, name: string): Problem {
+  return { field, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' }
 }
 
 /** A clause about whole ms, told to somebody who wrote a duration with its unit. */

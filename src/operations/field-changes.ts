@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { isRecord } from '../core/json/record.ts'
 import { outputOf, text } from './output.ts'
 
 /** What became of a field: left out where there was, or is, none. */
@@ -32,9 +33,7 @@ export function fieldChanges(before: object, after: object): FieldChange[] {
 function flat(content: object, prefix = ''): Map<string, unknown> {
   return new Map(
     Object.entries(content).flatMap(([field, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? [...flat(value as object, `${prefix}${field}.`)]
-        : [[prefix + field, value] as const],
+      isRecord(value) ? [...flat(value as object, `${prefix}${field}.`)] : [[prefix + field, value] as const],
     ),
   )
 }

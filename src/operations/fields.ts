@@ -1,14 +1,11 @@
 import { z } from 'zod'
 import { isKnownZone } from '../core/cron/zone-name.ts'
+import { keyLengthMax, nameLengthMax } from '../core/field-table.ts'
 import { parseId } from '../core/id.ts'
+import { priorityDefault, priorityMax } from '../core/run/work-fields.ts'
 import { noted } from './note.ts'
-import { targetForm } from './target-form.ts'
-import type { TargetInput } from './target-input.ts'
 
-const nameLengthMax = 200
-const keyLengthMax = 500
 const reasonLengthMax = 2_000
-const priorityMax = 1_000_000
 const pageMax = 1_000
 
 /** Text that both databases keep as it is: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
@@ -56,19 +53,16 @@ export const key = noted(z.string().min(1).max(keyLengthMax).refine(isKeepable),
   expected: `a text of 1 to ${keyLengthMax} characters without NUL and half surrogates`,
 })
 export const reason = z.string().min(1).max(reasonLengthMax).describe('Why, for the record.')
-export const priority = z.int().min(-priorityMax).max(priorityMax).describe('Lower goes first. Default: 100.')
+export const priority = z
+  .int()
+  .min(-priorityMax)
+  .max(priorityMax)
+  .describe(`Lower goes first. Default: ${priorityDefault}.`)
 /** How many a page has unless somebody says otherwise. */
 export const limitDefault = 100
 export const limit = z.int().min(1).max(pageMax).describe(limitWords(limitDefault))
 /** Anything that JSON can say; whether it can is looked at once, with its place. */
 export const payload = z.unknown().describe('What the target is handed: any JSON of at most 256 KB.')
-/** Looked at by the kind it names, which knows its own fields. */
-export const target = noted(z.unknown(), { form: targetForm })
-  .nullable()
-  .describe(
-    'What a run does: exactly one of a handler, a command and an HTTP request. Without one it is for outside hosts.',
-  ) as unknown as z.ZodType<unknown, TargetInput | null>
-
 /** A door that has shorter pages says so in the same words. */
 export function limitWords(count: number): string {
   return `How many at most. Default: ${count}.`

@@ -1,5 +1,5 @@
 import { comparePlaces, type EventPage, type EventPlace, type EventView } from '../store/event-view.ts'
-import { listEvents } from '../store/reads/events.ts'
+import { listEvents } from '../store/reads/list-events.ts'
 import type { OperationContext } from './context.ts'
 
 export { comparePlaces, type EventPage, type EventPlace, type EventView }

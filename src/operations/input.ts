@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { givenTwice } from './duration-input.ts'
 import { innerSchema } from './inner-schema.ts'
 import { parsed } from './long-list.ts'
 import { NameSearch } from './nearest.ts'
@@ -26,7 +27,20 @@ export function read<Schema extends z.ZodObject>(
   if ('data' in found) return { given, value: found.data as Partial<z.output<Schema>>, problems: [] }
   const { issues, unread } = found
   const problems = issues.flatMap((issue) => problemsOf(issue, schema, { noun, search }))
-  return { given, value: soundPart(schema, given, issues), problems: [...unread, ...problems] }
+  const twins = unreadTwins(schema, given, issues)
+  return { given, value: soundPart(schema, given, issues), problems: [...unread, ...problems, ...twins] }
+}
+
+/** Durations that are given in both fields while one of the two cannot be read: `durationOf` sees only the other. */
+function unreadTwins(schema: z.ZodObject, given: unknown, issues: readonly z.core.$ZodIssue[]): Problem[] {
+  const found = issues.flatMap(({ path }) => {
+    const [place, name] = [path.slice(0, -1), String(path.at(-1)).replace(/Ms$/, '')]
+    const { shape = {} } = (schemaAt(schema, place) ?? {}) as { readonly shape?: object }
+    const beside = place.reduce((value, step) => (isObject(value) ? value[String(step)] : undefined), given)
+    const isTwice = [name, `${name}Ms`].every((each) => each in shape && isObject(beside) && beside[each] !== undefined)
+    return isTwice ? [givenTwice(fieldOf([...place, name]), name)] : []
+  })
+  return [...new Map(found.map((problem) => [problem.field, problem])).values()]
 }
 
 /** Reads an input that needs no further look, and refuses it when anything is wrong. */

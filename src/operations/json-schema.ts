@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { TargetKind } from '../targets/kind.ts'
 import { noteOf } from './note.ts'
+import { withKinds } from './target-form.ts'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
@@ -21,8 +23,8 @@ const metadata = new Metadata()
  * A schema as other programs read it: JSON Schema 2020-12, which is also that of OpenAPI 3.1. What has a name is told
  * once, under `$defs`; only the whole itself is told in its place, because some who read it look no further.
  */
-export function jsonSchemaOf(schema: z.ZodType, io: Direction): JsonSchema {
-  const { $ref, $defs = {}, ...whole } = withForms(schema, io)
+export function jsonSchemaOf(schema: z.ZodType, io: Direction, kinds: readonly TargetKind[]): JsonSchema {
+  const { $ref, $defs = {}, ...whole } = withForms(schema, io, kinds)
   const name = nameIn($ref)
   const { [name]: root = {}, ...others } = $defs
   return { ...whole, ...root, ...(Object.keys(others).length > 0 && { $defs: others }) }
@@ -38,13 +40,14 @@ interface Written {
 }
 
 /** What is looked at by other means than schemas is shown by the form that its note has. */
-function withForms(schema: z.ZodType, io: Direction): JsonSchema {
+function withForms(schema: z.ZodType, io: Direction, kinds: readonly TargetKind[]): JsonSchema {
   const forms: JsonSchema['$defs'] = {}
   const override = ({ zodSchema, jsonSchema }: Written) => {
     const { form, isInstant } = noteOf(zodSchema)
+    if (jsonSchema.description !== undefined) jsonSchema.description = withKinds(jsonSchema.description, kinds)
     if (io === 'at doors' && isInstant === true) return replace(jsonSchema, instantAtDoors)
     if (form === undefined) return plainly(jsonSchema)
-    const { $ref, $defs, $schema: _, ...whole } = withForms(form, io)
+    const { $ref, $defs, $schema: _, ...whole } = withForms(typeof form === 'function' ? form(kinds) : form, io, kinds)
     Object.assign(forms, $defs)
     replace(jsonSchema, $ref === undefined ? whole : { $ref })
   }

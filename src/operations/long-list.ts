@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isRecord } from '../core/json/record.ts'
 import { innerSchema } from './inner-schema.ts'
 import { type Problem, problemsMax } from './problem.ts'
 
@@ -67,20 +68,26 @@ function tooMany(name: string, input: unknown, maximum: number): z.core.$ZodIssu
 
 /** Of the fields that the schema knows: an input may have a hundred thousand others. */
 function longLists(schema: z.ZodObject, input: Readonly<Record<string, unknown>>): LongList[] {
+  const known = listsOf.get(schema) ?? listFields(schema)
+  listsOf.set(schema, known)
+  return known.flatMap((field) => {
+    const list = input[field.name]
+    return Array.isArray(list) && list.length > itemsReadAtOnceMax ? [{ ...field, list }] : []
+  })
+}
+
+/** The lists of each schema: a file of a thousand schedules is read by one. */
+const listsOf = new WeakMap<z.ZodObject, readonly Omit<LongList, 'list'>[]>()
+
+function listFields(schema: z.ZodObject): readonly Omit<LongList, 'list'>[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
-    const list = input[name]
-    if (!Array.isArray(list) || list.length <= itemsReadAtOnceMax) return []
     const inner = innerSchema(field as z.ZodType)
     const { element } = (inner ?? {}) as { readonly element?: z.ZodType }
-    return element === undefined ? [] : [{ name, list, element, maxLength: maxLengthOf(inner) }]
+    return element === undefined ? [] : [{ name, element, maxLength: maxLengthOf(inner) }]
   })
 }
 
 function maxLengthOf(schema: z.ZodType | undefined): number | undefined {
   const checks = (schema?.def.checks ?? []).map((check) => check._zod.def as { check: string; maximum?: number })
   return checks.find(({ check }) => check === 'max_length')?.maximum
-}
-
-function isRecord(input: unknown): input is Record<string, unknown> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input)
 }

@@ -1,21 +1,18 @@
 import { z } from 'zod'
-import { BelfryError } from '../core/error.ts'
-import { notifyFields } from '../core/notice.ts'
-import { secretsIn } from '../core/secret-name.ts'
+import { withAdded } from './added-fields.ts'
 import type { OperationContext } from './context.ts'
+import type { DoorFacts } from './door-facts.ts'
 import type { VerbErrorCode } from './error-codes.ts'
 import { type Reading, read } from './input.ts'
 import { type Problem, refuse } from './problem.ts'
+import { refuseBeyondScope, type Scope } from './scope.ts'
+import type { Show } from './show.ts'
 
 /** What a verb is about. The library has a property for each, named by its plural. */
 export type Noun = string
 
 /** What a call does: looks, changes something, or ends something that does not come back by itself. */
 export type Effect = 'read' | 'write' | 'destructive'
-
-/** What somebody may do. Each scope includes those before it. */
-export const scopes = ['read', 'operate', 'admin'] as const
-export type Scope = (typeof scopes)[number]
 
 /** The ways in to a verb; a sentence says why it lacks one. The library lacks none. */
 export interface Doors {
@@ -27,15 +24,15 @@ export interface Doors {
 
 export const everyDoor: Doors = { library: true, cli: true, http: true, mcp: true }
 
-/** What every door knows of a verb. */
-interface Told<
+/** What doors know of a verb. */
+interface Entry<
   OfNoun extends Noun,
   Verb extends string,
   Input extends z.ZodObject,
   Takes extends readonly string[],
   Local extends z.ZodObject,
   Answer,
-> {
+> extends DoorFacts<Answer> {
   readonly noun: OfNoun
   readonly verb: Verb
   /** One sentence for help and documents. */
@@ -43,7 +40,7 @@ interface Told<
   /** What a call asks for, as refusals name it: "is not a field of a pause". */
   readonly request: string
   readonly effect: Effect
-  /** What whoever asks must be allowed at least; `scopeOf` tells what a certain input needs. */
+  /** What a caller must be allowed at least; `scopeOf` says what a certain input needs. */
   readonly scope: Scope
   /** Whether an input with a target or a notice that starts programs, or sends secrets, is only for those who may do anything. */
   readonly adminForCommands?: true
@@ -64,6 +61,8 @@ interface Told<
   readonly command?: readonly string[]
   /** Other words for it at the command line, where people look for it under another noun. */
   readonly aliases?: readonly (readonly string[])[]
+  /** What a call changes, as the audit names it (`run r-11`), where the input has no name or id of the noun. It sees unjudged input. */
+  about?(given: Readonly<Record<string, unknown>>): string
   /** Inputs as data, for help and documents. */
   readonly examples: readonly z.input<Input>[]
   /** What of a list is asked for instead to see what follows it; null where nothing does. */
@@ -78,7 +77,7 @@ export interface Operation<
   Takes extends readonly string[],
   Local extends z.ZodObject,
   Answer,
-> extends Told<OfNoun, Verb, Input, Takes, Local, Answer> {
+> extends Entry<OfNoun, Verb, Input, Takes, Local, Answer> {
   /** What every door calls, with whatever somebody gave it: bad input is refused whole. */
   call(context: OperationContext, input: unknown, local?: unknown): Promise<Answer>
 }
@@ -110,17 +109,19 @@ export function operation<
   Answer,
   Local extends z.ZodObject = NoLocal,
 >(
-  entry: Omit<Told<OfNoun, Verb, Input, Takes, Local, Answer>, 'local'> & { readonly local?: Local } & (
-      | Runs<Input, Local, NoInfer<Answer>>
-      | Judges<Input, Local, NoInfer<Answer>>
-    ),
+  entry: Omit<Entry<OfNoun, Verb, Input, Takes, Local, Answer>, 'local' | 'show'> & {
+    readonly local?: Local
+    readonly show?: Show<NoInfer<Answer>>
+  } & (Runs<Input, Local, NoInfer<Answer>> | Judges<Input, Local, NoInfer<Answer>>),
 ): Operation<OfNoun, Verb, Input, Takes, Local, Answer> {
   const { local = noLocal as unknown as Local } = entry
   return Object.freeze({
-    ...entry,
+    ...(entry as Omit<typeof entry, 'show'> & { readonly show?: Show<unknown> }),
     local,
     async call(context: OperationContext, input: unknown, given: unknown = {}): Promise<Answer> {
-      const reading = read(entry.input, input, entry.request)
+      const schema = withAdded(entry.input, context.fields)
+      refuseBeyondScope(context, { ...entry, input: schema }, input)
+      const reading = read(schema, input, entry.request)
       const beside = read(local, given, `the options of ${entry.request}`)
       const problems: Problem[] = [...reading.problems, ...beside.problems]
       const noted = audited(context, entry, reading.given)
@@ -137,19 +138,21 @@ export function operation<
  */
 function audited(
   context: OperationContext,
-  { noun, verb, effect }: Pick<AnyOperation, 'noun' | 'verb' | 'effect'>,
+  { noun, verb, effect, about }: Pick<AnyOperation, 'noun' | 'verb' | 'effect' | 'about'>,
   given: Reading<unknown>['given'],
 ): OperationContext {
   const { actor, store } = context
   if (effect === 'read' || actor.door === 'library') return context
-  const { name, id, queue, lease } = given as Readonly<Record<string, unknown>>
-  const about = name ?? id ?? (typeof lease === 'string' ? lease.split('.')[0] : undefined)
+  const { name, id, queue } = given as Readonly<Record<string, unknown>>
+  const named = name ?? id
   const subject =
     about !== undefined
-      ? `${noun === 'sched' ? 'run' : noun} ${textIn(about)}`
-      : noun === 'store'
-        ? 'store'
-        : `queue ${textIn(queue ?? 'default')}`
+      ? textIn(about(given as Readonly<Record<string, unknown>>))
+      : named !== undefined
+        ? `${noun} ${textIn(named)}`
+        : noun === 'store'
+          ? 'store'
+          : `queue ${textIn(queue ?? 'default')}`
   const { reason } = given as { readonly reason?: unknown }
   const detail = typeof reason === 'string' ? { detail: { reason: reason.slice(0, 500) } } : {}
   return { ...context, store: store.audited({ actor, verb: `${noun}.${verb}`, subject, ...detail }) }
@@ -176,70 +179,4 @@ export function verbWords(verb: string): string {
 /** The request as the subject of a sentence: "The pause is refused". */
 export function subjectOf(request: string): string {
   return request.replace(/^an? /, 'The ')
-}
-
-/** The kinds of targets that start programs with the rights of the worker. */
-const programKinds = ['command', 'agent'] as const
-
-/** What whoever gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
-export function scopeOf({ scope, adminForCommands }: AnyOperation, input: unknown): Scope {
-  return adminForCommands === true && targetsIn(input).some(isForAdmins) ? 'admin' : scope
-}
-
-/**
- * Refuses a change of what a program is handed to a caller that may not start programs. The door has looked at the targets in the
- * input; this looks at those that are stored.
- */
-export function refuseStoredProgram(context: OperationContext, ...targets: readonly unknown[]): void {
-  const { scope } = context
-  if (isAdmin(scope) || !targets.some(startsProgram)) return
-  const message = `It starts a program, which is for admins to change, and ${limitedCaller(context)} may ${scope}.`
-  throw new BelfryError('not-allowed', message, {
-    hint: 'What starts programs on the workers is for those who may do anything.',
-    details: { has: scope, needs: 'admin' },
-  })
-}
-
-/**
- * Refuses another payload for a stored target that starts a program or sends a secret. A request without a body of its own sends the
- * payload, so a caller that chooses the payload acts with a credential that an admin stored for another purpose.
- */
-export function refuseOtherPayload(context: OperationContext, target: unknown): void {
-  refuseStoredProgram(context, target)
-  const { scope } = context
-  const secrets = secretsIn(target)
-  if (isAdmin(scope) || secrets.length === 0) return
-  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; ${limitedCaller(context)} may ${scope}.`
-  throw new BelfryError('not-allowed', message, {
-    hint: `${limitedCaller(context) === 'this token' ? 'Use a token with the scope admin' : 'Ask a person to do it'}, or run it with its own payload.`,
-    details: { has: scope, needs: 'admin' },
-  })
-}
-
-/** Who it is that a scope limits. A model may be served at pipes, where there is no token. */
-export function limitedCaller({ actor }: OperationContext): 'this server' | 'this token' {
-  return actor.door === 'mcp' ? 'this server' : 'this token'
-}
-
-/** A caller without a scope has the store itself. */
-function isAdmin(scope: Scope | undefined): scope is 'admin' | undefined {
-  return scope === undefined || scope === 'admin'
-}
-
-/** What runs do, and what tells somebody of them: both are executed by the same workers. */
-const targetFields = ['target', ...Object.keys(notifyFields)]
-
-function targetsIn(input: unknown): unknown[] {
-  const given = (input ?? {}) as Readonly<Record<string, unknown>>
-  const { runs } = given
-  return [...targetFields.map((field) => given[field]), ...(Array.isArray(runs) ? runs.flatMap(targetsIn) : [])]
-}
-
-/** Whoever says where a secret is sent gets to know it, be it the key that webhooks are signed with. */
-function isForAdmins(target: unknown): boolean {
-  return startsProgram(target) || secretsIn(target).length > 0
-}
-
-function startsProgram(target: unknown): boolean {
-  return typeof target === 'object' && target !== null && programKinds.some((kind) => kind in target)
 }

@@ -19,5 +19,9 @@ export function patched<Shape extends Readonly<Record<string, z.ZodOptional<z.Zo
 
 /** What is left out of a change stays, so that a default means nothing there. */
 function changeSaid(says = ''): string {
-  return `${says.replace(/ Default: .+$/, '')} Null takes it away.`
+  return `${withoutDefault(says)} Null takes it away.`
+}
+
+export function withoutDefault(says: string): string {
+  return says.replace(/ Default: .+$/, '')
 }

@@ -1,13 +1,8 @@
-import { bounded } from '../core/bounded.ts'
+import { bounded } from '../core/bounded-text.ts'
 import { BelfryError } from '../core/error.ts'
+import type { Problem } from '../core/problem.ts'
 
-/** One thing that is wrong with an input: where, what, and what would be right. */
-export interface Problem {
-  readonly field: string
-  /** A clause after the field's name. */
-  readonly problem: string
-  readonly expected: string
-}
+export { isShown, type Problem, quoted } from '../core/problem.ts'
 
 /** Bad input is refused whole, with everything that is wrong with it. */
 export function refuse(subject: string, problems: readonly Problem[]): void {
@@ -44,17 +39,14 @@ function twinless(field: string): string {
 export function refusal(subject: string, found: readonly Problem[], cause?: unknown): BelfryError {
   const problems = told(distinct(found))
   const said = problems.map(({ field, problem, expected }) => `${field} ${problem} (expected: ${expected})`).join('; ')
-  return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { problems }, cause })
+  return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { subject, problems }, cause })
 }
 
 /** What the store found wrong, where it was the last to look: at sizes, and at what changed since we looked. */
 export function storeProblems(error: unknown): Problem[] | null {
   if (!(error instanceof BelfryError) || error.code !== 'invalid') return null
   const { problems } = error.details ?? {}
-  if (Array.isArray(problems)) return problems as Problem[]
-  const [, field, problem, expected] = /^(\S+) (.+); it must be (.+)\.$/s.exec(error.message) ?? []
-  if (field === undefined || problem === undefined || expected === undefined) return null
-  return [{ field, problem, expected }]
+  return Array.isArray(problems) ? (problems as Problem[]) : null
 }
 
 /** Lets a step of the store speak of the caller's fields, as the caller wrote them. */
@@ -69,19 +61,4 @@ export async function inWordsOf<Answer>(
     const problems = storeProblems(error)
     throw problems === null ? error : refusal(subject, problems.map(translate), error)
   }
-}
-
-/** A value as a clause of a sentence, never long enough to hide the sentence. */
-export function isShown(value: unknown): string {
-  if (typeof value === 'string') return `is ${quoted(value)}`
-  if (Array.isArray(value)) return 'is a list'
-  if (typeof value === 'object' && value !== null) return 'is an object'
-  const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === null
-  return isPlain ? `is ${value}` : `is of the type ${typeof value}`
-}
-
-const shownLengthMax = 60
-
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text)
 }

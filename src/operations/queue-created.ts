@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { firstPolicy } from '../core/first-policy.ts'
+import { firstPolicy } from '../core/queue/first-policy.ts'
 import type { OperationContext } from './context.ts'
 import { text } from './output.ts'
 

@@ -1,12 +1,14 @@
-import { configOperations } from './config/config.ts'
-import type { AnyOperation } from './operation.ts'
+import type { NounEntry } from './noun.ts'
+import { queueWords, runWords, scheduleWords, storeWords, workerWords } from './other-words.ts'
 import { queueOperations } from './queue/queue.ts'
 import { runOperations } from './run/run.ts'
-import { schedOperations } from './sched/sched.ts'
+import { zoneOfSchedule } from './schedule/look.ts'
 import { scheduleOperations } from './schedule/schedule.ts'
 import { storeOperations } from './store/store.ts'
 import { tokenOperations } from './token/token.ts'
 import { workerOperations } from './worker.ts'
+
+export { kernelHoldReasons } from '../core/hold-reason.ts'
 
 /** The nouns of the kernel with their verbs; parts bring others. */
 export const kernelNouns = {
@@ -14,48 +16,67 @@ export const kernelNouns = {
     says: 'An intention: what is to happen, and when.',
     plural: 'schedules',
     operations: scheduleOperations,
+    otherWords: scheduleWords,
+    groups: { explain: 'Tells why.' },
+    resources: [
+      {
+        operation: scheduleOperations.list,
+        name: 'schedules',
+        title: 'The schedules',
+        description: 'The first hundred schedules, by name.',
+      },
+      {
+        operation: scheduleOperations.explain,
+        name: 'schedule',
+        title: 'A schedule',
+        description: 'A schedule by its name, and why it runs when it does.',
+      },
+    ],
+    zone: (ask, { input }) => zoneOfSchedule(ask, input.name),
   },
   run: {
     says: 'A piece of work in a queue: an occurrence of a schedule, or work that was enqueued.',
     plural: 'runs',
     operations: runOperations,
+    otherWords: runWords,
+    resources: [
+      {
+        operation: runOperations.list,
+        name: 'runs',
+        title: 'The latest runs',
+        description: 'The latest hundred runs, newest first.',
+      },
+      {
+        operation: runOperations.explain,
+        name: 'run',
+        title: 'A run',
+        description: 'A run by its id, and why it stands as it does.',
+      },
+    ],
+    zone: (ask, { answer }) => zoneOfSchedule(ask, (answer as { readonly schedule?: unknown } | null)?.schedule),
   },
   queue: {
     says: 'A lane of runs with one policy.',
     plural: 'queues',
     operations: queueOperations,
-  },
-  sched: {
-    says: 'What outside hosts do: programs that are no workers, and lease work through a door.',
-    plural: 'sched',
-    operations: schedOperations,
+    otherWords: queueWords,
+    groups: { policy: 'The rules of a queue.' },
   },
   worker: {
     says: 'A process that executes runs.',
     plural: 'workers',
     operations: workerOperations,
+    otherWords: workerWords,
   },
   token: {
     says: 'What lets somebody in at the doors of a server.',
     plural: 'tokens',
     operations: tokenOperations,
   },
-  config: {
-    says: 'What files look after: queues, schedules and the scopes of tokens.',
-    plural: 'config',
-    operations: configOperations,
-  },
   store: {
     says: 'Everything that Belfry remembers, in one database.',
     plural: 'store',
     operations: storeOperations,
+    otherWords: storeWords,
   },
 } as const satisfies Readonly<Record<string, NounEntry>>
-
-/** A noun with its verbs. */
-export interface NounEntry {
-  readonly says: string
-  /** The property of the library. */
-  readonly plural: string
-  readonly operations: Readonly<Record<string, AnyOperation>>
-}

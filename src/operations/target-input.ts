@@ -1,96 +1,127 @@
-import { needOf, type Target, type TargetKind, targetKinds } from '../core/target.ts'
-import { type CommandTarget, commandTargetProblems, resolveCommandTarget } from '../targets/command/input.ts'
-import { type HttpTarget, httpTargetProblems } from '../targets/http/input.ts'
+import { needOf, type Target } from '../core/target.ts'
+import type { CommandTarget } from '../targets/command/input.ts'
+import type { HandlerTarget } from '../targets/handler/kind.ts'
+import type { HttpTarget } from '../targets/http/input.ts'
+import { kindOf, type TargetKind } from '../targets/kind.ts'
 import { nearest } from './nearest.ts'
 import { onlyGiven } from './only-given.ts'
 import { isShown, type Problem } from './problem.ts'
 
-export interface HandlerTarget {
-  readonly handler: string
-}
+/** The targets of parts as programs write them, by kind: the module of a part that brings a kind declares it here. */
+// biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
+export interface PartTargets {}
 
 /** What a run does: exactly one of the kinds. Work without a target is for outside hosts. */
-export type TargetInput = HandlerTarget | CommandTarget | HttpTarget
+export type TargetInput = HandlerTarget | CommandTarget | HttpTarget | PartTargets[keyof PartTargets]
 
 export interface ReadTarget {
-  /** As it is stored: relative paths resolved. Absent where it is not sound. */
+  /** As it is stored: relative paths resolved, and with the lane that it names. Absent where it is not sound. */
   readonly target: Target | null | undefined
   readonly kind: TargetKind | undefined
   readonly problems: readonly Problem[]
 }
 
-/** The kinds of targets that runs can have, each with what it knows of its own fields. */
-const kinds: Readonly<Record<string, (target: Target, place: TargetPlace) => Omit<ReadTarget, 'kind'>>> = {
-  handler: (target) => ({ target, problems: handlerProblems(target) }),
-  command(target, { folder }) {
-    const resolved = resolveCommandTarget(target, { cwd: folder })
-    return { target: resolved, problems: commandTargetProblems(resolved) }
-  },
-  http: (target, { isNotice = false }) => ({ target, problems: httpTargetProblems(target, { isNotice }) }),
-}
-
-const known = Object.keys(kinds)
-
 export interface TargetPlace {
   /** Where relative programs and folders begin. */
   readonly folder: string
+  readonly kinds: readonly TargetKind[]
   /** The field that it stands in. */
   readonly field?: string
-  /** The kinds that it may have. */
-  readonly allowed?: readonly string[]
-  /** Whether it sends notifications, which have forms of their own. */
+  /** Whether it sends notifications, which not all kinds do. */
   readonly isNotice?: boolean
+}
+
+/** The kinds that a caller may write. */
+export function offeredKinds(kinds: readonly TargetKind[], { isNotice = false } = {}): TargetKind[] {
+  return kinds.filter(({ closed, notice }) => closed === undefined && (!isNotice || typeof notice === 'object'))
 }
 
 /** Reads a target and says everything that is wrong with it, by the kind that it names. */
 export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
-  const { field = 'target', allowed = known } = place
+  const { field = 'target', kinds } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
-  if (typeof given !== 'object' || Array.isArray(given)) {
-    return refused(field, isShown(given), `an object with one of ${allowed.join(', ')}`)
-  }
+  const expected = `one of ${namesIn(place)}`
+  if (typeof given !== 'object' || Array.isArray(given))
+    return refused(field, isShown(given), `an object with ${expected}`)
   const target = onlyGiven(given) as Target
-  const named = [...targetKinds, 'prompt'].filter((kind) => target[kind] !== undefined)
-  const [kind] = named
-  if (kind === undefined) return refused(...nameless(target, field, allowed))
-  if (named.length > 1) return rivals(target, named, place)
-  const readKind = kinds[kind]
-  if (readKind === undefined) {
-    return refused(`${field}.${kind}`, 'is a kind that this version cannot execute yet', `one of ${allowed.join(', ')}`)
+  const [kind, ...others] = kinds.filter(({ name }) => target[name] !== undefined)
+  if (kind === undefined) return refused(...nameless(target, place))
+  if (others.length > 0) return rivals(target, [kind, ...others], place)
+  const { closed, notice } = kind
+  if (closed !== undefined) return refused(`${field}.${kind.name}`, closed, expected)
+  if (place.isNotice === true && typeof notice !== 'object') {
+    return refused(field, notice ?? `is ${kind.called}, which sends no notifications`, `an object with ${expected}`)
   }
-  const { target: resolved, problems } = readKind(target, place)
-  const placed = problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
-  return { target: problems.length === 0 ? resolved : undefined, kind: kind as TargetKind, problems: placed }
+  const { target: read, problems } = readKind(kind, target, place)
+  return {
+    target: read,
+    kind,
+    problems: problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` })),
+  }
+}
+
+function namesIn({ kinds, isNotice = false }: TargetPlace): string {
+  return offeredKinds(kinds, { isNotice })
+    .map(({ name }) => name)
+    .join(', ')
+}
+
+function readKind(
+  kind: TargetKind,
+  { lane, ...given }: Target,
+  { folder, isNotice }: TargetPlace,
+): Omit<ReadTarget, 'kind'> {
+  const own = kind.laneOf === undefined && lane !== undefined ? { ...given, lane } : given
+  const resolved = kind.resolved?.(own, folder) ?? own
+  const notice = isNotice === true && typeof kind.notice === 'object' ? kind.notice : undefined
+  const problems = (notice ?? kind).problems(resolved)
+  if (problems.length > 0) return { target: undefined, problems }
+  const sent = notice?.resolved?.(resolved) ?? resolved
+  const name = kind.laneOf?.(sent)
+  const target = name === undefined ? sent : { ...sent, lane: name }
+  const answer = needOf(target)
+  if ('problem' in answer)
+    return {
+      target: undefined,
+      problems: [{ field: kind.name, problem: answer.problem, expected: 'a name that can be kept' }],
+    }
+  if (lane === undefined || lane === target.lane) return { target, problems: [] }
+  return {
+    target: undefined,
+    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, which it has by itself` }],
+  }
 }
 
 /** Of a target that has several kinds, what is wrong with each of them is told besides. */
-function rivals(target: Target, named: readonly string[], place: TargetPlace): ReadTarget {
-  const { field = 'target', allowed = known } = place
-  const clash = { field, problem: `has ${named.join(' and ')}`, expected: `exactly one of ${allowed.join(', ')}` }
+function rivals(target: Target, named: readonly TargetKind[], place: TargetPlace): ReadTarget {
+  const { field = 'target' } = place
+  const problem = `has ${named.map(({ name }) => name).join(' and ')}`
   const more = named.flatMap((kind) => {
-    const { cwd, env } = target
-    const own = onlyGiven({ [kind]: target[kind], ...(kind === 'command' && { cwd, env }) }) as Target
-    return kinds[kind]?.(own, place).problems ?? []
+    const own = onlyGiven(Object.fromEntries(Object.keys(kind.form.shape).map((name) => [name, target[name]])))
+    return readKind(kind, own as Target, place).problems
   })
-  const placed = more.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
+  const placed = more.map((each) => ({ ...each, field: `${field}.${each.field}` }))
+  const clash = { field, problem, expected: `exactly one of ${namesIn(place)}` }
   return { target: undefined, kind: undefined, problems: [clash, ...placed] }
 }
 
-function nameless(target: Target, field: string, allowed: readonly string[]): [string, string, string] {
+function nameless(target: Target, place: TargetPlace): [string, string, string] {
+  const { field = 'target', kinds } = place
   const [first] = Object.keys(target)
-  const expected = `one of ${allowed.join(', ')}`
+  const expected = `one of ${namesIn(place)}`
   if (first === undefined) return [field, 'is empty', `an object with ${expected}`]
-  const meant = nearest(first, allowed)
+  const meant = nearest(
+    first,
+    offeredKinds(kinds, place).map(({ name }) => name),
+  )
   return [`${field}.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
 }
 
-function handlerProblems(target: Target): Problem[] {
-  const strays = Object.keys(target).filter((field) => field !== 'handler')
-  const answer = needOf(target)
-  return [
-    ...('problem' in answer ? [{ field: 'handler', problem: answer.problem, expected: 'the name of a handler' }] : []),
-    ...strays.map((field) => ({ field, problem: 'is not known beside a handler', expected: 'the handler alone' })),
-  ]
+/** What a target as it is written names that must be in this folder, and is not, whatever else may be wrong with it. */
+export function absentIn(target: unknown, { field = 'target', folder, kinds }: TargetPlace): Problem[] {
+  const kind = kindOf(target, kinds)
+  const problems = kind?.absent?.(target as Target, folder) ?? []
+  return problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
 }
 
 export function refused(field: string, problem: string, expected: string): ReadTarget {

@@ -21,12 +21,13 @@ export async function refusalOf({ input, problems }: Asked, telling: Telling): P
     () => assert.fail('A verb took an input with a field that it does not know.'),
     (error: unknown) => error,
   )
+  if (thrown instanceof BelfryError && thrown.code === 'not-allowed') return thrown
   const found = thrown instanceof BelfryError && thrown.code === 'invalid' ? thrown.details?.problems : undefined
   // Something else came before: the verb has judged nothing, so that only the door can say what is wrong.
   if (!Array.isArray(found)) return refusal(telling.subject, problems)
   const rest = (found as Problem[]).filter(({ field }) => field !== mark && !telling.about.includes(field))
-  const [subject = telling.subject] = (thrown as BelfryError).message.split(' is refused: ')
-  return refusal(subject, [...problems, ...rest])
+  const { subject } = (thrown as BelfryError).details ?? {}
+  return refusal(typeof subject === 'string' ? subject : telling.subject, [...problems, ...rest])
 }
 
 interface Telling {

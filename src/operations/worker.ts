@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { Store } from '../store/port.ts'
-import { leasesOfWorkers } from '../store/reads/lease.ts'
-import { listWorkers } from '../store/reads/worker.ts'
+import { leasesOfWorkers } from '../store/reads/find-leases.ts'
+import { listWorkers } from '../store/reads/list-workers.ts'
 import { clockNow } from '../store/statement.ts'
-import type { WorkerView } from '../store/view.ts'
+import type { WorkerView } from '../store/views.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../store/workers/process-identity.ts'
+import { omit } from './brief.ts'
+import type { Ask } from './door-facts.ts'
 import { limit, limitDefault } from './fields.ts'
 import { behindLast } from './next-page.ts'
 import { noted } from './note.ts'
@@ -12,6 +14,7 @@ import { onlyGiven } from './only-given.ts'
 import { everyDoor, operation } from './operation.ts'
 import { count, flag, instantSaid, outputOf, text } from './output.ts'
 import { runStatuses } from './run/status.ts'
+import { workersShown } from './show-workers.ts'
 
 /** A worker, and whether it is taken for alive. */
 export interface Worker extends WorkerView {
@@ -114,7 +117,7 @@ const workerSaid = noted(
       })
       .describe('A process that executes runs.'),
   ),
-  { id: 'Worker' },
+  { id: 'Worker', brief: (worker: Worker) => omit(worker, 'process', 'beatMs') },
 )
 
 /** One that died has not stopped, though it is counted among those that are gone. */
@@ -125,7 +128,7 @@ function workerOf(worker: WorkerView, now: number): Omit<Worker, 'unreclaimed'> 
 }
 
 /** Whether it is known to be gone, so that it is listed behind all that are not. */
-export function isGone({ stoppedAt, diedAt }: Worker): boolean {
+function isGone({ stoppedAt, diedAt }: Worker): boolean {
   return stoppedAt !== null || diedAt !== null
 }
 
@@ -148,6 +151,7 @@ async function unreclaimedOf(
 const list = operation({
   noun: 'worker',
   verb: 'list',
+  method: 'GET',
   says: 'Lists workers, a page at a time: those that are not known to be gone, oldest first, then on the first page those that stopped or died last.',
   request: 'a list of workers',
   effect: 'read',
@@ -164,6 +168,7 @@ const list = operation({
   output: z.array(workerSaid),
   errors: ['invalid'],
   doors: everyDoor,
+  show: workersShown,
   examples: [{}, { after: 'w-11', limit: 20 }, { stopped: true }],
   nextPage: behindLast<Worker>((worker) =>
     isGone(worker) ? { after: worker.id, stopped: true } : { after: worker.id },
@@ -177,8 +182,21 @@ const list = operation({
   },
 })
 
-/** The verbs of a worker. An editor shows these comments at `belfry.workers`; a test holds them to what the verb says. */
+/** The verbs of a worker. */
 export const workerOperations = {
-  /** Lists workers, a page at a time: those that are not known to be gone, oldest first, then on the first page those that stopped or died last. */
   list,
+}
+
+const pageMax = 1_000
+
+/** Whether a worker is alive, asked through the door that a caller has. */
+export async function hasLiveWorker(ask: Ask): Promise<boolean> {
+  for (let after: string | undefined; ; ) {
+    const page = await ask(list, { limit: pageMax, ...(after !== undefined && { after }) })
+    if (page.some(({ isLive }) => isLive)) return true
+    const last = page.at(-1)
+    // Those that are gone come behind all that are not.
+    if (last === undefined || page.length < pageMax || isGone(last)) return false
+    after = last.id
+  }
 }

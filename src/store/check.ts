@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import { bounded } from '../core/bounded.ts'
+import { bounded } from '../core/bounded-text.ts'
 import { BelfryError } from '../core/error.ts'
-import { jsonProblem, plainData } from '../core/json.ts'
+import { nameLengthMax } from '../core/field-table.ts'
+import { jsonProblem, plainData } from '../core/json/json.ts'
+import { isRecord } from '../core/json/record.ts'
 
-export const nameLengthMax = 200
-export const keyLengthMax = 500
-export const priorityMax = 1_000_000
+export { keyLengthMax } from '../core/field-table.ts'
+export { priorityMax } from '../core/run/work-fields.ts'
+export { nameLengthMax }
 
 /** Refuses what the two databases would keep differently, or not at all. `where` is the field, as the caller knows it. */
 export function checkText(value: unknown, where: string, lengthMax: number): string {
@@ -59,7 +61,7 @@ export function checkChoice<Word extends string>(value: unknown, where: string, 
 
 const actorFields: ReadonlySet<string> = new Set(['name', 'door'])
 
-/** Nothing changes without somebody who changed it. */
+/** Every change names its author. */
 export function checkActor(actor: unknown): void {
   if (actor === undefined) throw invalid('actor', 'is missing', 'an object with a name and a door')
   checkFields(actor, 'actor', actorFields)
@@ -81,9 +83,7 @@ export function jsonText(value: unknown, where: string, bytesMax = Number.POSITI
 /** JSON with the keys in one order, so that equal data have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   )
 }
 

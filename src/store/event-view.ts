@@ -1,4 +1,4 @@
-import type { EndedStatus } from '../core/run-state.ts'
+import type { EndedStatus } from '../core/run/run-state.ts'
 import type { RunSource } from './port.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { BelfryError } from '../core/error.ts'
-import type { StoreContext } from './context.ts'
 import { dialects, one, type Step } from './statement.ts'
+import type { StoreContext } from './store-context.ts'
 
 const lockNamespace = dialects('managed lock namespace', {
   sqlite: null,
@@ -8,7 +8,7 @@ const lockNamespace = dialects('managed lock namespace', {
 })
 
 /**
- * Those who apply files, and whoever makes what a file only speaks of, go one after the other: side by side neither would
+ * Verbs that apply files and verbs that make what a file only names go one after the other: side by side neither would
  * see the other, and a token could have another scope than its file says. The row of the namespace is there before any
  * file is, and it is locked before anything else.
  */
@@ -16,7 +16,7 @@ export function* lockManaged({ ns }: StoreContext): Step<void> {
   yield* one(lockNamespace, ns)
 }
 
-/** What a file looks after, or nobody. */
+/** What a file may look after. */
 interface Managed {
   readonly noun: 'schedule' | 'queue' | 'token'
   readonly name: string

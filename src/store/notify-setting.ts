@@ -1,19 +1,20 @@
 import { BelfryError } from '../core/error.ts'
-import { type Notify, noticesPolicy, noticesQueue, notifyProblems } from '../core/notice.ts'
-import { payloadBytesMax } from '../core/payload.ts'
+import { isRecord } from '../core/json/record.ts'
+import { type Notify, type NotifyPatch, noticesQueue, notifyProblems } from '../core/notice.ts'
+import { payloadBytesMax } from '../core/run/payload.ts'
 import { needOf, type Target } from '../core/target.ts'
 import { canonicalJson, jsonText } from './check.ts'
-import type { NotifyPatch } from './notice-steps.ts'
 import { ensureQueues, type QueueRow } from './queues/queue-row.ts'
 import { ensureNeeds, needName } from './runs/lane-row.ts'
 import type { Row, Step } from './statement.ts'
+import type { StoreContext } from './store-context.ts'
 
 /** What is stored as where to tell; `null` where nothing is, or what nobody can read: the end of a run must not fail for it. */
 export function readNotify(text: Row[string] | undefined): Notify | null {
   if (typeof text !== 'string') return null
   try {
     const notify: unknown = JSON.parse(text)
-    const isObject = typeof notify === 'object' && notify !== null && !Array.isArray(notify)
+    const isObject = isRecord(notify)
     return isObject && notifyProblems(notify as Record<string, unknown>).length === 0 ? (notify as Notify) : null
   } catch {
     // Not JSON at all: nobody is told, and whoever looks at the setting finds none.
@@ -58,16 +59,15 @@ export interface NoticeLanes {
  * Finds the queue and the lanes of notices, or makes them. Whoever says where to tell makes them, so that whoever ends a run
  * finds them and waits for nobody who is making them at that moment.
  */
-export function* ensureNoticeLanes(ns: number, targets: readonly Target[]): Step<NoticeLanes> {
-  const lane = { ns, defaultMaxConcurrent: noticesPolicy.maxConcurrent }
-  const { queues } = yield* ensureQueues(lane, [noticesQueue])
-  const needIds = yield* ensureNeeds(lane, targets.map(needOfNotice))
+export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
+  const { queues } = yield* ensureQueues(context, [noticesQueue])
+  const needIds = yield* ensureNeeds(context, targets.map(needOfNotice))
   return { queue: queues.get(noticesQueue) as QueueRow, needIds }
 }
 
-export function* ensureLanesOf(ns: number, notify: Notify | null | undefined): Step<void> {
+export function* ensureLanesOf(context: StoreContext, notify: Notify | null | undefined): Step<void> {
   const targets = Object.values(notify ?? {}).filter((target) => target !== undefined)
-  if (targets.length > 0) yield* ensureNoticeLanes(ns, targets)
+  if (targets.length > 0) yield* ensureNoticeLanes(context, targets)
 }
 
 export function laneOf({ needIds }: NoticeLanes, target: Target): number {

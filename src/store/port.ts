@@ -1,25 +1,24 @@
-import type { Source } from '../core/governor.ts'
-import type { Capabilities } from '../core/plan.ts'
-import type { Policy, Retention } from '../core/policy.ts'
-import type { RunStatus } from '../core/run-state.ts'
-import type { Outcome } from '../core/verdict.ts'
-import type { Actor, AuditEntry } from './actor.ts'
-import type { StoreCondition } from './health.ts'
-import type { Wake } from './listeners.ts'
-import type { NotifyPatch } from './notice-steps.ts'
-import type { Pruned, PruneRequest } from './pruning.ts'
+import type { NotifyPatch } from '../core/notice.ts'
+import type { Capabilities } from '../core/queue/plan-leases.ts'
+import type { Policy, Retention } from '../core/queue/policy.ts'
+import type { RunStatus } from '../core/run/run-state.ts'
+import type { Outcome } from '../core/run/verdict.ts'
+import type { Source } from '../core/schedule/governor.ts'
+import type { Actor, AuditEntry } from './audit/actor.ts'
+import type { StoreCondition } from './health-views.ts'
+import type { Wake } from './news.ts'
+import type { Pruned, PruneRequest } from './prune/pruning.ts'
 import type { Fired } from './schedules/schedule-steps.ts'
 import type { Read, Verb } from './verb.ts'
-import type { QueueView } from './view.ts'
+import type { QueueView } from './views.ts'
 
-export type { Actor, AuditEntry } from './actor.ts'
-export type { Wake } from './listeners.ts'
-export type { Pruned, PruneRequest } from './pruning.ts'
+export type { Actor, AuditEntry } from './audit/actor.ts'
+export type { Wake } from './news.ts'
+export type { Pruned, PruneRequest } from './prune/pruning.ts'
 export type { DeleteQueueAnswer, QueueUse } from './queues/delete-queue.ts'
 export type {
   Fired,
   HintAnswer,
-  HintKind,
   NewHint,
   PutAnswer,
   PutOptions,
@@ -58,7 +57,8 @@ export interface Store {
   enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
   /** Hands out runs of one queue, never past its ceiling. Two callers never receive the same run. */
   lease(request: LeaseRequest): Promise<LeaseAnswer>
-  renew(leases: readonly LeaseName[], leaseMs: number): Promise<Renewal[]>
+  /** Makes leases last, each for its own length from now; where one has none, for `leaseMs`. */
+  renew(leases: readonly RenewedLease[], leaseMs?: number): Promise<Renewal[]>
   /** Ends attempts. Each has its own answer; a row that cannot be written stands alone. */
   settle(ends: readonly AttemptEnd[]): Promise<Settled[]>
   /** Takes back leases that have expired, and those of workers proven dead; rows that another step has locked stay for later. */
@@ -96,14 +96,18 @@ export interface NextInstants {
   readonly now: number
   readonly scheduleAt: number | null
   readonly leaseExpiresAt: number | null
+  /** When a hold begins or ends. */
+  readonly holdAt: number | null
 }
 
 export interface WorkAhead {
   readonly now: number
-  /** The queues that are not paused and have a run in line that was asked for, or any run whose waiting is over. */
+  /** The queues that are not held and have a run in line that was asked for, or any run whose waiting is over. */
   readonly queues: readonly string[]
-  /** The first instant after `now` at which the waiting of a run is over, in a queue that is not paused. */
+  /** The first instant after `now` at which the waiting of a run is over, in a queue that is not held. */
   readonly nextAt: number | null
+  /** The first instant after `now` at which a hold ends, where one does. */
+  readonly holdEndsAt?: number
 }
 
 export interface NewRun {
@@ -144,6 +148,11 @@ export interface LeaseRequest {
   readonly leaseMs?: number
 }
 
+/** A lease, and how long it is to last from now on. */
+export interface RenewedLease extends LeaseName {
+  readonly leaseMs?: number
+}
+
 export interface LeaseAnswer {
   readonly leases: Lease[]
   /** Runs that ended instead of being leased, because they came too late. */
@@ -156,16 +165,18 @@ export interface LeaseAnswer {
   readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
   readonly inFlight: number
   readonly available: number
-  /** With these leases the queue is at its ceiling: nobody gets another before one of its runs has ended. */
+  /** With these leases the queue is at its ceiling: no worker gets another before one of its runs has ended. */
   readonly full: boolean
-  /** The queue's rate is used up: nobody gets another before so much time has passed. */
+  /** The queue's rate is used up: no worker gets another before so much time has passed. */
   readonly restMs?: number
   /** There may be more that can go now: ask again without waiting. */
   readonly more: boolean
   /** A run of it that ends may let another of its key go, though the queue was not full. */
   readonly keyed: boolean
   /** Why nothing can go, whatever is waiting. */
-  readonly stopped?: 'queue-paused' | 'paused' | 'no-queue' | 'policy-unreadable'
+  readonly stopped?: 'held-by' | 'no-queue' | 'policy-unreadable'
+  /** The hold that keeps it, where one does. */
+  readonly hold?: string
 }
 
 /** A lease is named by its run and fence; the fence of a run grows with every lease and is never used again. */
@@ -201,7 +212,7 @@ export interface HeldLease extends LeaseName {
 export type RunSource = KernelSource | (string & {})
 
 /** Where a run may come from without any part. */
-export type KernelSource = Source | 'enqueued' | 'run-now' | 'backfill' | 'retry' | 'notice'
+export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry'
 
 export type Renewal =
   | (LeaseName & { readonly renewed: true; readonly expiresAt: number; readonly cancelRequestedAt: number | null })
@@ -224,14 +235,14 @@ export type Settled = LeaseName &
       }
     /** This holder has ended this attempt before; an earlier commit that seemed to fail had succeeded. */
     | { readonly answer: 'already-written' }
-    /** `gone`: the run has ended and was removed since, and nobody can tell any more who ended it. */
+    /** `gone`: the run has ended and was removed since, and it is no longer known who ended it. */
     | { readonly answer: 'lease-lost' | 'gone' }
     | { readonly answer: 'refused'; readonly error: Error }
   )
 
 export interface ReclaimRequest {
   readonly deadWorkers?: readonly string[]
-  /** Whether leases that have expired are taken too, whoever holds them; yes unless it says no. A list names the only ones. */
+  /** Whether leases that have expired are taken too, of every holder; yes unless it says no. A list names the only ones. */
   readonly expired?: boolean | readonly string[]
   /** Only those of this queue, of the expired. */
   readonly queue?: string

@@ -1,8 +1,8 @@
 import { BelfryError } from '../core/error.ts'
-import type { StoreContext } from './context.ts'
-import type { Database } from './database.ts'
+import type { Database } from './database-port.ts'
 import type { EnqueueOptions, NewRun, Store } from './port.ts'
 import { enqueue } from './runs/enqueue.ts'
+import type { StoreContext } from './store-context.ts'
 
 /** What a worker does is half of something that happens outside the store, so that none of it is rehearsed. */
 const ofWorkers = ['lease', 'renew', 'settle', 'reclaim', 'appendOutput', 'fireDue', 'beat', 'prune'] as const

@@ -1,15 +1,14 @@
 import { BelfryError, isPassing } from '../core/error.ts'
-import { auditedStore } from './audited.ts'
-import type { StoreContext } from './context.ts'
-import type { Database } from './database.ts'
-import type { StoreCondition } from './health.ts'
+import { auditedStore } from './audit/audited.ts'
+import type { Database } from './database-port.ts'
+import type { StoreCondition } from './health-views.ts'
 import { lease } from './leases/lease.ts'
 import type { Leased } from './leases/lease-at-once.ts'
 import { setApart } from './leases/lease-unfit.ts'
 import { reclaim } from './leases/reclaim.ts'
 import { renew } from './leases/renew.ts'
 import { mayBePlain, settle, settlePlain, settleTogether } from './leases/settle.ts'
-import { Listeners } from './listeners.ts'
+import { Listeners } from './news.ts'
 import type {
   AttemptEnd,
   AuditEntry,
@@ -22,17 +21,18 @@ import type {
   Store,
   Wake,
 } from './port.ts'
-import { prune } from './prune.ts'
-import { tableCondition } from './reads/health/condition.ts'
+import { prune } from './prune/prune.ts'
+import { tableCondition } from './reads/health/table-condition.ts'
 import { rehearsalOf } from './rehearsal.ts'
 import { appendOutput } from './runs/append-output.ts'
 import { enqueue } from './runs/enqueue.ts'
 import { enqueueLone, isLone, isTaken, type LoneAnswer, LoneRun } from './runs/lone-run.ts'
 import { fireDue } from './schedules/fire-due.ts'
 import type { Step } from './statement.ts'
+import type { StoreContext } from './store-context.ts'
 import type { Read, Verb } from './verb.ts'
 import { type News, noting, queuesOf, wakingOthers } from './wake.ts'
-import { beat } from './workers/worker.ts'
+import { beat } from './workers/register-worker.ts'
 
 type Steps<Args extends unknown[], Result> = (context: StoreContext, ...args: Args) => Step<Result>
 type Method<Name extends keyof Store> = Store[Name]
@@ -98,9 +98,9 @@ export class SqlStore implements Store {
         return isTaken(tried) ? aboutLease(tried.leased) : { queues: queuesOf(runs, tried.answers ?? []) }
       })
     } catch (error) {
-      // It may have failed before it began, and whoever joined it from here on would never be answered.
+      // It may have failed before it began, and a caller that joined it from here on would never be answered.
       lone.begin()
-      // Nobody knows what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
+      // It is unknown what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
       const concernsBoth = !lone.isJoined || this.#concernsAll(error)
       lone.answer(concernsBoth ? () => Promise.reject(error) : alone)
       if (concernsBoth) throw error
@@ -135,8 +135,7 @@ export class SqlStore implements Store {
   async #settlePlain(ends: readonly AttemptEnd[]): Promise<Map<AttemptEnd, Settled>> {
     if (ends.length === 0) return new Map()
     try {
-      // Nobody can start sooner for it, so nobody is told.
-      return new Map(await this.#database.write(() => settlePlain(this.#context, ends)))
+      return await this.do(settlePlain, ends)
     } catch (error) {
       if (this.#concernsAll(error)) throw error
       return new Map()
@@ -150,8 +149,8 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Parks what was leased before anybody read it, and cannot be read. What was leased with it is its holder's whatever
-   * becomes of that; where it fails, the lease of the unreadable expires, and whoever is next meets it again.
+   * Parks runs that were leased before they were read, and cannot be read. What was leased with it is its holder's whatever
+   * becomes of that; where it fails, the lease of the unreadable expires, and the next worker meets it again.
    */
   async #withoutUnread(request: LeaseRequest, { unread, ...answer }: Leased): Promise<LeaseAnswer> {
     if (unread === undefined) return answer
@@ -226,7 +225,7 @@ export class SqlStore implements Store {
     return this.#database.close()
   }
 
-  /** Writes, then tells whoever sleeps what may start sooner for it, unless `about` finds that nobody need know. */
+  /** Writes, then wakes sleeping workers for what may start sooner, unless `about` finds that there is no need. */
   async #written<Args extends unknown[], Result>(
     verb: Steps<Args, Result>,
     args: Args,

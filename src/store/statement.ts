@@ -1,5 +1,5 @@
 import { BelfryError } from '../core/error.ts'
-import { columnsOf, type Table } from './columns.ts'
+import { columnsOf, type TableName } from './tables.ts'
 
 /**
  * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
@@ -26,10 +26,10 @@ export interface Statement {
 }
 
 /**
- * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: nobody reads its rows, so
+ * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: its rows are not read, so
  * that it may be on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is
  * a transaction by itself; a verb that goes on after it has written nothing by it. `last`: the transaction ends with it, so
- * that nobody waits for this process to go on before its locks are free; a verb that goes on begins another one, and has
+ * that no other process waits for this one before its locks are free; a verb that goes on begins another one, and has
  * written nothing before.
  */
 export type Way = 'unread' | 'ahead' | 'alone' | 'last'
@@ -48,9 +48,9 @@ export type Request =
   /** The rows of one that was sent ahead. */
   | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
-  /** `areTold`: a caller has them before the commit, and in a transaction of his own nobody knows whether that comes. */
+  /** `areTold`: the caller has them before the commit, and its own transaction may still be rolled back. */
   | { readonly kind: 'ids'; readonly count: number; readonly areTold?: true }
-  /** Others are to be told of this step once it is committed; only a step in a caller's own transaction asks for it. */
+  /** Other processes are to be woken once this step is committed; only a step in a caller's own transaction asks for it. */
   | { readonly kind: 'wake-others' }
 
 /**
@@ -72,7 +72,7 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
 }
 
 /** A table with its alias, without the schema. */
-type Aliased = `${Table} ${string}`
+type Aliased = `${TableName} ${string}`
 
 /** How a statement joins one more table. */
 export interface Joins {
@@ -85,7 +85,7 @@ export const plainJoins: Joins = {
   left: (table, on) => `left join belfry.${table} on ${on}`,
 }
 const probed = (table: Aliased, on: string) =>
-  `lateral (select ${columnsOf(table.split(' ')[0] as Table)} from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
+  `lateral (select ${columnsOf(table.split(' ')[0] as TableName)} from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
 /** PostgreSQL's own; see `probing`. */
 export const probes: Joins = {
   inner: (table, on) => `cross join ${probed(table, on)}`,
@@ -181,7 +181,7 @@ export function* rowsOf<Result = Row>(request: Request): Step<Result[]> {
   return (yield { kind: 'rows', of: request }) as Result[]
 }
 
-/** Has a statement done whose rows nobody reads. */
+/** Has a statement done whose rows are not read. */
 export function* run(statement: Statement, ...params: Param[]): Step<void> {
   yield { kind: 'all', statement, params, way: 'unread' }
 }
@@ -203,7 +203,7 @@ export function* freshIds(count: number): Step<number[]> {
   return (yield { kind: 'ids', count }).map((row) => row.id as number)
 }
 
-/** The same for runs, whose ids a caller is told: no other run gets one of them, also when his transaction is rolled back. */
+/** The same for runs, whose ids the caller gets: no other run gets one of them, even if the caller's transaction is rolled back. */
 export function* freshRunIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count, areTold: true }).map((row) => row.id as number)

@@ -1,6 +1,6 @@
-import type { StoreContext } from './context.ts'
-import type { Wake } from './listeners.ts'
+import type { Wake } from './news.ts'
 import type { Step } from './statement.ts'
+import type { StoreContext } from './store-context.ts'
 
 /** What a verb was asked for about one thing, by its id or name, whatever came with it. */
 export type About = readonly [subject: string, ...rest: unknown[]]

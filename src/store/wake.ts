@@ -1,12 +1,14 @@
-import { defaultQueue } from '../core/policy.ts'
+import { defaultQueue } from '../core/queue/policy.ts'
+import { deleteHold, endHold } from './holds/lift-hold.ts'
+import { insertHold } from './holds/put-hold.ts'
 import { takeBack } from './leases/reclaim.ts'
-import type { NewsKind } from './listeners.ts'
+import type { NewsKind } from './news.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { updateQueue } from './queues/set-queue.ts'
 import { requestCancel } from './runs/cancel-run.ts'
 import { requestCancels } from './runs/cancel-runs.ts'
 import { enqueuePlainly } from './runs/enqueue-plain.ts'
-import { insertReady, insertWaiting } from './runs/standing.ts'
+import { insertReady, insertWaiting } from './runs/run-standing.ts'
 import { saveSooner } from './schedules/schedule-row.ts'
 import type { Request, Row, Statement, Step } from './statement.ts'
 
@@ -15,16 +17,20 @@ export type News = Set<NewsKind>
 
 /**
  * The statements after which something may start sooner than sleepers know. A run comes into line, gets an instant to
- * wait for, loses its holder or is to be cancelled by one statement each, whatever verb brings it about, so no verb has
+ * wait for, loses its holder, is held or is to be cancelled by one statement each, whatever verb brings it about, so no verb has
  * to say so and none can forget to. `wrote` says that only the rows it answers tell whether it wrote anything.
  */
-const tells = new Map<Statement, { readonly what: NewsKind; readonly wrote?: true }>([
+const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]; readonly wrote?: true }>([
   [insertReady, { what: 'work' }],
   [enqueuePlainly, { what: 'work', wrote: true }],
   [insertWaiting, { what: 'work' }],
   [takeBack, { what: 'work', wrote: true }],
   [updateQueue, { what: 'work' }],
   [saveSooner, { what: 'schedules' }],
+  // The end of a hold lets runs go and may let schedules fire; of one that is put, sleepers do not know the instants yet.
+  [insertHold, { what: ['work', 'schedules'] }],
+  [endHold, { what: ['work', 'schedules'] }],
+  [deleteHold, { what: ['work', 'schedules'] }],
   [requestCancel, { what: 'cancels', wrote: true }],
   [requestCancels, { what: 'cancels', wrote: true }],
 ])
@@ -44,10 +50,11 @@ function note(answered: Request, rows: readonly Row[], news: News): void {
   const request = answered.kind === 'rows' ? answered.of : answered
   if (!('statement' in request)) return
   const told = tells.get(request.statement)
-  if (told !== undefined && (told.wrote !== true || rows.length > 0)) news.add(told.what)
+  if (told === undefined || (told.wrote === true && rows.length === 0)) return
+  for (const what of [told.what].flat()) news.add(what)
 }
 
-/** The same step in a caller's own transaction: whoever sleeps elsewhere is told when the caller commits. */
+/** The same step in a caller's own transaction: other processes are woken when the caller commits. */
 export function* wakingOthers<Result>(step: Step<Result>): Step<Result> {
   const news: News = new Set()
   const result = yield* noting(step, news)

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import type { EndFacts } from '../core/expect.ts'
+import type { EndFacts } from '../core/run/expect.ts'
 import type { Target } from '../core/target.ts'
 
 /** Why an attempt is told to stop before it has come to its end. It is the `reason` of the attempt's signal. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { problemsIn } from '../operations/desk.ts'
 import { postgresUrl } from '../postgres.ts'
 import { at, day, Gate, hour, live, minute, open, portOf, type Stage, sqliteFile, target, time } from './stage.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextRun } from '../../src/core/governor.ts'
+import { nextRun } from '../../src/core/schedule/governor.ts'
 import { problemsIn } from '../operations/desk.ts'
 import { at, day, Gate, hour, minute, open, time } from './stage.ts'
 

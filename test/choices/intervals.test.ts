@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { at, Gate, minute, open, portOf, sqliteFile, time } from './stage.ts'
 
 describe('retry of a run vs. backoff of a schedule', () => {

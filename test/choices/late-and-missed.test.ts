@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listLedger } from '../../src/store/reads/schedule.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'

@@ -2,6 +2,7 @@ import { circles } from './cases/circles.ts'
 import { claims } from './cases/claims.ts'
 import { closing } from './cases/closing.ts'
 import { commits } from './cases/commits.ts'
+import { endHooks } from './cases/end-hooks.ts'
 import { ends } from './cases/ends.ts'
 import { enqueueing } from './cases/enqueue.ts'
 import { fencing } from './cases/fencing.ts'
@@ -33,6 +34,7 @@ export const cases: readonly Case[] = [
   ...circles,
   ...fencing,
   ...ends,
+  ...endHooks,
   ...results,
   ...notices,
   ...commits,

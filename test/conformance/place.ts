@@ -1,12 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { defaultPolicy, type Policy } from '../../src/core/policy.ts'
-import { type OpenOptions, openStore } from '../../src/open-store.ts'
+import { defaultPolicy, type Policy } from '../../src/core/queue/policy.ts'
+import type { OpenOptions } from '../../src/open-store.ts'
+import { parts } from '../../src/parts.ts'
+import { openStore } from '../../src/store/open-sql-store.ts'
+import type { StorePart } from '../../src/store/part.ts'
 import type { Lease, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both, type Row } from '../../src/store/statement.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 /** A fresh, empty store of one kind, and the ways to reach it from outside. */
@@ -98,6 +101,11 @@ export class Stage {
     return this.#open({ ...this.place.options, clock: this.clock, ...options })
   }
 
+  /** The same for a program with one more part. */
+  openWith(part: StorePart): Promise<Store> {
+    return this.#open({ ...this.place.options, clock: this.clock }, this.place.url, [...parts, part])
+  }
+
   /** The same, with the clock the store has by itself. */
   openWithOwnClock(): Promise<Store> {
     return this.#open(this.place.options)
@@ -108,9 +116,9 @@ export class Stage {
     return this.#open({ ...this.place.options, clock: this.clock }, this.place.fragile?.url)
   }
 
-  async #open(options: OpenOptions, url = this.place.url): Promise<Store> {
+  async #open(options: OpenOptions, url = this.place.url, brought: readonly StorePart[] = parts): Promise<Store> {
     if (!this.subject.isShared && this.#shared !== undefined) return this.#shared
-    const opening = openStore(url, options)
+    const opening = openStore(url, { ...options, parts: brought })
     if (!this.subject.isShared) this.#shared = opening
     const store = await opening
     this.#opened.push(store)

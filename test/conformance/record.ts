@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../src/store/port.ts'
-import { findRun } from '../../src/store/reads/run.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
 import type { Row } from '../../src/store/statement.ts'
 import type { Stage } from './place.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BackoffInput, backoffMs } from '../../src/core/backoff.ts'
+import { type BackoffInput, backoffMs } from '../../src/core/run/backoff.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const policies = fc.record({

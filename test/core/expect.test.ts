@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EndFacts, type Expectation, expectationProblems, outcomeOf } from '../../src/core/expect.ts'
-import { verdict } from '../../src/core/verdict.ts'
+import { type EndFacts, type Expectation, expectationProblems, outcomeOf } from '../../src/core/run/expect.ts'
+import { verdict } from '../../src/core/run/verdict.ts'
 
 const success = { kind: 'success' }
-const http = (facts: Partial<EndFacts> = {}): EndFacts => ({ kind: 'http', status: 200, ...facts })
-const command = (facts: Partial<EndFacts> = {}): EndFacts => ({ kind: 'command', exitCode: 0, signal: null, ...facts })
-const handler = (facts: Partial<EndFacts> = {}): EndFacts => ({ kind: 'handler', ...facts })
+const http = (facts: Partial<EndFacts> = {}): EndFacts => ({ status: 200, ...facts })
+const command = (facts: Partial<EndFacts> = {}): EndFacts => ({ exitCode: 0, signal: null, ...facts })
+const handler = (facts: Partial<EndFacts> = {}): EndFacts => ({ ...facts })
 const judged = (facts: EndFacts, rules?: Expectation) => outcomeOf({ facts, expect: rules })
 const failed = (reason: string | RegExp, more: object = {}) => ({
   kind: 'failed',
@@ -20,16 +20,15 @@ describe('without an expectation', () => {
     [http({ status: 204 }), success],
     [http({ status: 299 }), success],
     [http({ status: 304 }), failed('status 304')],
-    [http({ status: undefined }), failed('ended without a status')],
+    [http({ status: null }), failed('ended without a status')],
     [command(), success],
     [command({ exitCode: 3 }), failed('exit code 3')],
     [command({ exitCode: null, signal: 'SIGKILL' }), failed('ended by SIGKILL')],
     [command({ exitCode: null }), failed('ended without an exit code')],
-    [{ kind: 'agent' }, success],
-    [{ kind: 'agent', exitCode: null, signal: 'SIGKILL' }, failed('ended by SIGKILL')],
+    [{ signal: 'SIGKILL' }, failed('ended by SIGKILL')],
     [handler(), success],
     [handler({ text: 'no', json: false }), success],
-  ])('%j is judged by what its kind calls fine', (facts, outcome) => expect(judged(facts)).toEqual(outcome))
+  ])('%j is judged by the facts that it has', (facts, outcome) => expect(judged(facts)).toEqual(outcome))
 
   it.each([400, 401, 403, 404, 405, 410, 413, 422, 451])('%d is not tried again: it would be refused again', (status) =>
     expect(judged(http({ status }))).toEqual(failed(`status ${status}`, { retryable: false })),
@@ -230,16 +229,22 @@ describe('at the door', () => {
   })
 
   it('a rule that no target of that kind can meet is refused', () => {
-    expect(expectationProblems({ statuses: [200] }, 'http')).toEqual([])
-    expect(expectationProblems({ exitCodes: [0] }, 'command')).toEqual([])
-    expect(expectationProblems({ exitCodes: [0], statuses: [200] }, 'agent')).toEqual([])
+    expect(expectationProblems({ statuses: [200] }, { name: 'http', gives: ['status'] })).toEqual([])
+    expect(expectationProblems({ exitCodes: [0] }, { name: 'command', gives: ['exitCode'] })).toEqual([])
+    expect(
+      expectationProblems({ exitCodes: [0], statuses: [200] }, { name: 'both', gives: ['exitCode', 'status'] }),
+    ).toEqual([])
     for (const [rules, kind] of [
-      [{ statuses: [200] }, 'command'],
-      [{ exitCodes: [0] }, 'http'],
-      [{ statuses: [200] }, 'handler'],
+      [{ statuses: [200] }, { name: 'command', gives: ['exitCode'] }],
+      [{ exitCodes: [0] }, { name: 'http', gives: ['status'] }],
+      [{ statuses: [200] }, { name: 'handler' }],
     ] as const) {
       expect(expectationProblems(rules, kind)).toEqual([
-        { field: expect.any(String), problem: expect.stringMatching(kind), expected: expect.stringMatching(/json/) },
+        {
+          field: expect.any(String),
+          problem: expect.stringMatching(kind.name),
+          expected: expect.stringMatching(/json/),
+        },
       ])
     }
   })

@@ -7,8 +7,8 @@ import {
   type GovernorState,
   type NextRun,
   nextRun,
-} from '../../src/core/governor.ts'
-import type { Timing } from '../../src/core/timing.ts'
+} from '../../src/core/schedule/governor.ts'
+import type { Timing } from '../../src/core/timing/timing.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const now = Date.UTC(2026, 2, 4, 12, 0, 0)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { instantsBetween } from '../../src/core/instants-between.ts'
-import { gridOf, type Timing } from '../../src/core/timing.ts'
+import { instantsBetween } from '../../src/core/timing/instants-between.ts'
+import { gridOf, type Timing } from '../../src/core/timing/timing.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

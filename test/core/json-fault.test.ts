@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jsonFault } from '../../src/core/json-fault.ts'
+import { jsonFault } from '../../src/core/json/json-fault.ts'
 
 describe('what is not JSON', () => {
   it.each([

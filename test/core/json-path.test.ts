@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { atJsonPath, formatJsonPath, isSameJson, parseJsonPath } from '../../src/core/json-path.ts'
+import { atJsonPath, formatJsonPath, isSameJson, parseJsonPath } from '../../src/core/json/json-path.ts'
 
 const keys = fc.oneof(fc.string({ unit: 'binary', maxLength: 8 }), fc.nat(20))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readJson } from '../../src/core/json-text.ts'
+import { readJson } from '../../src/core/json/json-text.ts'
 
 describe('JSON that is sent', () => {
   it.each(['12345678901234567890', '-9007199254740993', '[1, 9007199254740993]'])(

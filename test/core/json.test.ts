@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonProblem } from '../../src/core/json.ts'
+import { jsonProblem } from '../../src/core/json/json.ts'
 
 class Money {
   readonly cents = 5

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatJsonPath } from '../../src/core/json-path.ts'
-import { type Match, matchEvent, matchProblems } from '../../src/core/matcher.ts'
+import { formatJsonPath } from '../../src/core/json/json-path.ts'
+import { type Match, matchEvent, matchProblems } from '../../src/core/json/matcher.ts'
 
 const push = {
   ref: 'refs/heads/main',

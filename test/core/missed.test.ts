@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type LateSchedule, type LateState, type MissedInput, maxLatenessMs, missed } from '../../src/core/missed.ts'
-import { promptSpread } from '../../src/core/spread.ts'
+import {
+  type LateSchedule,
+  type LateState,
+  type MissedInput,
+  maxLatenessMs,
+  missed,
+} from '../../src/core/timing/missed.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
 
 const noon = Date.UTC(2026, 2, 4, 12)
 const minuteMs = 60_000

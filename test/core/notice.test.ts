@@ -11,8 +11,8 @@ import {
   overdueDecision,
   recoveryDecision,
 } from '../../src/core/notice.ts'
-import { policyProblems } from '../../src/core/policy.ts'
-import { scheduleProblems } from '../../src/core/schedule.ts'
+import { policyProblems } from '../../src/core/queue/policy.ts'
+import { scheduleProblems } from '../../src/core/schedule/schedule-spec.ts'
 
 const now = Date.UTC(2026, 0, 5, 9)
 const http = (path: string) => ({ http: { url: `https://example.org/${path}` } })
@@ -108,7 +108,7 @@ describe('what is said', () => {
 })
 
 describe('a wish to be told', () => {
-  it('is a request or a command, and nothing that lives and dies with one program', () => {
+  it('is a target of one kind, and nothing that lives and dies with one program', () => {
     expect(notifyProblems({ onFailure: http(''), onPark: { command: ['page'] }, onRecover: undefined })).toEqual([])
     for (const bad of [
       null,
@@ -116,7 +116,7 @@ describe('a wish to be told', () => {
       [],
       {},
       { handler: 'h' },
-      { inbox: {} },
+      { inbox: {}, lane: 'mine' },
       { http: {}, command: [] },
     ]) {
       expect(notifyProblems({ onFailure: bad }), JSON.stringify(bad)).toMatchObject([{ field: 'onFailure' }])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type OccurrencesInput, occurrences } from '../../src/core/occurrences.ts'
-import type { Timing } from '../../src/core/timing.ts'
+import { type OccurrencesInput, occurrences } from '../../src/core/timing/occurrences.ts'
+import type { Timing } from '../../src/core/timing/timing.ts'
 
 const now = Date.UTC(2026, 2, 4, 12, 0, 30)
 const noon = Date.UTC(2026, 2, 4, 12)

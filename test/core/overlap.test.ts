@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type LiveRun, type OverlapInput, overlapDecision, overlapOf, overlapProblems } from '../../src/core/overlap.ts'
+import {
+  type LiveRun,
+  type OverlapInput,
+  overlapDecision,
+  overlapOf,
+  overlapProblems,
+} from '../../src/core/schedule/overlap.ts'
 
 const leased: LiveRun = { id: 'r-1', status: 'leased' }
 const waiting: LiveRun = { id: 'r-2', status: 'ready' }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { patternMatches, patternProblem } from '../../src/core/pattern.ts'
+import { patternMatches, patternProblem } from '../../src/core/json/pattern.ts'
 
 type Grammar = {
   alternatives: string

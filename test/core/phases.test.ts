@@ -7,7 +7,7 @@ import {
   phases,
   type TransitionInput,
   transition,
-} from '../../src/core/phases.ts'
+} from '../../src/core/corpus/phases.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const events: PhaseEvent[] = [

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canExecute, type LeasePlan, type PlanInput, type PlannedRun, planLeases } from '../../src/core/plan.ts'
-import { moves, type RunStatus } from '../../src/core/run-state.ts'
+import {
+  canExecute,
+  type LeasePlan,
+  type PlanInput,
+  type PlannedRun,
+  planLeases,
+} from '../../src/core/queue/plan-leases.ts'
+import { moves, type RunStatus } from '../../src/core/run/run-state.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const now = 1_800_000_000_000
@@ -32,7 +38,7 @@ const anyRuns = fc.uniqueArray(
     concurrencyKey: fc.constantFrom(undefined, 'a', 'b'),
     cancelRequestedAt: fc.constantFrom(undefined, now - 1),
     blockedBy: fc.constantFrom(undefined, undefined, 'old'),
-    target: fc.constantFrom(undefined, { kind: 'http' }, { kind: 'handler', handler: 'report' }),
+    target: fc.constantFrom(undefined, { kind: 'http' }, { kind: 'handler', name: 'report' }),
   }),
   { selector: ({ id }) => id, maxLength: 40 },
 )
@@ -196,8 +202,8 @@ describe('canExecute', () => {
     const worker = { kinds: ['command'], handlers: ['report'] }
     expect([canExecute(undefined, host), canExecute(null, worker)]).toEqual([true, false])
     expect([canExecute({ kind: 'http' }, host), canExecute({ kind: 'command' }, host)]).toEqual([true, false])
-    expect(canExecute({ kind: 'handler', handler: 'report' }, worker)).toBe(true)
-    expect(canExecute({ kind: 'handler', handler: 'other' }, worker)).toBe(false)
-    expect(canExecute({ kind: 'handler', handler: 'other' }, { kinds: ['handler'] })).toBe(true)
+    expect(canExecute({ kind: 'handler', name: 'report' }, worker)).toBe(true)
+    expect(canExecute({ kind: 'handler', name: 'other' }, worker)).toBe(false)
+    expect(canExecute({ kind: 'handler', name: 'other' }, { kinds: ['handler'] })).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultPolicy, policyProblems } from '../../src/core/policy.ts'
+import { defaultPolicy, policyProblems } from '../../src/core/queue/policy.ts'
 
 const fields = (policy: unknown) => policyProblems(policy).map((problem) => problem.field)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { nextRun } from '../../src/core/governor.ts'
-import { answerTo, governed } from '../../src/core/question.ts'
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import { nextRun } from '../../src/core/schedule/governor.ts'
+import { answerTo, governed } from '../../src/core/schedule/governor-question.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 
 const at = Date.UTC(2026, 0, 5, 9)
 const minute = 60_000

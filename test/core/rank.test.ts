@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PhaseState } from '../../src/core/phases.ts'
-import { type RankedInput, type RankedItem, type RankInput, rankItems, selectPhase } from '../../src/core/rank.ts'
+import type { PhaseState } from '../../src/core/corpus/phases.ts'
+import {
+  type RankedInput,
+  type RankedItem,
+  type RankInput,
+  rankItems,
+  selectPhase,
+} from '../../src/core/corpus/rank.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const now = 1_800_000_000_000

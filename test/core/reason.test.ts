@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonText } from '../../src/core/reason.ts'
+import { reasonText } from '../../src/core/reason-text.ts'
 
 describe('a reason', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { backoffMs } from '../../src/core/backoff.ts'
-import { defaultPolicy } from '../../src/core/policy.ts'
-import { retriesIn, retriesProblems, withRetries } from '../../src/core/retries.ts'
+import { defaultPolicy } from '../../src/core/queue/policy.ts'
+import { backoffMs } from '../../src/core/run/backoff.ts'
+import { retriesIn, retriesProblems, withRetries } from '../../src/core/run/retries.ts'
 
 describe('the retries of a run', () => {
   it('take the place of the queue’s part by part', () => {

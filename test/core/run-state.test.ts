@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertMove, canMove, isEnded, isLive, moves, type RunStatus } from '../../src/core/run-state.ts'
+import { assertMove, canMove, isEnded, isLive, moves, type RunStatus } from '../../src/core/run/run-state.ts'
 
 const statuses = Object.keys(moves) as RunStatus[]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ScheduleSpec, scheduleProblems } from '../../src/core/schedule.ts'
-import { promptSpread } from '../../src/core/spread.ts'
+import { type ScheduleSpec, scheduleProblems } from '../../src/core/schedule/schedule-spec.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
 
 const now = Date.UTC(2026, 0, 5, 9)
 const minute = 60_000

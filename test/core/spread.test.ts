@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { catchUpShareMs, dueAt, promptSpread, type SpreadInput, spread } from '../../src/core/spread.ts'
+import { catchUpShareMs, dueAt, promptSpread, type SpreadInput, spread } from '../../src/core/timing/spread.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const nineOClock = Date.UTC(2026, 6, 31, 9)

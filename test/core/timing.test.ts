@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backedOffEveryMs, type Grid, gridOf, type Timing } from '../../src/core/timing.ts'
+import { backedOffEveryMs, type Grid, gridOf, type Timing } from '../../src/core/timing/timing.ts'
 
 const anchorAt = Date.UTC(2026, 2, 1)
 

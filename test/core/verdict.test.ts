@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { assertMove } from '../../src/core/run-state.ts'
-import { type JudgedRun, type Outcome, type Verdict, type VerdictInput, verdict } from '../../src/core/verdict.ts'
+import { assertMove } from '../../src/core/run/run-state.ts'
+import { type JudgedRun, type Outcome, type Verdict, type VerdictInput, verdict } from '../../src/core/run/verdict.ts'
 import { expectMatch, vectors } from '../vectors.ts'
 
 const now = 1_800_000_000_000
@@ -21,6 +21,8 @@ const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
     { kind: 'cancelled' },
     { kind: 'unknown', reason: 'no answer' },
     { kind: 'skipped', reason: 'guard' },
+    { kind: 'deferred', until: now + hourMs, reason: 'quota' },
+    { kind: 'deferred', until: now + hourMs, reason: 'quota', hasBegun: true },
   ),
   fc.record({
     kind: fc.constant('failed' as const),
@@ -74,7 +76,7 @@ describe('verdict', () => {
   })
 
   it('law 5: a run ends or parks within its budget, whatever mixture of failures, losses and releases it meets', () => {
-    const ends = outcomes.filter(({ kind }) => kind !== 'success' && kind !== 'forced-stop')
+    const ends = outcomes.filter(({ kind }) => kind !== 'success' && kind !== 'forced-stop' && kind !== 'deferred')
     fc.assert(
       fc.property(fc.array(ends, { minLength: 100, maxLength: 100 }), policies, (mixture, anyPolicy) => {
         let run: JudgedRun = { attempts: 0 }
@@ -187,6 +189,55 @@ describe('verdict', () => {
     expect(judge({}, { ...exit1, retryAfterMs: 1_500.25 }).nextEligibleAt).toBe(now + 1_501)
     expect(judge({}, { ...exit1, retryAt: now + 2_000.5 }).nextEligibleAt).toBe(now + 2_001)
     expect(judge({}, exit1, { backoffBaseMs: 0.5, backoffCapMs: 0.5 }).nextEligibleAt).toBe(now + 1)
+  })
+
+  describe('a deferral', () => {
+    const quota = (until: number) => ({ kind: 'deferred', until, reason: 'quota' }) as const
+    const dayMs = 24 * hourMs
+
+    it('uses neither an attempt nor a release in a row, and breaks no such row', () => {
+      const until = now + hourMs
+      expect(judge({ attempts: 2, releases: 9, deaths: 1 }, quota(until))).toEqual({
+        status: 'ready',
+        attempts: 2,
+        releases: 9,
+        deaths: 1,
+        reason: 'quota',
+        nextEligibleAt: until,
+      })
+    })
+
+    it('law 5: ends as an exhausted run does a day after the first one, and is asked once more by then', () => {
+      const firstDeferredAt = now - dayMs + hourMs
+      expect(judge({ firstDeferredAt }, quota(now + 20 * dayMs)).nextEligibleAt).toBe(firstDeferredAt + dayMs)
+      expect(judge({}, quota(now + 20 * dayMs)).nextEligibleAt).toBe(now + dayMs)
+      const over = { firstDeferredAt: now - dayMs }
+      expect(judge(over, quota(now + 1))).toMatchObject({
+        status: 'parked',
+        attempts: 1,
+        parkedReason: 'quota (deferred for 24h)',
+      })
+      expect(judge({ ...over, onExhausted: 'fail' }, quota(now + 1)).status).toBe('failed')
+      expect(judge({ firstDeferredAt: now - dayMs + 1 }, quota(now + hourMs)).status).toBe('ready')
+    })
+
+    it('is never so short that the run would be leased and deferred without a pause, and names a whole ms', () => {
+      expect(judge({}, quota(now)).nextEligibleAt).toBe(now + 1_000)
+      expect(judge({}, quota(0)).nextEligibleAt).toBe(now + 1_000)
+      expect(judge({}, quota(now + 2_000.5)).nextEligibleAt).toBe(now + 2_001)
+    })
+
+    it('parks what must not repeat once its effects may have begun, and nothing else', () => {
+      const begun = { ...quota(now + hourMs), hasBegun: true }
+      expect(judge({ repeatable: false }, begun)).toMatchObject({ status: 'parked', parkedReason: 'effect-unknown' })
+      expect(judge({ repeatable: false }, quota(now + hourMs)).status).toBe('ready')
+      expect(judge({}, begun).status).toBe('ready')
+    })
+
+    it('cancels what was to be cancelled', () => {
+      const cancelled = judge({ cancelRequestedAt: now - 5 }, quota(now + hourMs))
+      expect(cancelled).toMatchObject({ status: 'cancelled', reason: 'quota after the cancel request' })
+    })
   })
 
   it('counts no attempt for a run that a guard refused', () => {

@@ -5,7 +5,6 @@ import { BelfryClient } from '../../src/client/client.ts'
 import { BelfryError } from '../../src/core/error.ts'
 import { commandLine } from '../../src/doors/cli/command-line.ts'
 import { main } from '../../src/doors/cli/main.ts'
-import { asksFirst } from '../../src/doors/cli/program.ts'
 import { storeSession } from '../../src/doors/cli/session.ts'
 import { HttpDoor } from '../../src/doors/http/app.ts'
 import { toolName } from '../../src/doors/mcp/tool-sets.ts'
@@ -88,7 +87,7 @@ const cli: Door = async ({ context }, operation, input) => {
   const { paths, remove } = filesOf(operation, input)
   const [, ...typed] = shellWords(commandLine(operation, input, paths))
   const cut = typed.indexOf('--')
-  const manners = ['--json', ...(asksFirst(operation) ? ['--yes'] : [])]
+  const manners = ['--json', ...(operation.asksFirst === true ? ['--yes'] : [])]
   const idle =
     'target' in operation.input.shape &&
     input.target === undefined &&

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { showRetried } from '../../src/doors/cli/show/runs.ts'
 import { runOperations } from '../../src/operations/run/run.ts'
 import { atDesk, verbsAt } from '../operations/desk.ts'
 import { doors, tokenFor } from './all-doors.ts'
+import { shown } from './cli/shown.ts'
 
 const desk = atDesk()
 const { runs } = verbsAt(() => desk().context)
@@ -26,7 +26,7 @@ describe('a retry of work that must not be repeated, and was done though its can
 
   it('tells a person how to take it back', async () => {
     const answer = await runs.retry(await lateCancel())
-    const lines = showRetried(answer, { spell: (command: string) => command } as never).split('\n')
+    const lines = (await shown(runOperations.retry, answer)).split('\n')
     expect(lines).toEqual([
       `made ${answer.id}, a new run of the same work`,
       '  this work is not repeatable and was already done: the run before it completed after its cancel was requested',

@@ -59,6 +59,21 @@ describe('what is wrong with a request is told with everything else that is wron
     expect(hinted.map(({ problem }) => problem)).toContain('is given beside `expiresAt`')
   })
 
+  it('a duration in both its fields, although one of them cannot be read', async () => {
+    const schedule = { name: 'x', everyMs: 'soon', every: '1h', timeout: 'abc', timeoutMs: 5, target: { handler: 'h' } }
+    const backoff = { base: 'x', baseMs: 3 }
+    const told = (found: Problem[]) => found.map(({ field, problem }) => `${field} ${problem}`)
+    const created = told(await problemsOf('/api/schedules', { body: { ...schedule, backoff } }))
+    for (const name of ['every', 'timeout']) expect(created).toContain(`${name} is given beside \`${name}Ms\``)
+    expect(created).toContain('backoff.base is given beside `baseMs`')
+    expect(created).toHaveLength(6)
+    const queue = { retention: { completed: 'x', completedMs: 4 }, leaseTtl: 'x', leaseTtlMs: 4 }
+    const set = told(await problemsOf('/api/queues/default', { method: 'PUT', body: queue }))
+    expect(set).toContain('leaseTtl is given beside `leaseTtlMs`')
+    expect(set).toContain('retention.completed is given beside `completedMs`')
+    expect(set).toHaveLength(4)
+  })
+
   it('a target of two kinds, each of which is wrong', async () => {
     const target = { http: { url: 'ftp://x', method: 'get' }, command: '' }
     const found = await problemsOf('/api/runs', { body: { target } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { databaseOf } from '../../src/store/sql-store.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { faulty } from './faulty-store.ts'
 import { openPlace, settleDown, stage } from './stage.ts'
 

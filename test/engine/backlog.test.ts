@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Backlog } from '../../src/engine/backlog.ts'
+import { Backlog } from '../../src/engine/leases/backlog.ts'
 
 const half = 512 * 1024
 const dropped = (count: number) => `\n[belfry: ${count} characters came faster than they could be kept]\n`

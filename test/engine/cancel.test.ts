@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
-import { findRun } from '../../src/store/reads/run.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findRun } from '../../src/store/reads/run.ts'
-import { listWorkers } from '../../src/store/reads/worker.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { promptSpread } from '../../src/core/spread.ts'
-import { listAttempts } from '../../src/store/reads/attempts.ts'
-import { readOutput } from '../../src/store/reads/output.ts'
-import { findRun } from '../../src/store/reads/run.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
+import { readOutput } from '../../src/store/reads/read-output.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { commandKind } from '../../src/targets/command/kind.ts'
+import type { Attempt } from '../../src/targets/executor.ts'
+import { handlerKind } from '../../src/targets/handler/kind.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
@@ -202,21 +205,25 @@ describe('a run', () => {
   })
 
   it.each([
-    ['a program', async () => ({ facts: { kind: 'command' as const, exitCode: 0 } })],
-    ['a handler that failed', async () => ({ facts: { kind: 'handler' as const, error: 'half done' } })],
-  ])('of %s that the worker had to stop is given back uncounted, whatever it still says', async (_who, answer) => {
-    const here = await stage()
-    here.kinds.set('command', async (attempt) => {
-      await stopped(attempt)
-      return answer()
-    })
-    await here.engine.start()
-    const id = await here.enqueue({ target: { command: ['true'] } })
-    await here.until('run.started')
-    await here.engine.stop({ graceMs: 0 })
-    expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0 })
-    expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'forced-stop' }])
-  })
+    ['a program', commandKind, async () => ({ facts: { exitCode: 0 } })],
+    ['a handler that failed', handlerKind, async () => ({ facts: { error: 'half done' } })],
+  ])(
+    'of %s that the worker had to stop is given back uncounted, whatever it still says',
+    async (_who, kind, answer) => {
+      const here = await stage()
+      const execute = async (attempt: Attempt) => {
+        await stopped(attempt)
+        return answer()
+      }
+      here.kinds.set('command', execute, kind)
+      await here.engine.start()
+      const id = await here.enqueue({ target: { command: ['true'] } })
+      await here.until('run.started')
+      await here.engine.stop({ graceMs: 0 })
+      expect(await here.store.look(findRun, id)).toMatchObject({ status: 'ready', attempts: 0 })
+      expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'forced-stop' }])
+    },
+  )
 
   it('that ended fine but not as expected has failed, with the rule in its reason', async () => {
     const here = await stage()

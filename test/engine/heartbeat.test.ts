@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseName } from '../../src/store/port.ts'
-import { listAttempts } from '../../src/store/reads/attempts.ts'
-import { findRun } from '../../src/store/reads/run.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
@@ -127,7 +127,7 @@ describe('trust in a lease', () => {
     const { clock, world, here } = await scene()
     here.kinds.set('command', async (attempt) => {
       await stopped(attempt)
-      return { facts: { kind: 'command', exitCode: 0 } }
+      return { facts: { exitCode: 0 } }
     })
     await here.engine.start()
     const id = await here.enqueue({ target: { command: ['true'] } })
@@ -136,6 +136,58 @@ describe('trust in a lease', () => {
     await pass(clock, 24_000)
     await here.until('run.retrying')
     expect(await here.store.look(listAttempts, id)).toMatchObject([{ outcome: 'unknown' }])
+  })
+})
+
+describe('a lease whose kind of target asks for a longer one', () => {
+  const kind = { leaseMs: 300_000 }
+
+  /** One run of that kind and one of a handler, at work. */
+  async function atWork() {
+    const { clock, world, here } = await scene()
+    here.kinds.set('long', (attempt) => stopped(attempt).then(() => ({ facts: {} })), kind)
+    here.handle('work', () => new Promise(() => undefined))
+    await here.engine.start()
+    return {
+      clock,
+      world,
+      here,
+      long: await here.enqueue({ target: { long: {} } }),
+      short: await here.enqueue({ target }),
+    }
+  }
+
+  it('has its length from the first renewal on, keeps it at each, and lengthens no other', async () => {
+    const { clock, here, long, short } = await atWork()
+    await here.until('run.started', 2)
+    const lasts = async (id: string) => {
+      const run = await here.store.look(findRun, id)
+      return (run?.lease?.expiresAt ?? 0) - clock.now()
+    }
+    await pass(clock, 1)
+    expect([await lasts(long), await lasts(short)]).toEqual([expect.closeTo(300_000, -1), expect.closeTo(30_000, -1)])
+    await pass(clock, 60_000)
+    expect(await lasts(long)).toBeGreaterThan(280_000)
+    expect(await lasts(short)).toBeLessThanOrEqual(30_000)
+  })
+
+  it('is trusted for as long as it lasts, less a fifth, from the start of its last renewal on', async () => {
+    const { clock, world, here, long } = await atWork()
+    await here.until('run.started', 2)
+    await pass(clock, 1)
+    world.fault = (verb) => (verb === 'renew' || verb === 'reclaim' ? 'before' : undefined)
+    await pass(clock, 239_000)
+    expect(here.of('run.lease-lost').map(({ runId }) => runId)).not.toContain(long)
+    await pass(clock, 2_000)
+    expect(here.of('run.lease-lost').at(-1)).toMatchObject({ runId: long, because: 'not-renewed' })
+  })
+
+  it('is trusted as long as any other while no renewal has succeeded', async () => {
+    const { clock, world, here, long } = await atWork()
+    world.fault = (verb) => (verb === 'renew' || verb === 'reclaim' ? 'before' : undefined)
+    await here.until('run.started', 2)
+    await pass(clock, 24_500)
+    expect(here.of('run.lease-lost').map(({ runId }) => runId)).toContain(long)
   })
 })
 

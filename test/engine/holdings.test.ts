@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Events } from '../../src/engine/events.ts'
-import { Holdings, stopHolding } from '../../src/engine/holdings.ts'
-import { loseHolding } from '../../src/engine/lose.ts'
+import { Holdings, stopHolding } from '../../src/engine/leases/holdings.ts'
+import { loseHolding } from '../../src/engine/leases/lose-holding.ts'
 import type { Lease } from '../../src/store/port.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
@@ -12,7 +12,7 @@ const lease = { runId: 'r', fence: 1, queue: 'default', scheduleId: null } as Le
 
 describe('what a worker holds', () => {
   it('is told to stop once, and the first reason stands', () => {
-    const holding = new Holdings().add(lease, 0)
+    const holding = new Holdings().add(lease, 0, 1_000)
     expect(stopHolding(holding, 'timeout')).toBe(true)
     expect(stopHolding(holding, 'shutdown')).toBe(false)
     expect(holding.stopped).toBe('timeout')
@@ -23,7 +23,7 @@ describe('what a worker holds', () => {
     const events = new Events()
     const told: unknown[] = []
     events.on('run.lease-lost', (event) => told.push(event))
-    const holding = new Holdings().add(lease, 0)
+    const holding = new Holdings().add(lease, 0, 1_000)
     loseHolding({ events }, holding)
     loseHolding({ events }, holding)
     expect(told).toEqual([{ runId: 'r', fence: 1, queue: 'default', scheduleId: null, because: 'taken-back' }])

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EndFacts } from '../../src/core/expect.ts'
+import type { EndFacts } from '../../src/core/run/expect.ts'
 import type { NewRun } from '../../src/store/port.ts'
-import { listAttempts } from '../../src/store/reads/attempts.ts'
-import { findRun } from '../../src/store/reads/run.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { commandExecutor } from '../../src/targets/command/execute.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
@@ -15,9 +15,9 @@ import { deferred, openPlace, type Stage, settleDown, stage, stopped } from './s
 
 const places = ['memory:', 'postgres'] as const
 const kinds: [string, NewRun, EndFacts][] = [
-  ['handler', { target: { handler: 'work' } }, { kind: 'handler' }],
-  ['command', { target: { command: ['work'] } }, { kind: 'command', exitCode: 0 }],
-  ['http request', { target: { http: { url: 'http://127.0.0.1/' } } }, { kind: 'http', status: 200 }],
+  ['handler', { target: { handler: 'work' } }, {}],
+  ['command', { target: { command: ['work'] } }, { exitCode: 0 }],
+  ['http request', { target: { http: { url: 'http://127.0.0.1/' } } }, { status: 200 }],
 ]
 
 /** Everything that is recorded of a run that succeeded after a cancel was requested. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { can, scene, target } from './lease-scene.ts'
 import { actor, pass, settleDown } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
-import { readOutput } from '../../src/store/reads/output.ts'
+import { readOutput } from '../../src/store/reads/read-output.ts'
 import type { Attempt } from '../../src/targets/executor.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import type { Fault } from './faulty-store.ts'

@@ -6,17 +6,22 @@ import { afterEach } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { type Coroner, Engine, type EngineSettings } from '../../src/engine/engine.ts'
 import { type EngineEvents, type EventName, Events } from '../../src/engine/events.ts'
+import type { Executor } from '../../src/engine/execute-run.ts'
 import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
+import type { EnginePart } from '../../src/engine/part.ts'
 import type { Signal, SignalName } from '../../src/engine/signals.ts'
+import { kinds } from '../../src/kinds.ts'
+import { lines } from '../../src/library/log.ts'
 import { openStore } from '../../src/open-store.ts'
 import type { Actor, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import type { Attempt, Ended, Execute } from '../../src/targets/executor.ts'
+import { handlerKind } from '../../src/targets/handler/kind.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { postgresUrl } from '../postgres.ts'
 
 export const actor: Actor = { name: 'tester', door: 'test' }
-export const fine: Ended = { facts: { kind: 'handler' } }
+export const fine: Ended = { facts: {} }
 
 const leftOpen: (() => Promise<void>)[] = []
 
@@ -32,6 +37,11 @@ export interface StageOptions {
   readonly settings?: Partial<EngineSettings>
   readonly coroner?: Partial<Coroner>
   readonly maxConcurrent?: number
+  readonly parts?: readonly EnginePart[]
+}
+
+function kindNamed(name: string): Executor['kind'] {
+  return kinds.find((kind) => kind.name === name) ?? {}
 }
 
 /** A store, and a worker on it whose every word is written down. */
@@ -41,12 +51,17 @@ export class Stage {
   readonly engine: Engine
   readonly events = new Events()
   readonly handlers = new Map<string, Execute>()
-  readonly kinds = new Map<string, Execute>()
+  readonly executors = new Map<string, Executor>([['handler', { kind: handlerKind, named: this.handlers }]])
+  /** Executes targets of other kinds. */
+  readonly kinds = {
+    set: (name: string, execute: Execute, kind: Executor['kind'] = kindNamed(name)) =>
+      this.executors.set(name, { kind, execute }),
+  }
   readonly told: { name: EventName; event: unknown }[] = []
   readonly #waiting = new Set<() => void>()
   readonly #signals: SignalName[] = []
 
-  constructor(store: Store, { clock = systemClock, settings, coroner }: StageOptions) {
+  constructor(store: Store, { clock = systemClock, settings, coroner, parts = [] }: StageOptions) {
     this.store = store
     this.clock = clock
     for (const name of eventNames) {
@@ -59,9 +74,10 @@ export class Stage {
       store,
       clock,
       events: this.events,
-      executors: { handlers: this.handlers, kinds: this.kinds },
+      executors: this.executors,
       coroner: { isDead: () => false, endLeftovers: async () => 0, ...coroner },
       signal: this.#signal,
+      parts,
       settings: { leaveAfterMs: 200, ...settings },
     })
   }
@@ -74,7 +90,7 @@ export class Stage {
   handle(name: string, run: (attempt: Attempt) => unknown): this {
     this.handlers.set(name, async (attempt) => {
       const result = await run(attempt)
-      return { facts: { kind: 'handler', json: result }, result }
+      return { facts: { json: result }, result }
     })
     return this
   }
@@ -203,34 +219,4 @@ export function stopped({ signal }: Attempt): Promise<void> {
   })
 }
 
-const eventNames = Object.keys({
-  'run.started': 0,
-  'run.completed': 0,
-  'run.failed': 0,
-  'run.parked': 0,
-  'run.cancelled': 0,
-  'run.skipped': 0,
-  'run.retrying': 0,
-  'run.lease-lost': 0,
-  'run.forgotten': 0,
-  'run.unsettled': 0,
-  'run.reclaimed': 0,
-  'schedule.fired': 0,
-  'schedule.skipped': 0,
-  'schedule.broken': 0,
-  'schedule.overdue': 0,
-  'store.repaired': 0,
-  'store.unavailable': 0,
-  'store.back': 0,
-  'store.hears': 0,
-  'clock.jumped': 0,
-  'clock.held': 0,
-  'config.applied': 0,
-  'config.refused': 0,
-  'door.failed': 0,
-  'worker.started': 0,
-  'worker.stopping': 0,
-  'worker.stopped': 0,
-  'worker.pruned': 0,
-  'worker.failed': 0,
-} satisfies Record<EventName, 0>) as EventName[]
+const eventNames = Object.keys(lines) as EventName[]

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { ClockWatch } from '../../src/engine/clock-watch.ts'
 import { Events } from '../../src/engine/events.ts'
-import { Firer } from '../../src/engine/fire.ts'
-import { Holdings } from '../../src/engine/holdings.ts'
+import { Firer } from '../../src/engine/firer.ts'
+import { Holdings } from '../../src/engine/leases/holdings.ts'
 import { settingsOf } from '../../src/engine/settings.ts'
 import { noSignal } from '../../src/engine/signals.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
@@ -69,7 +69,7 @@ describe('an attempt', () => {
     const began = deferred()
     here.kinds.set('command', async (attempt) => {
       attempt.output('last words')
-      return { facts: { kind: 'command', exitCode: 0 }, result: { exitCode: 0 } }
+      return { facts: { exitCode: 0 }, result: { exitCode: 0 } }
     })
     world.fault = (verb) => {
       if (verb !== 'appendOutput') return undefined

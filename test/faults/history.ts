@@ -1,4 +1,4 @@
-import type { AttemptView, LedgerView } from '../../src/store/view.ts'
+import type { AttemptView, LedgerView } from '../../src/store/views.ts'
 import type { Witnessed } from './witness.ts'
 
 /** All that is known of one round when it is over, from both sides: what the store says, and what was seen outside it. */

@@ -1,4 +1,4 @@
-import type { AttemptView, LedgerView } from '../../src/store/view.ts'
+import type { AttemptView, LedgerView } from '../../src/store/views.ts'
 import type { Closure, History, Interruption, RecordedRun, RecordedSchedule } from './history.ts'
 import type { Witnessed } from './witness.ts'
 

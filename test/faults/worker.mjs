@@ -15,6 +15,7 @@ import { openStore } from '../../dist/open-store.js'
 import { isProvenDead, ownIdentity } from '../../dist/store/workers/process-identity.js'
 
 import { handlerExecutor } from '../../dist/targets/handler/executor.js'
+import { handlerKind } from '../../dist/targets/handler/kind.js'
 import { endLeftovers } from '../../dist/targets/leftovers.js'
 import { Random } from './random.mjs'
 
@@ -146,7 +147,9 @@ async function go(options) {
     store,
     clock: systemClock,
     events,
-    executors: { handlers: new Map([['work', handlerExecutor(handlerFor(witness))]]), kinds: new Map() },
+    executors: new Map([
+      ['handler', { kind: handlerKind, named: new Map([['work', handlerExecutor(handlerFor(witness))]]) }],
+    ]),
     coroner: coronerOf(options.isBlind),
     settings: { leaseMs: options.leaseMs, renewMs: options.renewMs },
   })

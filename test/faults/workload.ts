@@ -1,5 +1,5 @@
 import { BelfryError } from '../../src/core/error.ts'
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Actor, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { type Logger, pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { type EngineEvents, type EventName, Events } from '../../src/engine/events.ts'
+import { type EngineEvents, Events } from '../../src/engine/events.ts'
 import { Listeners } from '../../src/library/listeners.ts'
 import { lines, logEvents, loggerOf } from '../../src/library/log.ts'
 
@@ -10,8 +10,8 @@ const attempt = { runId: 'r-11', fence: 2, queue: 'default', scheduleId: null }
 const ended = { ...attempt, status: 'completed', reason: 'success', durationMs: 1_234.5 } as const
 const error = new Error('broken')
 
-/** One of each; the type asks for all of them. */
-const samples: EngineEvents = {
+/** One of each; the type asks for all of them but that of the part of the tests. */
+const samples: Omit<EngineEvents, 'note.found'> = {
   'run.started': { ...attempt, source: 'baseline-cron', latenessMs: 3, queueAgeMs: 3 },
   'run.completed': ended,
   'run.failed': { ...ended, status: 'failed' },
@@ -49,7 +49,7 @@ const samples: EngineEvents = {
   'worker.pruned': { runs: 1, ledger: 2, other: 3 },
   'worker.failed': { loop: 'fire', error },
 }
-const names = Object.keys(samples) as EventName[]
+const names = Object.keys(samples) as (keyof typeof samples)[]
 
 function written(options: { level: string }): { logger: Logger; lines: Record<string, unknown>[] } {
   const found: Record<string, unknown>[] = []
@@ -85,7 +85,7 @@ describe('the log', () => {
     tellAll(events)
     expect(found.map(({ event }) => event)).toEqual(names)
     for (const line of found) {
-      const name = line.event as EventName
+      const name = line.event as keyof typeof samples
       const { error: thrown, ...fields } = samples[name] as { error?: Error }
       expect(line).toMatchObject(fields)
       if (thrown !== undefined) expect(line.error).toMatchObject({ type: 'Error', message: 'broken' })

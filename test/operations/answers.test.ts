@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
-import { promptSpread } from '../../src/core/spread.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both } from '../../src/store/statement.ts'

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { paintOf } from '../../src/doors/cli/sheet.ts'
-import { showWorkers } from '../../src/doors/cli/show/queues.ts'
 import { workerOperations } from '../../src/operations/worker.ts'
 import { ownIdentity, type ProcessIdentity } from '../../src/store/workers/process-identity.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { doors, tokenFor } from '../doors/all-doors.ts'
+import { shown as shownBy } from '../doors/cli/shown.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'
 import { Desk, startAt, verbsAt } from './desk.ts'
@@ -78,7 +77,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
         ['stopped', false, startAt + 5_000],
         ['killed', true, null],
       ])
-      const shown = showWorkers(listed, { now: desk.clock.now(), zone: 'UTC', paint: paintOf(false) } as never)
+      const shown = await shownBy(workerOperations.list, listed, { now: desk.clock.now() })
       expect(shown).toMatch(/ dead, last heard of 5 s ago /)
       expect(shown).toContain(`${workerId}: 2 runs were taken back: `)
       expect(shown).toContain(`${runs[1]} as parked (effect-unknown)`)
@@ -87,8 +86,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
 
     it('is said to hold runs only while it does, and its runs are told as they were taken back', async () => {
       const shownOf = async () => {
-        const sheet = { now: desk.clock.now(), zone: 'UTC', paint: paintOf(false) }
-        return showWorkers(await verbs.workers.list(), sheet as never)
+        return shownBy(workerOperations.list, await verbs.workers.list(), { now: desk.clock.now() })
       }
       // Another process had this id before.
       const process = { ...(ownIdentity() as ProcessIdentity), startedAt: '1' }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import { BelfryError, type ErrorCode } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
+import { kinds } from '../../src/kinds.ts'
 import { openStore } from '../../src/open-store.ts'
 import { bind } from '../../src/operations/bind.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
@@ -9,8 +10,8 @@ import type { AnyOperation } from '../../src/operations/operation.ts'
 import type { Problem } from '../../src/operations/problem.ts'
 import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
-import { checks, nouns, origins } from '../../src/table.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
+import { checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
 import { TestClock } from '../../src/testing/clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
@@ -38,7 +39,12 @@ export class Desk {
       defaultMaxConcurrent: 5,
       waits: new Waits({ store, clock, events: this.events }),
       origins,
+      holdReasons,
       checks,
+      fields,
+      kinds,
+      queues,
+      sections,
       randomHex: (bytes) => (++this.#drawn).toString(16).padStart(2 * bytes, '0'),
     }
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { expectationProblems } from '../../src/core/expect.ts'
-import { expectationForm } from '../../src/operations/execution-input.ts'
+import { expectationProblems } from '../../src/core/run/expect.ts'
+import { kinds } from '../../src/kinds.ts'
+import { expectationForm } from '../../src/operations/expectation-form.ts'
 import { targetForm } from '../../src/operations/target-form.ts'
 import { targetOf } from '../../src/operations/target-input.ts'
 
@@ -19,8 +20,8 @@ describe('the form of a target', () => {
     { http: { url, method: 'PUT', headers: { a: 'b', authorization: secret }, body: { c: [1, secret] } } },
     { http: { url, body: 'text' } },
   ])('has what is taken: %j', (target) => {
-    expect(targetOf(target, { folder }).problems).toEqual([])
-    expect(targetForm.safeParse(target).error).toBeUndefined()
+    expect(targetOf(target, { folder, kinds }).problems).toEqual([])
+    expect(targetForm(kinds).safeParse(target).error).toBeUndefined()
   })
 
   it.each([
@@ -48,8 +49,8 @@ describe('the form of a target', () => {
     { http: { url }, handler: 'a' },
     { agent: {} },
   ])('has nothing that is refused: %j', (target) => {
-    expect(targetOf(target, { folder }).problems).not.toEqual([])
-    expect(targetForm.safeParse(target).success).toBe(false)
+    expect(targetOf(target, { folder, kinds }).problems).not.toEqual([])
+    expect(targetForm(kinds).safeParse(target).success).toBe(false)
   })
 })
 

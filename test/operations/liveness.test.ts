@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { noteAbsentWorker } from '../../src/doors/cli/no-worker.ts'
 import { storeSession } from '../../src/doors/cli/session.ts'
 import { paintOf } from '../../src/doors/cli/sheet.ts'
-import { showWorkers } from '../../src/doors/cli/show/queues.ts'
+import { workerOperations } from '../../src/operations/worker.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
+import { shown as shownBy } from '../doors/cli/shown.ts'
 import { verbsAt } from './desk.ts'
 import { canTellProcesses, startProcess } from './mortal.ts'
 import { actor, checkIn, hour, inEachWard, second, type Ward } from './store/ward.ts'
@@ -69,11 +70,11 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         schedule: ['due-now', 'Its occurrence is due, and no worker is alive.'],
         isNoted: true,
       })
-      const sheet = { now: ward().clock.now(), zone: 'UTC', paint: paintOf(false) }
-      expect(showWorkers(await workers.list(), sheet)).toMatch(/ dead, last heard of 1 s ago /)
+      const sheet = { now: ward().clock.now() }
+      expect(await shownBy(workerOperations.list, await workers.list(), sheet)).toMatch(/ dead, last heard of 1 s ago /)
       await ward().store.beat([workerId], { stopped: true })
       expect((await workers.list())[0]).toMatchObject({ isLive: false, isDead: false })
-      expect(showWorkers(await workers.list(), sheet)).not.toMatch(/dead|died/)
+      expect(await shownBy(workerOperations.list, await workers.list(), sheet)).not.toMatch(/dead|died/)
     })
 
     it('is not asked to end its run, nor expected to renew it', async () => {

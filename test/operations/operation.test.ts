@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { kinds } from '../../src/kinds.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
-import { type AnyOperation, everyDoor, operation, scopeOf } from '../../src/operations/operation.ts'
+import { type AnyOperation, everyDoor, operation } from '../../src/operations/operation.ts'
+import { scopeOf } from '../../src/operations/scope.ts'
 import { nouns } from '../../src/table.ts'
 import { problemsIn } from './desk.ts'
 
-const context = {} as OperationContext
+const context = { fields: {} } as OperationContext
 const calls: unknown[] = []
 
 const greeting = {
@@ -115,6 +117,6 @@ describe('what whoever asks must be allowed', () => {
     ['to send nothing', enqueueMany, null, 'operate'],
     ['to send a list of nothing', enqueueMany, { runs: [null, 5] }, 'operate'],
   ])('%s', (_, verb, input, scope) => {
-    expect(scopeOf(verb, input)).toBe(scope)
+    expect(scopeOf(verb, input, kinds)).toBe(scope)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AnyOperation } from '../../src/operations/operation.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { nouns } from '../../src/table.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { postgresUrl } from '../postgres.ts'

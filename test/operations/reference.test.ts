@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { operationsPage } from '../../scripts/reference-page.mjs'
+import { kinds } from '../../src/kinds.ts'
 import { errorCodes, errorsOfAll } from '../../src/operations/error-codes.ts'
 import { jsonSchemaOf } from '../../src/operations/json-schema.ts'
 import { noteOf } from '../../src/operations/note.ts'
@@ -9,7 +10,16 @@ import { nouns, operations } from '../../src/table.ts'
 const page = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')
 
 it('docs/reference/operations.md is what the table says; if not, npm run reference writes it anew', () => {
-  expect(page).toBe(operationsPage({ nouns, errorCodes, errorsOfAll, jsonSchemaOf, noteOf }))
+  expect(page).toBe(
+    operationsPage({
+      nouns,
+      errorCodes,
+      errorsOfAll,
+      jsonSchemaOf,
+      noteOf,
+      kinds,
+    }),
+  )
 })
 
 it('the page has every verb and every field, and no link that leads nowhere', () => {

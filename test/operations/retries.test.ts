@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Outcome } from '../../src/core/verdict.ts'
+import type { Outcome } from '../../src/core/run/verdict.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { actor, second } from '../store/schedule-stage.ts'
 import { problemsIn } from './desk.ts'

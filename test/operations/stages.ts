@@ -1,5 +1,5 @@
-import { noteConfigFault } from '../../src/store/config-fault.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { noteConfigFault } from '../../src/parts/config/sources.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { isProvenDead, ownIdentity } from '../../src/store/workers/process-identity.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { atDesk, verbsAt } from './desk.ts'
 
 vi.mock('../../src/store/workers/process-identity.ts', async (original) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { migrations } from '../../src/open-store.ts'
 import { settle } from '../../src/store/leases/settle.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrations/migrate.ts'
 import { fireDue } from '../../src/store/schedules/fire-due.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { openSqliteMemory } from '../../src/store/sqlite/open.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { lease } from '../../src/store/leases/lease.ts'
-import { listAttempts } from '../../src/store/reads/attempts.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import type { OccurrenceEnd } from '../../src/store/schedules/occurrence-end.ts'
 import { both, one, type Row } from '../../src/store/statement.ts'

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { listRuns } from '../../src/store/reads/runs.ts'
+import type { Turn } from '../../src/core/schedule/turn.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { spreadCatchUp } from '../../src/store/schedules/catch-up.ts'
-import type { Turn } from '../../src/store/schedules/turn.ts'
+import type { ScheduleRow } from '../../src/store/schedules/schedule-row.ts'
 import type { Row, Step } from '../../src/store/statement.ts'
-import type { RunView } from '../../src/store/view.ts'
+import type { RunView } from '../../src/store/views.ts'
 import { onEachDatabase } from './scene.ts'
 import { hour, minute, onEachStore, type Stage, second, startAt } from './schedule-stage.ts'
 
@@ -96,8 +97,8 @@ onEachDatabase('a step that catches up', (scene) => {
 })
 
 /** As much of a turn as the spread looks at. */
-function missedTurn(id: number): Turn {
-  return { row: { id, queueId: id, knownWakeAt: null }, fires: [{ isMissed: true }] } as unknown as Turn
+function missedTurn(id: number): Turn<ScheduleRow> {
+  return { row: { id, queueId: id, knownWakeAt: null }, fires: [{ isMissed: true }] } as unknown as Turn<ScheduleRow>
 }
 
 /** The same step, with the names of its statements noted as it goes. */

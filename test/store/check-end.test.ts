@@ -17,6 +17,9 @@ it.each([
   [end({ kind: 'failed', reason: 'x', retryAfterMs: Number.NaN }), /outcome.retryAfterMs is NaN/],
   [end({ kind: 'failed', reason: 'x', retryAt: Number.POSITIVE_INFINITY }), /outcome.retryAt is Infinity/],
   [end({ kind: 'failed', reason: 'x', retryAt: '2026' }), /outcome.retryAt is string/],
+  [end({ kind: 'deferred', until: 5 }), /outcome.reason is undefined/],
+  [end({ kind: 'deferred', reason: 'x' }), /outcome.until is undefined; it must be an instant in ms/],
+  [end({ kind: 'deferred', reason: 'x', until: 5, hasBegun: 1 }), /outcome.hasBegun is 1; it must be true or false/],
   [end({ kind: 'success' }, 0), /fence is 0; it must be an integer from 1 to 2147483647/],
   [end({ kind: 'success' }, 2 ** 31), /fence is 2147483648/],
   [end({ kind: 'success' }, '1'), /fence is 1/],
@@ -36,6 +39,7 @@ it.each([
   [{ kind: 'forced-stop' }],
   [{ kind: 'cancelled' }],
   [{ kind: 'skipped', reason: 'guard' }],
+  [{ kind: 'deferred', reason: 'quota', until: 0.5, hasBegun: false }],
 ])('every end that a worker may tell is accepted: %j', (outcome) => {
   expect(() => checkEnd(end(outcome, 2 ** 31 - 1))).not.toThrow()
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { NewRun } from '../../src/store/port.ts'
-import { listQueues } from '../../src/store/reads/queue.ts'
+import { listQueues } from '../../src/store/reads/find-queue.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { ScheduleSpec } from '../../src/core/schedule.ts'
-import { listLedger } from '../../src/store/reads/schedule.ts'
+import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'

@@ -2,15 +2,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../scripts/postgres-server.mjs'
 import { migrations } from '../../src/open-store.ts'
-import { applyConfig } from '../../src/store/apply-config.ts'
-import type { Database } from '../../src/store/database.ts'
+import { applyConfig } from '../../src/parts/config/apply-config.ts'
+import type { Database } from '../../src/store/database-port.ts'
 import { lease } from '../../src/store/leases/lease.ts'
 import { reclaim } from '../../src/store/leases/reclaim.ts'
 import { renew } from '../../src/store/leases/renew.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrations/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
-import { readOutput } from '../../src/store/reads/output.ts'
-import { listTokens } from '../../src/store/reads/token.ts'
+import { readOutput } from '../../src/store/reads/read-output.ts'
 import { appendOutput } from '../../src/store/runs/append-output.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
@@ -19,7 +18,8 @@ import { fireDue } from '../../src/store/schedules/fire-due.ts'
 import { pauseSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { both, one, type Row, type Step } from '../../src/store/statement.ts'
-import { createToken } from '../../src/store/token.ts'
+import { listTokens } from '../../src/store/tokens/find-token.ts'
+import { createToken } from '../../src/store/tokens/write-token.ts'
 import { actor, numberOf, Scene, startAt } from './scene.ts'
 
 /** Interleavings that only a database with several writers at once can have; SQLite has one writer at a time. */
@@ -105,7 +105,7 @@ test('a run that is leased while it is being cancelled is asked for from its hol
 })
 
 test('law 3: two who ask for a queue while it is being made do not both take from it', async () => {
-  const stopSurveys = both('test stop surveys', 'lock table belfry.namespace in access exclusive mode')
+  const stopSurveys = both('test stop surveys', 'lock table belfry.need in access exclusive mode')
   const claim = (claimId: string) =>
     scene.write((context) => lease(context, { ...request, queue: 'new', claimId, limit: 1 }))
   const { answer } = await meet(

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { liftHolds } from '../../src/store/holds/lift-hold.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
+import { stop, stopped } from '../holding.ts'
 import { actor, onEachDatabase, startAt } from './scene.ts'
 
 const can = { kinds: ['handler'] }
@@ -32,9 +35,9 @@ onEachDatabase('a queue that was leased from before', (scene) => {
     await scene().setQueue('default', { paused: { reason: 'for a test' } })
     expect(await leased()).toEqual([])
     await scene().setQueue('default', { paused: false })
-    await scene().sql('update belfry.namespace set stopped_at = $2 where id = $1', scene().context.ns, startAt)
+    await scene().write((context) => putHold(context, stop))
     expect(await leased()).toEqual([])
-    await scene().sql('update belfry.namespace set stopped_at = null where id = $1', scene().context.ns)
+    await scene().write((context) => liftHolds(context, stopped, { actor: stop.actor }))
     expect(await leased()).toEqual(ids)
   })
 

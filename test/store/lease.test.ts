@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { liftHolds } from '../../src/store/holds/lift-hold.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import { leasesOf } from '../../src/store/leases/lease.ts'
 import type { LeaseAnswer } from '../../src/store/port.ts'
-import { listRuns } from '../../src/store/reads/runs.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { resetRun } from '../../src/store/runs/reset-run.ts'
+import { stop, stopped } from '../holding.ts'
 import { numberOf, onEachWay, type Scene, startAt } from './scene.ts'
 
 const can = { kinds: ['handler', 'http'], host: true }
@@ -107,10 +110,10 @@ onEachWay('lease what can be read', (scene) => {
 onEachWay('lease what may go', (scene) => {
   test('a stopped namespace leases nothing, says so, and goes on when it is no longer stopped', async () => {
     const id = await scene().enqueue()
-    const { ns } = scene().context
-    await scene().sql('update belfry.namespace set stopped_at = 1 where id = $1', ns)
-    expect(await leaseAll(scene())).toMatchObject({ leases: [], stopped: 'paused' })
-    await scene().sql('update belfry.namespace set stopped_at = null where id = $1', ns)
+    const put = await scene().write((context) => putHold(context, stop))
+    const hold = put.answer === 'put' ? put.hold.id : null
+    expect(await leaseAll(scene())).toMatchObject({ leases: [], stopped: 'held-by', hold })
+    await scene().write((context) => liftHolds(context, stopped, { actor: stop.actor }))
     expect((await leaseAll(scene())).leases.map(({ runId }) => runId)).toEqual([id])
   })
 

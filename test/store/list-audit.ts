@@ -1,9 +1,9 @@
 import { canBeName } from '../../src/store/check.ts'
-import { columnsOf } from '../../src/store/columns.ts'
-import type { StoreContext } from '../../src/store/context.ts'
-import { parsed } from '../../src/store/reads/run.ts'
 import { all, both, type Step } from '../../src/store/statement.ts'
-import type { AuditView } from '../../src/store/view.ts'
+import type { StoreContext } from '../../src/store/store-context.ts'
+import { shown } from '../../src/store/table-codec.ts'
+import { columnsOf } from '../../src/store/tables.ts'
+import type { AuditView } from '../../src/store/views.ts'
 
 const findAudit = both(
   'read audit',
@@ -22,6 +22,6 @@ export function* listAudit(context: StoreContext, subject: string): Step<AuditVi
     door: row.door as string,
     verb: row.verb as string,
     subject: row.subject as string,
-    detail: parsed(row.detail),
+    detail: shown(row.detail),
   }))
 }

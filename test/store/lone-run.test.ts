@@ -9,10 +9,10 @@ import { openStore } from '../../src/open-store.ts'
 import { leasesOf } from '../../src/store/leases/lease.ts'
 import type { LeaseAnswer, LeaseRequest, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import { findRun } from '../../src/store/reads/run.ts'
-import { listRuns } from '../../src/store/reads/runs.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { postgresUrl } from '../postgres.ts'
 
 const report = { target: { handler: 'report' } } as const

@@ -5,15 +5,15 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
-import { columnsOf, tables } from '../../src/store/columns.ts'
 import type { Store } from '../../src/store/port.ts'
-import { findQueue } from '../../src/store/reads/queue.ts'
-import { findRun } from '../../src/store/reads/run.ts'
-import { findSchedule, listLedger, listSchedules } from '../../src/store/reads/schedule.ts'
-import { listWorkers } from '../../src/store/reads/worker.ts'
+import { findQueue } from '../../src/store/reads/find-queue.ts'
+import { findRun } from '../../src/store/reads/find-run.ts'
+import { findSchedule, listLedger, listSchedules } from '../../src/store/reads/find-schedule.ts'
+import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { retryRun } from '../../src/store/runs/retry-run.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { columnsOf, type TableName, tables } from '../../src/store/tables.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { lendSchema, returnSchema } from '../lent-schema.ts'
 import { actor, hour, startAt } from './schedule-stage.ts'
 
@@ -80,6 +80,7 @@ function dials(clock: { readonly now: number }) {
 }
 
 const name = 'report'
+const tableNames = Object.keys(tables) as TableName[]
 const queue = 'default'
 
 /** An hour of a worker, with the reads of a person who watches it; answers what was fired and how its runs ended. */
@@ -120,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)(
     afterEach(() => shared.close())
 
     it('knows every column of the tables that it reads whole', async () => {
-      for (const table of tables) {
+      for (const table of tableNames) {
         expect([table, columnsOf(table).split(/,\s+/).sort()]).toEqual([table, (await shared.columns(table)).sort()])
       }
     })
@@ -142,7 +143,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       await workAnHour(shared, workerId)
       const before = await workAnHour(shared, workerId)
       expect(before).toEqual({ lateness: [0], ends: ['written', 'written'] })
-      for (const table of tables) {
+      for (const table of tableNames) {
         await shared.alter(table, 'add column added_later bigint default 7')
         expect([table, await workAnHour(shared, workerId)]).toEqual([table, before])
       }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LeaseName } from '../../src/store/port.ts'
-import { readOutput } from '../../src/store/reads/output.ts'
+import { readOutput } from '../../src/store/reads/read-output.ts'
 import { appendOutput, outputBytesMax } from '../../src/store/runs/append-output.ts'
 import { numberOf, onEachDatabase, type Scene } from './scene.ts'
 

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { planLeases } from '../../src/core/plan.ts'
+import { planLeases } from '../../src/core/queue/plan-leases.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import { planInput } from '../../src/store/reads/plan-input.ts'
 import { retryRun } from '../../src/store/runs/retry-run.ts'
+import { stop } from '../holding.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const planOf = (scene: Scene, limit = 1_000) => scene.read((context) => planInput(context, 'default', limit))
-const can = { kinds: ['http'], handlers: ['a'], host: true }
+const can = { kinds: ['http', 'agent/x'], handlers: ['a'], host: true }
 
 async function plannedIds(scene: Scene): Promise<string[]> {
   const window = await planOf(scene)
@@ -19,7 +21,14 @@ const input = fc.record(
     notBefore: fc.integer({ min: startAt - 2, max: startAt + 2 }),
     deadline: fc.integer({ min: startAt + 3, max: startAt + 5 }),
     concurrencyKey: fc.constantFrom('k', 'l'),
-    target: fc.constantFrom({ handler: 'a' }, { handler: 'b' }, { http: { url: 'u' } }, null),
+    target: fc.constantFrom(
+      { handler: 'a' },
+      { handler: 'b' },
+      { http: { url: 'u' } },
+      { agent: {}, lane: 'x' },
+      { agent: {} },
+      null,
+    ),
     onExhausted: fc.constant('park' as const),
   },
   { requiredKeys: ['onExhausted'] },
@@ -127,12 +136,12 @@ onEachDatabase('planInput', (scene) => {
         [late, { status: 'ready', deadline: startAt + 6 }],
         [backedOff, { status: 'ready', nextEligibleAt: startAt + 1_000 }],
         [later, { status: 'ready', notBefore: startAt + 9 }],
-        [gated, { status: 'ready', concurrencyKey: 'k', target: { kind: 'handler', handler: 'a' } }],
+        [gated, { status: 'ready', concurrencyKey: 'k', target: { kind: 'handler', name: 'a' } }],
         [parked, { status: 'parked' }],
       ]),
     )
     expect(window.runs).toHaveLength(6)
-    expect(window).toMatchObject({ now: startAt, queuePaused: false, paused: false, recentStarts: [] })
+    expect(window).toMatchObject({ now: startAt, queue: 'default', holds: [], recentStarts: [] })
   })
 
   test('a run that was leased once is never too late for its next attempt, also when that first one came to nothing', async () => {
@@ -171,8 +180,12 @@ onEachDatabase('planInput', (scene) => {
     for (let run = 0; run < 2; run++) await scene().enqueue()
     await scene().lease()
     await scene().setQueue('default', { paused: { reason: 'x' } })
-    await scene().sql('update belfry.namespace set stopped_at = 1 where id = $1', scene().context.ns)
-    expect(await planOf(scene())).toMatchObject({ queuePaused: true, paused: true, recentStarts: [startAt, startAt] })
+    await scene().write((context) => putHold(context, stop))
+    const holds = [
+      { scope: 'queue', subject: 'default', reason: 'paused' },
+      { scope: 'namespace', subject: '', reason: 'stopped' },
+    ]
+    expect(await planOf(scene())).toMatchObject({ holds, recentStarts: [startAt, startAt] })
     scene().clock.now += 1_000
     expect((await planOf(scene())).recentStarts).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { prune } from '../../src/store/prune.ts'
-import { listWorkers } from '../../src/store/reads/worker.ts'
+import { prune } from '../../src/store/prune/prune.ts'
+import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { appendOutput } from '../../src/store/runs/append-output.ts'
 import { takeDuty } from '../../src/store/workers/take-duty.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'

@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest'
-import type { StoreContext } from '../../src/store/context.ts'
-import { listAttempts } from '../../src/store/reads/attempts.ts'
+import {
+  findSchedule,
+  listHints,
+  listLedger,
+  listSchedules,
+  scheduleVersions,
+} from '../../src/store/reads/find-schedule.ts'
+import { listAttempts } from '../../src/store/reads/list-attempts.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { nextInstants } from '../../src/store/reads/next-instants.ts'
-import { readOutput } from '../../src/store/reads/output.ts'
-import { listRuns } from '../../src/store/reads/runs.ts'
-import { findSchedule, listHints, listLedger, listSchedules, scheduleVersions } from '../../src/store/reads/schedule.ts'
+import { readOutput } from '../../src/store/reads/read-output.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import type { Step } from '../../src/store/statement.ts'
+import type { StoreContext } from '../../src/store/store-context.ts'
 import { onEachDatabase, startAt } from './scene.ts'
 
 onEachDatabase('reads', (scene) => {
@@ -124,7 +130,7 @@ onEachDatabase('reads', (scene) => {
   })
 
   test('the instants that time alone brings are the earliest of each kind, and a paused queue has none', async () => {
-    const none = { now: startAt, scheduleAt: null, leaseExpiresAt: null }
+    const none = { now: startAt, scheduleAt: null, leaseExpiresAt: null, holdAt: null }
     expect(await scene().read(nextInstants)).toEqual(none)
     await scene().enqueue({ notBefore: startAt + 70 })
     await scene().enqueue({ notBefore: startAt + 50, queue: 'other' })
@@ -140,6 +146,7 @@ onEachDatabase('reads', (scene) => {
       now: startAt,
       scheduleAt: startAt + 3,
       leaseExpiresAt: startAt + 2_000,
+      holdAt: null,
     })
   })
 

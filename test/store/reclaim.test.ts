@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { reclaim } from '../../src/store/leases/reclaim.ts'
-import { leasesOfWorkers } from '../../src/store/reads/lease.ts'
+import { leasesOfWorkers } from '../../src/store/reads/find-leases.ts'
 import { onEachDatabase, startAt } from './scene.ts'
 
 onEachDatabase('reclaim', (scene) => {

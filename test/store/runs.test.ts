@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/store/port.ts'
-import { listRuns } from '../../src/store/reads/runs.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
-import type { RunFilter } from '../../src/store/view.ts'
+import type { RunFilter } from '../../src/store/views.ts'
 import { numberOf, onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const list = (scene: Scene, filter: Partial<RunFilter> = {}) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listLedger } from '../../src/store/reads/schedule.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 

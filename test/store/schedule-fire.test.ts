@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
-import { answerTo } from '../../src/core/question.ts'
+import { answerTo } from '../../src/core/schedule/governor-question.ts'
+import { liftHolds } from '../../src/store/holds/lift-hold.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { repair } from '../../src/store/schedules/repair.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
+import { stop, stopped } from '../holding.ts'
 import { hour, minute, onEachStore, second, startAt } from './schedule-stage.ts'
 
 onEachStore('fire', (stage) => {
@@ -209,9 +212,9 @@ onEachStore('fire', (stage) => {
 
   it('leaves the schedules of a stopped namespace alone', async () => {
     await stage().put({})
-    await stage().sql('update belfry.namespace set stopped_at = 1')
+    await stage().store.do(putHold, stop)
     expect((await stage().fireAt(startAt + hour)).runs).toEqual([])
-    await stage().sql('update belfry.namespace set stopped_at = null')
+    await stage().store.do(liftHolds, stopped, { actor: stop.actor })
     expect((await stage().fire()).runs).toHaveLength(1)
   })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { NewHint } from '../../src/store/port.ts'
-import { listHints } from '../../src/store/reads/schedule.ts'
+import { listHints } from '../../src/store/reads/find-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'

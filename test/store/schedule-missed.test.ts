@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { listLedger } from '../../src/store/reads/schedule.ts'
-import { foresee } from '../../src/store/schedules/foresee.ts'
-import { dueOf } from '../../src/store/schedules/plan-schedule.ts'
+import { dueOf } from '../../src/core/schedule/next-plan.ts'
+import { upcoming } from '../../src/operations/schedule/upcoming.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { scheduleRowOf } from '../../src/store/schedules/schedule-row.ts'
 import { clearHints, setHint } from '../../src/store/schedules/set-hint.ts'
@@ -214,7 +214,7 @@ onEachStore('spread', (stage) => {
     }
 
     async function expectItsEnd(at: number): Promise<void> {
-      const [foreseen] = foresee({ now: stage().clock.now, schedule: await stage().view() })
+      const [foreseen] = upcoming({ now: stage().clock.now, schedule: await stage().view(), count: 1 })
       stage().to(at + 1)
       await askAgain()
       const { nextRunAt, nextDueAt } = await stage().view()

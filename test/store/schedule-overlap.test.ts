@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listLedger } from '../../src/store/reads/schedule.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { hour, minute, onEachStore, startAt } from './schedule-stage.ts'

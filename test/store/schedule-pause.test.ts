@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promptSpread } from '../../src/core/spread.ts'
+import { promptSpread } from '../../src/core/timing/spread.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'

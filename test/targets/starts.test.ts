@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ignored } from '../../src/targets/fold.ts'
 import { redact } from '../../src/targets/redact.ts'
 import { type Reading, readingsOf } from '../../src/targets/secret-forms.ts'
-import { workOf } from '../config/work.ts'
+import { workOf } from '../parts/config/work.ts'
 
 interface Read {
   /** Where which form ended. */

@@ -3,23 +3,26 @@ import type { Rule } from './rule.ts'
 
 const storePort = [
   'port',
-  'actor',
-  'host-steps',
-  'backfill-steps',
-  'token-steps',
+  'audit/actor',
+  'tokens/token-steps',
   'routine-steps',
-  'notice-steps',
   'event-view',
-  'change',
-  'view',
-  'health',
+  'section',
+  'views',
+  'health-views',
   'workers/process-identity',
 ].map((file) => `store/${file}.ts`)
-/** What a target's own layer knows of its fields, so that a bad one is refused where it is written. */
-const targetInputs = ['targets/command/input.ts', 'targets/http/input.ts']
+/** What a kind of target is, and how programs write those of the kernel. */
+const targetInputs = [
+  'targets/kind.ts',
+  'targets/secret-form.ts',
+  'targets/command/input.ts',
+  'targets/http/input.ts',
+  'targets/handler/kind.ts',
+]
 const everything = ['']
 /** What the kernel and the parts make together. */
-const table = ['table.ts', 'routes.ts', 'parts-face.ts']
+const table = ['table.ts', 'kinds.ts', 'routes.ts', 'parts-face.ts']
 
 /** What each layer may import besides itself: folders of src, or single files where only a face is public. */
 const directions: Readonly<Record<string, readonly string[]>> = {
@@ -29,34 +32,27 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   planner: ['core/', ...storePort],
   corpus: ['core/', ...storePort],
   engine: ['core/', ...storePort, 'targets/'],
-  operations: [
-    'core/',
-    ...storePort,
-    'store/schedules/foresee.ts',
-    'engine/engine.ts',
-    'engine/events.ts',
-    ...targetInputs,
-  ],
+  operations: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', ...targetInputs],
   library: ['core/', ...storePort, 'engine/engine.ts', 'engine/events.ts', 'targets/', 'operations/', ...table],
   trust: ['core/'],
-  config: ['core/', 'operations/', 'trust/'],
   doors: [
     'core/',
-    'store/view.ts',
-    'store/health.ts',
+    'store/views.ts',
+    'store/health-views.ts',
     'operations/',
-    'config/',
     'trust/',
     'engine/events.ts',
+    'targets/kind.ts',
     ...table,
   ],
   client: ['core/', 'operations/', ...table],
   testing: ['core/', 'store/'],
-  parts: ['core/', 'store/', 'engine/', 'targets/', 'operations/', 'doors/', 'part.ts'],
-  'part.ts': ['store/part.ts', 'engine/part.ts', 'operations/part.ts', 'doors/'],
+  parts: ['core/', 'store/', 'engine/', 'targets/', 'operations/', 'doors/', 'trust/', 'library/part.ts', 'part.ts'],
+  'part.ts': ['store/part.ts', 'targets/kind.ts', 'engine/part.ts', 'operations/part.ts', 'library/part.ts', 'doors/'],
   'parts.ts': ['parts/', 'part.ts'],
-  'parts-face.ts': ['parts.ts', 'part.ts', 'engine/part.ts', 'doors/'],
-  'table.ts': ['parts.ts', 'part.ts', 'operations/'],
+  'parts-face.ts': ['parts.ts', 'part.ts', 'engine/', 'library/part.ts', 'doors/'],
+  'kinds.ts': ['parts.ts', 'part.ts', 'targets/'],
+  'table.ts': ['core/', 'parts.ts', 'part.ts', 'operations/'],
   'routes.ts': ['table.ts', 'operations/'],
   'open-store.ts': ['parts.ts', 'store/'],
   'core.ts': ['core/'],
@@ -66,12 +62,11 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': everything,
   'sessions.ts': everything,
   'serving.ts': everything,
-  'watching.ts': everything,
   'guarding.ts': everything,
 }
 
 /** Layers that ask the store for its verbs and reads by their functions. */
-const askers = ['engine', 'operations', 'library', 'config', 'doors', 'parts']
+const askers = ['engine', 'operations', 'library', 'doors', 'parts']
 
 /** Whether a module of the store is imported for nothing but `store.do(verb, …)` and `store.look(read, …)`. */
 function isOnlyAskedFor({ program }: Source, specifier: string): boolean {

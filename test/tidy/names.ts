@@ -20,6 +20,49 @@ export const namesThatSay: Rule = {
   kept: [{ 'src/core/commoner.ts': '', 'src/core/type-parser.ts': '', 'src/store/utility-bill.ts': '' }],
 }
 
+/** What every folder of a kind has: a part and what layers take from parts, a noun of the table, a kind of target, what a terminal shows. */
+const sharedNames = ['part', 'noun', 'kind', 'show']
+
+/** Names that stand twice until they are renamed; nothing is added here. */
+const twiceStill = new Set(
+  `
+  absent brief client clock confirm connections context database enqueue events executor explain explain-output
+  failure fields input listen listeners look notify open other-words output problem program queues refusal
+  retries run schedules secret server signals standing start steer table view worker write
+`.split(/\s+/),
+)
+
+export const oneName: Rule = {
+  sentence: 'no two files of src have one name, but for those that every folder of a kind has, and the two databases',
+  offenders(repository) {
+    const paths = new Map<string, string[]>()
+    for (const { path } of repository.under('src')) {
+      const name = basename(path, '.ts')
+      if (sharedNames.includes(name) || twiceStill.has(name)) continue
+      // The folders of the two databases have the same names, so that their difference is that of the databases.
+      const place = path.replace('src/store/postgres/', 'src/store/sqlite/')
+      const known = paths.get(name) ?? []
+      if (!known.includes(place)) paths.set(name, [...known, place])
+    }
+    return [...paths.values()].filter(({ length }) => length > 1).map((twice) => `${twice.join(' and ')} have one name`)
+  },
+  broken: [
+    {
+      files: { 'src/core/gate.ts': '', 'src/store/runs/gate.ts': '' },
+      says: [/^src\/core\/gate\.ts and src\/store\/runs\/gate\.ts have one name/],
+    },
+  ],
+  kept: [
+    {
+      'src/parts/a/part.ts': '',
+      'src/parts/b/part.ts': '',
+      'src/store/sqlite/gate.ts': '',
+      'src/store/postgres/gate.ts': '',
+      'test/gate.ts': '',
+    },
+  ],
+}
+
 export const noBarrels: Rule = {
   sentence: 'no index file inside src only re-exports what lies beside it',
   offenders: ({ code }) =>

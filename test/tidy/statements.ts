@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts'
  * Applies what the migrations hold, which are texts of the program too, but are known to it only as a list. Its own
  * statements are still looked at by every reader of that file.
  */
-const migrator = 'src/store/migrate.ts'
+const migrator = 'src/store/migrations/migrate.ts'
 
 /** Where statements come from; a rule that finds none beside it is blind. */
 const ground = 'src/store/statement.ts'
@@ -78,9 +78,13 @@ function evaluated(node: Node | undefined, given: ReadonlyMap<string, Node | und
     .join('')
 }
 
+/** Where statements stand: in the store, and in the parts. */
+function sourcesOf(repository: Repository): Source[] {
+  return [...repository.under('src/store'), ...repository.under('src/parts')]
+}
+
 function allMade(repository: Repository): Made[] {
-  return repository
-    .under('src/store')
+  return sourcesOf(repository)
     .filter(({ path }) => path !== migrator)
     .flatMap(madeIn)
 }
@@ -139,6 +143,10 @@ export const uniqueStatements: Rule = {
     },
     { files: { 'src/store/a.ts': 'const a = both(b + c, "d")' }, says: [/not plain text/] },
     {
+      files: { 'src/store/a.ts': 'const a = both("a", "b")', 'src/parts/b/c.ts': 'const a = both("a", "c")' },
+      says: [/share the name "a"/],
+    },
+    {
       files: { 'src/store/statement.ts': '', 'src/store/a.ts': 'const a = made("a", "b")' },
       says: [/no statement was found/],
     },
@@ -166,8 +174,7 @@ function textsIn(source: Source): { at: string; text: string }[] {
 export const namedColumns: Rule = {
   sentence: 'no statement selects every column, because a newer version may add one while an older worker goes on',
   offenders: (repository) =>
-    repository
-      .under('src/store')
+    sourcesOf(repository)
       .filter(({ path }) => !path.startsWith('src/store/migrations/'))
       .flatMap(textsIn)
       .filter(({ text }) => everyColumn.test(text))

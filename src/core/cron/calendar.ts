@@ -53,6 +53,7 @@ export function compile(parsed: ParsedCron): Calendar {
 }
 
 function matchingDays({ monthDays, weekDays }: ParsedCron, firstWeekday: number, days: number): number {
+  if (!weekDays.isRestricted && !monthDays.isRestricted) return 2 ** days - 1
   if (!weekDays.isRestricted) return daysOfMonth(monthDays, firstWeekday, days)
   if (!monthDays.isRestricted) return daysOfWeek(weekDays, firstWeekday, days)
   return daysOfMonth(monthDays, firstWeekday, days) | daysOfWeek(weekDays, firstWeekday, days)

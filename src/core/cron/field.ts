@@ -1,5 +1,5 @@
 import { CronError, type CronErrorField, quoted } from './cron-error.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from './nearest-match.ts'
 
 export interface FieldRule {
   readonly field: Exclude<CronErrorField, 'expression' | 'zone'>

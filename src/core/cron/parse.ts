@@ -1,7 +1,7 @@
 import { CronError, quoted } from './cron-error.ts'
 import { type MonthDays, parseMonthDays, parseWeekDays, type WeekDays } from './days.ts'
 import { type FieldRule, HOUR, MINUTE, MONTH, type Piece, parseItem, parseList, SECOND } from './field.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from './nearest-match.ts'
 
 /** What an expression asks for, before any date is looked at. */
 export interface ParsedCron {

@@ -1,6 +1,6 @@
 import { BoundedMap } from './bounded-map.ts'
 import { CronError, quoted } from './cron-error.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from './nearest-match.ts'
 
 export interface ZoneName {
   /** The name to store and show. An alias such as Europe/Kyiv stays the alias that was written. */

@@ -1,5 +1,3 @@
-import { shownWidth } from './sheet.ts'
-
 /** Rows under their headers, aligned; without headers the rows alone. The last column is as wide as it likes. */
 export function columns(headers: readonly string[] | null, rows: readonly (readonly string[])[]): string {
   const lines = headers === null ? rows : [headers, ...rows]
@@ -17,6 +15,19 @@ function aligned(line: readonly string[], widths: readonly number[]): string {
   return cells.join(gap).trimEnd()
 }
 
-export function indented(text: string, by = 2): string {
-  return text.replace(/^(?=.)/gm, ' '.repeat(by))
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them.
+const colourCodes = /\u001b\[[\d;]*m/g
+
+const ascii = /^[ -~]*$/
+/** What is put over the letter before it. */
+const over = /[\p{M}\p{Cf}]/u
+/** What takes two columns: the scripts of East Asia, their full-width forms, and emoji. */
+const wide =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Yi}\p{Emoji_Presentation}\u3000-\u30ff\u3100-\u31ff\uff01-\uff60\uffe0-\uffe6]/u
+
+/** How many columns a text takes where it is shown: colours take none, and some letters two. */
+export function shownWidth(text: string): number {
+  const plain = text.replace(colourCodes, '')
+  if (ascii.test(plain)) return plain.length
+  return [...plain].reduce((width, letter) => width + (over.test(letter) ? 0 : wide.test(letter) ? 2 : 1), 0)
 }

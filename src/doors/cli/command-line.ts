@@ -4,6 +4,7 @@ import { noteOf } from '../../operations/note.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
 import { argumentsOf, type Field, fieldsOf, flagOf } from './fields.ts'
+import { targetText } from './target-flags.ts'
 
 type Paths = Readonly<Record<string, string>>
 
@@ -62,13 +63,4 @@ function flagText(flag: string, value: unknown): string[] {
   if (value === false) return [flag.replace('--', '--no-')]
   if (Array.isArray(value)) return [`${flag} ${value.map(String).join(',')}`]
   return [`${flag} ${shellWord(String(value))}`]
-}
-
-function targetText(target: unknown): string[] {
-  if (typeof target !== 'object' || target === null) return []
-  const { http, command, handler } = target as { http?: { url: string }; command?: string | string[]; handler?: string }
-  if (http !== undefined) return [`--http ${shellWord(http.url)}`]
-  if (handler !== undefined) return [`--handler ${shellWord(handler)}`]
-  if (typeof command === 'string') return [`--command ${shellWord(command)}`]
-  return [`--command -- ${(command ?? []).map((word) => shellWord(String(word))).join(' ')}`]
 }

@@ -1,7 +1,9 @@
 import type { z } from 'zod'
+import { kinds } from '../../kinds.ts'
 import { type FieldKind, kindOf, unwrapped } from '../../operations/field-kind.ts'
 import { noteOf } from '../../operations/note.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
+import { withKinds } from '../../operations/target-form.ts'
 
 /** A field of an input, as the command line offers it. */
 export interface Field {
@@ -74,7 +76,8 @@ function fieldOf(name: string, schema: z.ZodType): Field {
 /** What is said of a field stays with the schema it was said of, inside what makes that one optional. */
 function descriptionOf(schema: z.ZodType): string {
   const { innerType } = schema.def as unknown as { readonly innerType?: z.ZodType }
-  return schema.description ?? (innerType === undefined ? '' : descriptionOf(innerType))
+  if (schema.description !== undefined) return withKinds(schema.description, kinds)
+  return innerType === undefined ? '' : descriptionOf(innerType)
 }
 
 function choicesOf(schema: z.ZodType): readonly string[] | undefined {

@@ -1,14 +1,16 @@
 import type { z } from 'zod'
 import { DurationError, parseDuration } from '../../core/duration.ts'
+import { isRecord } from '../../core/json/record.ts'
+import { kinds } from '../../kinds.ts'
 import { isoText } from '../../operations/instant.ts'
-import { targetPathProblems } from '../../config/paths-here.ts'
 import { NameSearch } from '../../operations/nearest.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, refuse } from '../../operations/problem.ts'
+import { absentIn } from '../../operations/target-input.ts'
 import type { Asked } from '../../operations/unread.ts'
 import { argumentsOf, type Field, fieldsOf, flagOf } from './fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
-import { type TargetGiven, targetFlags, targetSaid } from './target-flags.ts'
+import { flaggedKinds, headFlags, targetSaid } from './target-flags.ts'
 
 /** What somebody typed: arguments, what stands behind `--`, and the flags by the names of their options. */
 export interface Typed {
@@ -63,7 +65,7 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
     input.target = target
   } else if (hasTarget(operation)) {
     const field = options.target === undefined ? 'target' : '--target'
-    problems.push(...targetPathProblems(input.target, field, texts.folder))
+    problems.push(...absentIn(input.target, { field, folder: texts.folder, kinds }))
   }
   if (options.in !== undefined) input.at = instantIn(options, now, problems)
   refuseIdle(operation, input, problems)
@@ -76,9 +78,11 @@ export function fieldsAbout(operation: AnyOperation, problems: readonly Problem[
   return problems.flatMap(({ field: typed }) => {
     if (typed === '--in') return ['at']
     const [word = ''] = typed.split(/[ .]/)
-    if (typed === idleField || typed === '--') return ['target', 'target.command']
-    const ofTarget = targetFlags.find(({ flag }) => flag === word)
-    if (ofTarget !== undefined) return ['target', `target.${ofTarget.of}`]
+    if (typed === idleField) return ['target']
+    const kind = flaggedKinds.find(({ flags, takesWords }) =>
+      typed === '--' ? takesWords === true : flags.some(({ flag }) => flag === word),
+    )
+    if (kind !== undefined) return ['target', `target.${kind.name}`]
     return fields.filter(({ flag }) => flag === word).map(({ name }) => name)
   })
 }
@@ -94,7 +98,7 @@ function isWholeGiven({ name, flag }: Field, options: Typed['options'], problems
 
 /** The part goes before what a file says of it; the other parts stay. */
 function withPart(whole: unknown, part: string, value: unknown): Record<string, unknown> {
-  const isObject = typeof whole === 'object' && whole !== null && !Array.isArray(whole)
+  const isObject = isRecord(whole)
   const { [part]: _, [`${part}Ms`]: __, ...others } = (isObject ? whole : {}) as Record<string, unknown>
   return { ...others, [part]: value }
 }
@@ -123,7 +127,7 @@ function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unkn
   problems.push({
     field: idleField,
     problem: 'is missing',
-    expected: '--command, --http or --handler; --target null for work that outside hosts take',
+    expected: `${headFlags('or')}; --target null for work that outside hosts take`,
   })
 }
 
@@ -173,7 +177,7 @@ async function fileOf(given: unknown, texts: Texts, problems: Problem[]): Promis
   const expected = 'a JSON object, such as {"every":"1h","target":{"handler":"report"}}'
   const input = jsonOf('--file', found, { expected, problems })
   if (input === undefined) return {}
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>
+  if (isRecord(input)) return input as Record<string, unknown>
   problems.push({ field: '--file', problem: `${found.is} JSON, and no object`, expected })
   return {}
 }
@@ -216,8 +220,8 @@ async function targetOf(
   }: { readonly words: readonly string[]; readonly texts: Texts; readonly problems: Problem[] },
 ): Promise<unknown> {
   if (hasTarget(operation)) {
-    const given = targetFlags.map(({ flag }) => [flag, options[optionName(flag)]])
-    return targetSaid(Object.fromEntries(given) as TargetGiven, words, { texts, problems })
+    const given = flaggedKinds.flatMap(({ flags }) => flags.map(({ flag }) => [flag, options[optionName(flag)]]))
+    return targetSaid(Object.fromEntries(given), words, { texts, problems })
   }
   if (words.length > 0) {
     problems.push({

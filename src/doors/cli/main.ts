@@ -7,23 +7,20 @@ import { confirm } from './confirm.ts'
 import { finished } from './finished.ts'
 import { followOutput } from './follow.ts'
 import { inputOf, optionName, type Typed } from './given.ts'
-import { mcp } from './mcp.ts'
 import { openFor, whereOf } from './open.ts'
-import { asksFirst, program } from './program.ts'
+import { program } from './program.ts'
 import { withProgress } from './progress.ts'
 import { Texts } from './read-value.ts'
 import { type Reader, readerOf } from './reader.ts'
-import { type Beside, besideVerbs, refusalOfLine } from './refused-line.ts'
+import { besideVerbs, refusalOfLine } from './refused-line.ts'
 import { asError, errorJson, errorText, exitOf } from './say-error.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { shortened } from './short-forms.ts'
-import { exitOfAnswer } from './show/all.ts'
 import { endingBySignals } from './signals.ts'
 import { namingIn, spelled } from './spelling.ts'
-import { sortedOut, withoutBare } from './strays.ts'
+import { sortedOut, withoutBare, withoutLeading } from './strays.ts'
 import { noteSurroundings, tell } from './tell.ts'
 import { typedError } from './typed-error.ts'
-import { up } from './up.ts'
 import type { Session, World } from './world.ts'
 
 /** Reads a command line, does what it asks for, and answers with the exit code. */
@@ -53,7 +50,6 @@ async function attempt({ typed, words, bare }: Line, around: Around, version: st
     const { args, doubtful, problems } = sortedOut(command, typed)
     return { args, doubtful, problems: [...misread, ...problems], options: command.optsWithGlobals() }
   }
-  const beside = (command: Command, act: Beside) => besideVerbs(sorted(command), act)
   const root = program(version, {
     write: (text) => world.stdout.write(spelled(text, world.own, namingIn(typed))),
     misread: (problem) => misread.push(problem),
@@ -61,26 +57,14 @@ async function attempt({ typed, words, bare }: Line, around: Around, version: st
       asked = operation
       exit = await callOperation(operation, { ...sorted(command), words }, around)
     },
-    async up(command) {
+    async beside({ name, load }, command) {
       if (words.length > 0) {
-        const hint = 'What it executes is created or enqueued in another terminal: `belfry run enqueue -- PROGRAM`.'
-        throw new BelfryError('invalid', 'up takes no words behind --.', { hint })
+        const hint = 'What a worker executes is created or enqueued: `belfry run enqueue -- PROGRAM`.'
+        throw new BelfryError('invalid', `${name} takes no words behind --.`, { hint })
       }
-      exit = await beside(command, ({ options, isJudged }) => up(options, { world, reader, isJudged }))
-    },
-    async mcp(command) {
-      exit = await beside(command, ({ options, isJudged }) => mcp(options, { world, isJudged }))
-    },
-    async apply(command) {
-      // What reads files is loaded only for those who apply one.
-      const { apply } = await import('./apply.ts')
-      exit = await beside(command, ({ options, file, isJudged }) => apply({ ...options, file }, { world, isJudged }))
-    },
-    async trust(command) {
-      const { trust } = await import('./trust.ts')
-      const isOfStore = command.opts().ofStore === true
-      exit = await beside(command, ({ options, file, isJudged }) =>
-        trust({ ...options, file, isOfStore }, { world, isJudged }),
+      const perform = await load()
+      exit = await besideVerbs(sorted(command), ({ options, file, isJudged }) =>
+        perform({ ...options, ...(file !== undefined && { file }) }, { world, reader, isJudged }),
       )
     },
   })
@@ -89,10 +73,15 @@ async function attempt({ typed, words, bare }: Line, around: Around, version: st
     await reader.refuseLoss()
     return exit
   } catch (thrown) {
-    const without = withoutBare(thrown, typed)
-    if (without === null) return refused(thrown, { root, typed, asked, bare, world })
-    return attempt({ typed: without.typed, words, bare: [...bare, without.problem] }, around, version)
+    const mended = withoutBare(thrown, typed) ?? (isUnknownFlag(thrown) ? withoutLeading(root, typed) : null)
+    if (mended === null) return refused(thrown, { root, typed, asked, bare, world })
+    return attempt({ typed: shortened(mended.typed), words, bare: [...bare, ...mended.problems] }, around, version)
   }
+}
+
+/** A command reads flags that it does not have; only the words before a command refuse them. */
+function isUnknownFlag(thrown: unknown): boolean {
+  return thrown instanceof CommanderError && thrown.code === 'commander.unknownOption'
 }
 
 interface Refusal {
@@ -105,16 +94,16 @@ interface Refusal {
 
 function refused(caught: unknown, { root, typed, asked, bare, world }: Refusal): number {
   const isHelp = caught instanceof CommanderError && (caught.exitCode === 0 || caught.code === 'commander.help')
+  const command = commandIn(root, typed)
   // A line that was cut short asks for no help by that.
   const thrown = isHelp && bare.length > 0 ? refusal('The command', bare) : caught
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitOk
-  const command = commandIn(root, typed)
   // A noun alone asks what can be done with it.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
     command.outputHelp()
     return exitOk
   }
-  const error = thrown instanceof CommanderError ? typedError(thrown, command) : asError(thrown)
+  const error = thrown instanceof CommanderError ? typedError(thrown, command, bare) : asError(thrown)
   const { stderr, env, own } = world
   const paint = paintOf(isColoured(stderr, env))
   const spell = (hint: string) => spelled(hint, own, namingIn(typed))
@@ -151,7 +140,7 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Arou
   noteFlagsBehind(typed, world)
   if (asked.problems.length > 0) throw await refusalOfLine({ operation, asked, options }, world)
   const where = whereOf(options, world)
-  if (asksFirst(operation) && options.yes !== true && options.dryRun !== true) {
+  if (operation.asksFirst === true && options.yes !== true && options.dryRun !== true) {
     await confirm(questionOf(operation, input), world)
   }
   const session = await withProgress(world, 'opening the store', openFor({ operation, input, where, options }, world))
@@ -195,15 +184,11 @@ async function perform(asked: Performance, { world, reader }: Around): Promise<n
   const { operation, input, session, options, interrupted } = asked
   const words = commandOf(operation).join(' ')
   // Whoever waits for what nobody will do should not learn it by waiting.
-  if (waits(words, options)) await noteSurroundings(asked, world, { saysPlace: false })
-  if (options.follow === true) return followOutput(input, { session, world, reader, isJson: options.json === true })
+  if (operation.waits === true || options.follow === true) await noteSurroundings(asked, world, { saysPlace: false })
+  if (options.follow === true) return followOutput(asked, { world, reader, isJson: options.json === true })
   const work = session.call(operation, input, { isRehearsal: options.dryRun === true })
   await withProgress(world, words, Promise.race([work, interrupted]))
   const answer = await work
   await tell({ operation, input, answer, session, options }, world)
-  return exitOfAnswer(words, answer)
-}
-
-function waits(words: string, { follow }: Typed['options']): boolean {
-  return words === 'run wait' || follow === true
+  return operation.isOk?.(answer) === false ? 1 : exitOk
 }

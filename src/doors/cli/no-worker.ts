@@ -1,5 +1,5 @@
-import { isGone, workerOperations } from '../../operations/worker.ts'
-import type { Paint } from './sheet.ts'
+import type { Paint } from '../../operations/show.ts'
+import { hasLiveWorker } from '../../operations/worker.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { Session } from './world.ts'
 
@@ -19,7 +19,7 @@ export async function noteAbsentWorker(
 ): Promise<void> {
   const { kind, place } = session
   if (saysPlace) stderr.write(`${paint.dim(`${kind}: ${place}`)}\n`)
-  if (await hasLiveWorker(session)) return
+  if (await hasLiveWorker(session.call)) return
   const trust = (await session.needsTrust?.()) === true ? `${trustFirst(own, naming)} ` : ''
   const start = `${trust}${spelled('Start one with: belfry up', own, naming)}`
   const [whose, where] = kind === 'store' ? ['this store', ''] : ['the store of this server', ', there']
@@ -29,17 +29,4 @@ export async function noteAbsentWorker(
 /** A worker refuses the store until then, so that the advice to start one is of no use before. */
 export function trustFirst(own: string, naming: Naming): string {
   return `The store lies in a checked-out tree and may have come with it: look at what it would start, then trust it with \`${spelled('belfry trust --store', own, naming)}\`.`
-}
-
-const limit = 1_000
-
-async function hasLiveWorker({ call }: Pick<Session, 'call'>): Promise<boolean> {
-  for (let after: string | undefined; ; ) {
-    const page = await call(workerOperations.list, { limit, ...(after !== undefined && { after }) })
-    if (page.some(({ isLive }) => isLive)) return true
-    const last = page.at(-1)
-    // Those that are gone come behind all that are not.
-    if (last === undefined || page.length < limit || isGone(last)) return false
-    after = last.id
-  }
 }

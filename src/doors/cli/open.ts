@@ -1,21 +1,10 @@
 import { BelfryError } from '../../core/error.ts'
-import { type AnyOperation, commandOf } from '../../operations/operation.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
 import type { Typed } from './given.ts'
 import { ownPlaceOf, type Place, refuseAbsentStore, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { type NamedServer, reachFor, type ServerFlags, serverNamed } from './server.ts'
 import { withoutPassword } from './spelling.ts'
 import type { Session, StoreOpening, StoreSession, World } from './world.ts'
-
-/** The verbs that may be the first thing anybody does with a store. */
-const begins: ReadonlySet<string> = new Set([
-  'schedule create',
-  'schedule put',
-  'run enqueue',
-  'queue set',
-  'notify',
-  'import cool-workflow',
-  'import crontab',
-])
 
 /** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
 export type Where = { readonly server: NamedServer } | { readonly server: null; readonly place: Place }
@@ -49,7 +38,7 @@ async function openStoreFor(
 ): Promise<Session> {
   refuseStraySchema(place, options.schema as string | undefined)
   const opening = openingOf(place, options)
-  if (!begins.has(commandOf(operation).join(' '))) {
+  if (operation.begins !== true) {
     refuseAbsentStore(place, world.folder)
     return world.open({ ...opening, mustExist: true })
   }

@@ -1,96 +1,19 @@
-import { otherWords } from '../../parts-face.ts'
+import { nounEntries } from '../../table.ts'
 
 /** Words that other tools have for what is called otherwise here: whoever types them knows what he wants. */
 
-const ofSchedules = ['list', 'create', 'show', 'pause', 'resume', 'delete', 'next', 'history', 'update', 'put', 'hint']
-const ofRuns = ['output', 'cancel', 'retry', 'reset', 'wait', 'enqueue', 'attempts']
-
-/** Commands, by what was typed in their place. */
-const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  belfry: {
-    ...Object.fromEntries(ofSchedules.map((verb) => [verb, `schedule ${verb}`])),
-    ...Object.fromEntries(ofRuns.map((verb) => [verb, `run ${verb}`])),
-    ls: 'schedule list',
-    add: 'schedule create',
-    new: 'schedule create',
-    rm: 'schedule delete',
-    remove: 'schedule delete',
-    trigger: 'schedule run',
-    status: 'doctor',
-    health: 'doctor',
-    check: 'doctor',
-    ps: 'run list --status leased',
-    logs: 'run output',
-    log: 'run output',
-    tail: 'run output -f',
-    why: 'explain',
+/** Commands that are no verbs, by what was typed in their place, and those that nouns name. */
+const commands: Readonly<Record<string, string>> = Object.assign(
+  {
     start: 'up',
     serve: 'up',
     work: 'up',
     dev: 'up',
     daemon: 'up',
     stop: 'up, which ends by Ctrl-C in its own terminal',
-    schedules: 'schedule list',
-    runs: 'run list',
-    jobs: 'run list',
-    job: 'run',
-    task: 'schedule',
-    cron: 'schedule',
-    queues: 'queue list',
-    workers: 'worker list',
   },
-  'belfry schedule': {
-    add: 'create',
-    new: 'create',
-    ls: 'list',
-    rm: 'delete',
-    remove: 'delete',
-    get: 'show',
-    describe: 'show',
-    info: 'show',
-    edit: 'update',
-    set: 'put',
-    apply: 'put',
-    disable: 'pause',
-    stop: 'pause',
-    enable: 'resume',
-    start: 'resume',
-    unpause: 'resume',
-    trigger: 'run',
-    now: 'run',
-    replay: 'backfill',
-    catchup: 'backfill',
-    runs: 'history',
-    log: 'history',
-  },
-  'belfry run': {
-    add: 'enqueue',
-    create: 'enqueue',
-    ls: 'list',
-    get: 'show',
-    describe: 'show',
-    logs: 'output',
-    log: 'output',
-    kill: 'cancel',
-    stop: 'cancel',
-    delete: 'cancel',
-    restart: 'retry',
-    rerun: 'retry',
-    unpark: 'reset',
-  },
-  'belfry queue': {
-    ls: 'list',
-    rm: 'delete',
-    remove: 'delete',
-    get: 'show',
-    describe: 'show',
-    update: 'set',
-    create: 'set',
-    policy: 'set',
-    stop: 'pause',
-  },
-  'belfry worker': { ls: 'list' },
-}
+  ...Object.values(nounEntries).map(({ otherWords }) => otherWords ?? {}),
+)
 
 /** Flags, by what was typed in their place. */
 const flags: Readonly<Record<string, string>> = {
@@ -132,9 +55,8 @@ const flags: Readonly<Record<string, string>> = {
 }
 
 export function commandMeant(named: string, path: string): string | undefined {
-  if (Object.hasOwn(commands[path] ?? {}, named)) return commands[path]?.[named]
   const words = `${path} ${named}`.replace(/^belfry /, '')
-  return Object.hasOwn(otherWords, words) ? otherWords[words] : undefined
+  return Object.hasOwn(commands, words) ? commands[words] : undefined
 }
 
 /** What this command calls it; where it has no such flag, only what belongs to another one. */

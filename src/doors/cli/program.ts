@@ -1,13 +1,15 @@
 import { Command, Option } from 'commander'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import type { Problem } from '../../operations/problem.ts'
-import { nouns, operations } from '../../table.ts'
+import { nounEntries, operations } from '../../table.ts'
+import { besideCommands } from './beside-commands.ts'
 import { commandLine } from './command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './fields.ts'
 import { finished, finishLater } from './finished.ts'
 import { hasTarget } from './given.ts'
-import { storeTrusted } from './short-forms.ts'
-import { targetFlags } from './target-flags.ts'
+import type { BesideCommand } from './part.ts'
+import { ofStoreFlag } from './short-forms.ts'
+import { flaggedKinds } from './target-flags.ts'
 
 /** What a command does once it is known what was typed. */
 export interface Actions {
@@ -16,19 +18,13 @@ export interface Actions {
   /** Hears of what cannot be meant as it is typed, such as a flag that is given twice; nothing is done then. */
   misread(problem: Problem): void
   operation(operation: AnyOperation, command: Command): Promise<void>
-  up(command: Command): Promise<void>
-  mcp(command: Command): Promise<void>
-  apply(command: Command): Promise<void>
-  trust(command: Command): Promise<void>
+  beside(entry: BesideCommand, command: Command): Promise<void>
 }
 
 const everywhere = 'Everywhere:'
 const ofTarget = 'What it does:'
 
-/**
- * The whole command line, from the table of operations. Beside it stand `up` and `mcp`, which are processes and no verbs,
- * and `apply` and `trust`, which are about a file of this machine.
- */
+/** The whole command line, from the table of operations and the commands that are no verbs. */
 export function program(version: string, actions: Actions): Command {
   const root = group('belfry', actions)
   root
@@ -36,10 +32,7 @@ export function program(version: string, actions: Actions): Command {
     .version(version, '-V, --version', 'Tells the version.')
     .addHelpText('after', opening)
   withStore(root, actions)
-  root.addCommand(up(actions))
-  root.addCommand(mcp(actions))
-  root.addCommand(apply(actions))
-  root.addCommand(trust(actions))
+  for (const entry of besideCommands) root.addCommand(beside(entry, actions))
   for (const operation of operations) {
     if (operation.doors.cli !== true) continue
     for (const words of [commandOf(operation), ...(operation.aliases ?? [])]) place(root, words, operation, actions)
@@ -108,18 +101,16 @@ function place(root: Command, words: readonly string[], operation: AnyOperation,
   parent.addCommand(verb(words.at(-1) ?? '', operation, actions))
 }
 
-/** Words that are no nouns, and have commands under them. */
-const groups: Readonly<Record<string, string>> = {
-  explain: 'Tells why.',
-  policy: 'The rules of a queue.',
-  import: 'Takes over what another scheduler has.',
-}
+/** Words that have commands under them: the nouns, and the groups that they name. */
+const groups: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...Object.entries(nounEntries).map(([noun, { says, groups: own }]) => ({ ...own, [noun]: says })),
+)
 
 function child(parent: Command, word: string, actions: Actions): Command {
   const found = parent.commands.find((each) => each.name() === word)
   if (found !== undefined) return found
-  const says = word in nouns ? nouns[word as keyof typeof nouns].says : (groups[word] ?? '')
-  const made = group(word, actions).description(says)
+  const made = group(word, actions).description(groups[word] ?? '')
   withStore(made, actions)
   parent.addCommand(made)
   return made
@@ -206,7 +197,7 @@ function once(option: Option, { misread }: Actions): Option {
 }
 
 function addTarget(command: Command): void {
-  for (const { flag, value, says } of targetFlags) {
+  for (const { flag, value, says } of flaggedKinds.flatMap(({ flags }) => flags)) {
     const option = new Option(`${flag} ${value}`, says).preset(true as unknown as string)
     command.addOption(collecting(option).helpGroup(ofTarget))
   }
@@ -223,95 +214,18 @@ function addManners(command: Command, operation: AnyOperation, actions: Actions)
     add('--file <path>', 'Reads the input from a JSON file, - for what is piped in; flags go before it.')
   }
   if (operation.rehearses === true) add('--dry-run', 'Tells what it would do, and does nothing.')
-  if (asksFirst(operation)) add('-y, --yes', 'Does not ask whether you mean it.')
-  if (isFollowable(operation)) add('-f, --follow', 'Goes on as more is put out, until the run has ended.')
+  if (operation.asksFirst === true) add('-y, --yes', 'Does not ask whether you mean it.')
+  if (operation.follow !== undefined) add('-f, --follow', 'Goes on as more is put out, until the run has ended.')
 }
 
-/** What is hard to get back is asked about. A run that is cancelled was named by an id that nobody types by mistake. */
-export function asksFirst({ effect, noun, verb }: AnyOperation): boolean {
-  return effect === 'destructive' && (noun === 'schedule' || verb === 'delete')
-}
-
-export function isFollowable({ noun, verb }: AnyOperation): boolean {
-  return noun === 'run' && verb === 'output'
-}
-
-function mcp(actions: Actions): Command {
-  const command = lenient(quiet(new Command('mcp'), actions))
-    .description('Serves the verbs to an AI agent at stdin and stdout, as a Model Context Protocol server.')
-    .usage('[flags]')
-  const options = [
-    new Option(
-      '--scope <read|operate|admin>',
-      'What the agent may do; each includes those before it. Default: operate.',
-    ),
-    new Option('--read-only', 'The same as --scope read.'),
-    new Option(
-      '--tools <SET|NAME,…>',
-      'The tools to offer: default, all, a noun such as routine, or names of tools. Default: default.',
-    ),
-  ]
-  for (const option of options) command.addOption(once(option, actions))
-  withStore(command, actions)
-  return command.action(() => actions.mcp(command))
-}
-
-const fileArgument = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
-
-function apply(actions: Actions): Command {
-  const command = lenient(quiet(new Command('apply'), actions))
-    .description('Makes queues, schedules and scopes be as a file says, all of it or nothing; says what changed.')
-    .usage('[FILE] [flags]')
-    .argument('[file]', fileArgument)
-  const options = [
-    new Option('--dry-run', 'Tells what it would do, and does nothing.'),
-    new Option('-y, --yes', 'Deletes more than half of what the source of the file made, if it says so.'),
-    new Option('--adopt', 'Takes over schedules that were made by hand and say something else.'),
-  ]
-  for (const option of options) command.addOption(once(option, actions))
-  withStore(command, actions)
-  return command.action(() => actions.apply(command))
-}
-
-function trust(actions: Actions): Command {
-  const command = lenient(quiet(new Command('trust'), actions))
-    .description('Trust the programs that a file in a checked-out tree would start, as it says now; or the store.')
-    .usage('[FILE | --store [URL]] [flags]')
-    .argument('[file]', fileArgument)
-  command.addOption(new Option(storeTrusted).hideHelp())
-  withStore(
-    command,
-    actions,
-    new Option('--store [url]', 'Trust this store in place of a file. Default: the store that commands use here.'),
-  )
-  return command.action(() => actions.trust(command))
-}
-
-function up(actions: Actions): Command {
-  const command = lenient(quiet(new Command('up'), actions))
-    .description('Becomes a worker: fires what is due and executes it, until Ctrl-C.')
-    .usage('[flags]')
-  const options = [
-    new Option('--once', 'Work off all that is due, then end; exit 1 when a run failed or was parked.'),
-    new Option(
-      '--for <duration>',
-      'With --once: wait for retries and delayed runs due within this time. Default: none.',
-    ),
-    new Option('--keep-going', 'With --once: exit 0 also when runs failed or were parked.'),
-    new Option('--slots <n>', 'How many runs at once. Default: as many as the queues allow.'),
-    new Option('--queues <a,b>', 'Only runs of these queues; notices go through the queue notices.'),
-    new Option('--grace <duration>', 'How long what is at work may take to end. Default: 25s.'),
-    new Option('--name <text>', 'Names this worker for people.'),
-    new Option('--allow-private', 'Lets HTTP targets call private networks.'),
-    new Option('--allow-hosts <a,b>', 'Hosts that HTTP targets may call whatever their addresses are.'),
-    new Option('--refuse-loopback', 'Keeps HTTP targets from calling this machine.'),
-    new Option('--listen <address>', 'Where the HTTP door is, or none. Default: 127.0.0.1:4747.'),
-    new Option('--behind-proxy', 'Listens beyond this machine too, for a proxy with TLS in front of it.'),
-    new Option('--hosts <a,b>', 'More hosts that requests may be addressed to, as the proxy hands them on.'),
-    new Option('--config <file>', 'The file that looks after queues and schedules, or none. Default: belfry.yaml.'),
-    new Option('--quiet', 'Tells only what goes wrong.'),
-  ]
-  for (const option of options) command.addOption(once(option, actions))
-  withStore(command, actions)
-  return command.action(() => actions.up(command))
+function beside(entry: BesideCommand, actions: Actions): Command {
+  const { name, says, usage, file, options, storeAlone } = entry
+  const command = lenient(quiet(new Command(name), actions))
+    .description(says)
+    .usage(usage)
+  if (file !== undefined) command.argument('[file]', file)
+  for (const each of options) command.addOption(once(new Option(each.flags, each.says), actions))
+  if (storeAlone !== undefined) command.addOption(new Option(ofStoreFlag).hideHelp())
+  withStore(command, actions, storeAlone === undefined ? undefined : new Option('--store [url]', storeAlone))
+  return command.action(() => actions.beside(entry, command))
 }

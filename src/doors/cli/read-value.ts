@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { NoRegularFile, openToRead } from '../../config/file-handle.ts'
-import { readJson } from '../../core/json-text.ts'
+import { readJson } from '../../core/json/json-text.ts'
 import { numberOf } from '../../operations/field-kind.ts'
 import type { Problem } from '../../operations/problem.ts'
+import { NoRegularFile, openToRead } from '../open-to-read.ts'
 import type { Field } from './fields.ts'
 import type { World } from './world.ts'
 

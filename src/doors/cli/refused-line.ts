@@ -73,13 +73,13 @@ interface Sorted {
 }
 
 /** What a command that is no verb is handed. Where it is only judged, it does nothing but find what is wrong. */
-export interface Judging {
+interface Judging {
   readonly options: Typed['options']
   readonly file: string | undefined
   readonly isJudged: boolean
 }
 
-export type Beside = (judging: Judging) => Promise<number>
+type Beside = (judging: Judging) => Promise<number>
 
 /** Performs a command that is no verb. A line that is refused anyhow is only judged, and told with all that is wrong with it. */
 export async function besideVerbs({ args, problems, options }: Sorted, act: Beside): Promise<number> {
@@ -97,9 +97,8 @@ export async function besideVerbs({ args, problems, options }: Sorted, act: Besi
 }
 
 /** What is wrong with a file is said of the file as a whole where it cannot be read. */
-function aboutFile({ message, hint, details }: BelfryError): Problem[] {
-  const file = details?.file
-  if (typeof file !== 'string') return []
-  const problem = message.replace(`${file} `, '').replace(/\.$/, '')
+function aboutFile({ hint, details = {} }: BelfryError): Problem[] {
+  const { file, problem } = details
+  if (typeof file !== 'string' || typeof problem !== 'string') return []
   return [{ field: file, problem, expected: hint ?? 'a file that can be applied' }]
 }

@@ -2,8 +2,8 @@ import { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import { type Problem, storeProblems } from '../../operations/problem.ts'
-import { columns, indented } from './columns.ts'
-import type { Paint } from './sheet.ts'
+import { indented, type Paint } from '../../operations/show.ts'
+import { columns } from './columns.ts'
 import { TypedFields } from './typed-field.ts'
 
 /** Anything that was thrown, as the one error that is told; what nobody foresaw says so. */
@@ -31,13 +31,12 @@ export function errorText(error: BelfryError, asked: Asked, paint: Paint): strin
   const problems = storeProblems(error) ?? []
   const hint = error.hint === undefined ? [] : [`${paint.bold('hint:')} ${asked.spell(typed.text(error.hint))}`]
   if (problems.length === 0) return [`${paint.red('error:')} ${error.message}`, ...hint].join('\n')
-  const [subject, rest] = error.message.split(' is refused: ')
+  const { subject = 'The command' } = error.details ?? {}
   const rows = problems.flatMap(({ field, problem, expected }) => [
     [paint.bold(typed.field(field)), typed.text(problem)],
     ['', paint.dim(`expected: ${asked.spell(typed.text(expected))}`)],
   ])
-  const refused = rest === undefined ? 'The command' : subject
-  return [`${paint.red('error:')} ${refused} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
+  return [`${paint.red('error:')} ${String(subject)} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
 }
 
 /** The same for programs. */

@@ -1,12 +1,12 @@
 import { basename } from 'node:path'
 import { BelfryError } from '../../core/error.ts'
-import { composed } from '../../operations/composed.ts'
+import { kinds } from '../../kinds.ts'
+import { isLoopback } from '../../operations/listen-address.ts'
 import { notifyNames } from '../../operations/notify-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { type Problem, quoted, refuse } from '../../operations/problem.ts'
 import { targetOf } from '../../operations/target-input.ts'
 import { tokenPartsOf } from '../../operations/token/secret.ts'
-import { isLoopback } from '../../operations/listen-address.ts'
 import { tokenFileAround, tokenFilesIn, tokenIn } from '../http/token-file.ts'
 import { ownPlaceOf, type Surroundings } from './place.ts'
 import { Texts } from './read-value.ts'
@@ -152,7 +152,7 @@ export async function reachFor(
   world: World,
 ): Promise<Session> {
   const { http } = operation.doors
-  if (http !== true && !composed.has(operation)) throw notOfServers(commandOf(operation).join(' '), http, named)
+  if (http !== true && operation.compose === undefined) throw notOfServers(commandOf(operation).join(' '), http, named)
   const { token, from } = tokenFor(named, tokenFile, world)
   noteOpenWay(named, world)
   const session = await world.reach({ url: named.url, token })
@@ -196,8 +196,8 @@ function placedHere(input: unknown, folder: string): unknown {
 /** What is wrong with a target is for the server to say, so that such a one is handed on as it is. */
 function placedIn(given: Given, folder: string): Given {
   const placed = ['target', ...notifyNames].flatMap((field) => {
-    const { kind, target } = targetOf(given[field], { folder })
-    return kind === 'command' && target !== undefined ? [[field, target]] : []
+    const { target } = targetOf(given[field], { folder, kinds, isNotice: field !== 'target' })
+    return target === undefined ? [] : [[field, target]]
   })
   return { ...given, ...Object.fromEntries(placed) }
 }

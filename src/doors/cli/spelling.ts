@@ -1,6 +1,7 @@
 import { commandOf } from '../../operations/operation.ts'
 import { shellWord } from '../../operations/shell-words.ts'
 import { operations } from '../../table.ts'
+import { besideCommands } from './beside-commands.ts'
 
 /** What was typed to name a store, or a server. */
 export interface Naming {
@@ -12,10 +13,12 @@ export interface Naming {
 }
 
 /** Commands that are no verbs: they work on a store of this machine, whatever server was asked. */
-const ofStore: ReadonlySet<string> = new Set(['up', 'mcp', 'apply', 'trust'])
+const ofStore: ReadonlySet<string> = new Set(besideCommands.map(({ name }) => name))
 
-/** The first word of every command: of the table's verbs, by all their names, and of those beside it. */
+/** The first word of every command: of the table's verbs, by all their names, and of those beside it; `COMMAND` is any of them. */
 const firstWords: ReadonlySet<string> = new Set([
+  'COMMAND',
+  '--help',
   ...ofStore,
   ...operations.flatMap((operation) =>
     [commandOf(operation), ...(operation.aliases ?? [])].map(([first = '']) => first),
@@ -23,7 +26,7 @@ const firstWords: ReadonlySet<string> = new Set([
 ])
 
 /** A command of ours inside a text for people; what stands in quotes is somebody's name. */
-const command = /(?<![\w/.'"-])belfry (?=([a-z-]+)(?![\w-]))/g
+const command = /(?<![\w/.'"-])belfry (?=(COMMAND|[a-z-]+)(?![\w-]))/g
 
 /**
  * Spells commands as they must be typed to do what they say: by the words that start this command line, because `belfry`

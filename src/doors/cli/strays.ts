@@ -1,6 +1,7 @@
 import { type Command, CommanderError, type Option } from 'commander'
 import { NameSearch } from '../../operations/nearest.ts'
 import { type Problem, quoted } from '../../operations/problem.ts'
+import { finished } from './finished.ts'
 import { flagMeant } from './other-words.ts'
 import { saysWhere } from './program.ts'
 
@@ -133,13 +134,78 @@ function nameOf(word: string): string {
   return word.split(/[ =]/)[0] ?? word
 }
 
+/** What is left of a command line, and what is wrong with the rest. */
+interface Line {
+  readonly typed: readonly string[]
+  readonly problems: readonly Problem[]
+}
+
 /** What a command line is without the flag that nothing stands behind, and what is wrong with that flag. */
-export function withoutBare(thrown: unknown, typed: readonly string[]): { typed: string[]; problem: Problem } | null {
+export function withoutBare(thrown: unknown, typed: readonly string[]): Line | null {
   if (!(thrown instanceof CommanderError) || thrown.code !== 'commander.optionMissingArgument') return null
   const [, written = ''] = /'([^']*)'/.exec(thrown.message) ?? []
   const field = nameOf(written)
   const problem = { field, problem: 'has nothing behind it', expected: written }
-  return { typed: typed.toSpliced(typed.lastIndexOf(field), 1), problem }
+  return { typed: typed.toSpliced(typed.lastIndexOf(field), 1), problems: [problem] }
+}
+
+/**
+ * The same line with the unknown flags that stand before the words of its command put behind them: commander refuses the first
+ * of these flags before it knows the command, so that nothing else would be judged.
+ */
+export function withoutLeading(root: Command, typed: readonly string[]): Line | null {
+  const { command, words, places, strays, rest } = leadingIn(root, typed)
+  const [first] = strays
+  if (first === undefined) return null
+  const problems = strays.flatMap(({ flag }) => leadingProblem(flag, command))
+  const judged = command.commands.length === 0 ? strays.flatMap(({ flag, value }) => [flag, ...value]) : []
+  return { typed: [...words, ...places, ...rest, ...judged], problems }
+}
+
+/** A line up to the last word of its command: the command, its words, the flags that say where the store is, and all other flags. */
+function leadingIn(root: Command, typed: readonly string[]) {
+  let command = root
+  const words: string[] = []
+  const places: string[] = []
+  const strays: { flag: string; value: readonly string[] }[] = []
+  let at = 0
+  for (; at < typed.length && command.commands.length > 0; at++) {
+    const word = typed[at] ?? ''
+    const [isNamed, next] = [word !== nameOf(word), typed[at + 1]]
+    const below = childOf(command, word)
+    const option = optionOf(command, word)
+    if (below !== undefined) {
+      command = below
+      words.push(word)
+    } else if (option !== undefined) {
+      const hasValue = option.required && !isNamed && next !== undefined
+      places.push(word, ...(hasValue ? [next] : []))
+      if (hasValue) at++
+    } else if (isFlag(word)) {
+      const hasValue = !isNamed && next !== undefined && !isFlag(next) && childOf(command, next) === undefined
+      strays.push({ flag: word, value: hasValue ? [next] : [] })
+      if (hasValue) at++
+    } else break
+  }
+  return { command, words, places, strays, rest: typed.slice(at) }
+}
+
+function childOf(command: Command, word: string): Command | undefined {
+  const found = command.commands.find((each) => each.name() === word)
+  return found === undefined ? undefined : finished(found)
+}
+
+function optionOf(command: Command, word: string): Option | undefined {
+  return command.options.find(({ short, long }) => [short, long].includes(nameOf(word)))
+}
+
+/** What a command does not have is found when the line is read again; what it has stands in the wrong place. */
+function leadingProblem(flag: string, command: Command): Problem[] {
+  if (command.commands.length > 0) return [strayFlag(flag, command, new NameSearch()).problem]
+  if (optionOf(command, flag) === undefined) return []
+  // Said of the command, for its value is judged besides.
+  const [name, words] = [nameOf(flag), pathOf(command).replace('belfry ', '')]
+  return [{ field: 'the command', problem: `has ${name} before it`, expected: `${name} behind ${words}` }]
 }
 
 export function pathOf(command: Command): string {

@@ -1,189 +1,210 @@
+import { kinds } from '../../kinds.ts'
 import type { Problem } from '../../operations/problem.ts'
-import { pathProblems } from '../../config/paths-here.ts'
+import { shellWord } from '../../operations/shell-words.ts'
+import { absentIn, offeredKinds } from '../../operations/target-input.ts'
+import { kindOf, type TargetFlag, type TargetKind } from '../../targets/kind.ts'
 import type { Texts } from './read-value.ts'
 
-/** Flags that say a target, in place of its JSON. Which of them belong together is said by `of`. */
-export const targetFlags = [
-  {
-    flag: '--command',
-    value: '[line]',
-    of: 'command',
-    says: 'A command: one line for sh, or a program and its arguments behind --.',
-  },
-  { flag: '--cwd', value: '<folder>', of: 'command', says: 'The folder that the command runs in.' },
-  {
-    flag: '--env',
-    value: '<NAME=value>',
-    of: 'command',
-    says: 'What the environment of the command has besides; may be repeated.',
-  },
-  {
-    flag: '--env-secret',
-    value: '<NAME=SECRET>',
-    of: 'command',
-    says: 'The same, with the value of a secret, read when the run starts.',
-  },
-  { flag: '--http', value: '<url>', of: 'http', says: 'A request to this URL.' },
-  {
-    flag: '--method',
-    value: '<method>',
-    of: 'http',
-    says: 'The method of the request. Default: POST with a body, else GET.',
-  },
-  { flag: '--header', value: '<Name: value>', of: 'http', says: 'A header of the request; may be repeated.' },
-  {
-    flag: '--header-secret',
-    value: '<Name: SECRET>',
-    of: 'http',
-    says: 'A header with the value of a secret; may be repeated.',
-  },
-  {
-    flag: '--body',
-    value: '<text>',
-    of: 'http',
-    says: 'The body of the request: a text, @FILE, or - for what is piped in.',
-  },
-  { flag: '--handler', value: '<name>', of: 'handler', says: 'A handler that a program of yours has registered.' },
-] as const
+/** The kinds that have flags. */
+export const flaggedKinds: readonly TargetKind[] = offeredKinds(kinds).filter(({ flags }) => flags.length > 0)
 
-export type TargetFlag = (typeof targetFlags)[number]['flag']
 /** What was given behind each flag; true where nothing was. */
-export type TargetGiven = { readonly [Flag in TargetFlag]?: readonly (string | true)[] }
+export type TargetGiven = Readonly<Record<string, readonly (string | true)[] | undefined>>
+
+interface Reading {
+  readonly texts: Texts
+  readonly problems: Problem[]
+}
 
 /** The target that the flags say; undefined where they say none. `words` is what stands behind `--`. */
 export async function targetSaid(
   given: TargetGiven,
   words: readonly string[],
-  { texts, problems }: { readonly texts: Texts; readonly problems: Problem[] },
+  reading: Reading,
 ): Promise<Record<string, unknown> | undefined> {
+  const { problems, texts } = reading
   refuseRepeats(given, problems)
-  refuseStrays(given, words, problems)
-  refuseRivals(given, words, problems)
-  const command = commandOf(given, words, problems)
-  const flag = given['--command'] === undefined ? '--' : '--command'
-  const fields = { cwd: '--cwd', program: flag }
-  problems.push(...pathProblems({ cwd: textOf(given['--cwd']), program: words[0], fields }, texts.folder))
-  const http = await httpOf(given, texts, problems)
-  const handler = textOf(given['--handler'])
-  if (command === undefined && http === undefined && handler === undefined) return undefined
-  return { ...command, ...(http !== undefined && { http }), ...(handler !== undefined && { handler }) }
+  const named = flaggedKinds.filter((kind) => isNamed(kind, given, words))
+  refuseStrays(given, named, problems)
+  refuseRivals(given, named, problems)
+  const target: Record<string, unknown> = {}
+  for (const kind of named) {
+    if (kind.takesWords === true) refuseWords(headOf(kind), given, { words, problems })
+    for (const flag of kind.flags) set(target, flag.field, await readFlag(flag, { kind, given, words, reading }))
+  }
+  const place = { field: '', folder: texts.folder, kinds }
+  for (const { field, ...problem } of absentIn(target, place)) {
+    problems.push({ field: typedFlag(field.slice(1), given) ?? '--', ...problem })
+  }
+  return named.length === 0 ? undefined : target
 }
 
-const repeatable: ReadonlySet<TargetFlag> = new Set(['--env', '--env-secret', '--header', '--header-secret'])
+function headOf({ flags }: TargetKind): string {
+  return flags[0]?.flag ?? ''
+}
+
+function isNamed(kind: TargetKind, given: TargetGiven, words: readonly string[]): boolean {
+  return given[headOf(kind)] !== undefined || (kind.takesWords === true && words.length > 0)
+}
+
+/** `--command, --http and --handler`. */
+export function headFlags(last: 'and' | 'or'): string {
+  const heads = flaggedKinds.map(headOf)
+  return `${heads.slice(0, -1).join(', ')} ${last} ${heads.at(-1)}`
+}
 
 function refuseRepeats(given: TargetGiven, problems: Problem[]): void {
-  for (const { flag } of targetFlags) {
+  for (const { flag, reads } of flaggedKinds.flatMap(({ flags }) => flags)) {
     const count = given[flag]?.length ?? 0
-    if (count > 1 && !repeatable.has(flag)) {
+    if (count > 1 && reads !== 'pair' && reads !== 'secret') {
       problems.push({ field: flag, problem: `is given ${count} times`, expected: 'it once' })
     }
   }
 }
 
 /** A method without a URL says nothing, and dropping it would hide what was meant. */
-function refuseStrays(given: TargetGiven, words: readonly string[], problems: Problem[]): void {
-  const hasCommand = given['--command'] !== undefined || words.length > 0
-  for (const { flag, of } of targetFlags) {
-    if (given[flag] === undefined || of === 'handler' || flag === `--${of}`) continue
-    if (of === 'command' ? hasCommand : given['--http'] !== undefined) continue
-    const expected = of === 'command' ? '--command beside it' : '--http URL beside it'
-    problems.push({ field: flag, problem: `is given without --${of}`, expected })
+function refuseStrays(given: TargetGiven, named: readonly TargetKind[], problems: Problem[]): void {
+  for (const kind of flaggedKinds.filter((each) => !named.includes(each))) {
+    const [head, ...others] = kind.flags
+    const value = head?.value.startsWith('<') === true ? ` ${head.value.slice(1, -1).toUpperCase()}` : ''
+    for (const { flag } of others.filter((each) => given[each.flag] !== undefined)) {
+      const problem = `is given without ${head?.flag}`
+      problems.push({ field: flag, problem, expected: `${head?.flag}${value} beside it` })
+    }
   }
 }
 
-function refuseRivals(given: TargetGiven, words: readonly string[], problems: Problem[]): void {
-  const program = given['--command'] === undefined && words.length > 0 ? ['a program behind --'] : []
-  const [first, ...others] = [
-    ...program,
-    ...(['--command', '--http', '--handler'] as const).filter((flag) => given[flag] !== undefined),
-  ]
+function refuseRivals(given: TargetGiven, named: readonly TargetKind[], problems: Problem[]): void {
+  const isTyped = (kind: TargetKind) => given[headOf(kind)] !== undefined
+  const said = named.filter((kind) => !isTyped(kind)).map(() => 'a program behind --')
+  const [first, ...others] = [...said, ...named.filter(isTyped).map(headOf)]
   for (const field of others) {
-    const expected = 'exactly one of --command, --http and --handler'
-    problems.push({ field, problem: `is given beside ${first}`, expected })
+    problems.push({ field, problem: `is given beside ${first}`, expected: `exactly one of ${headFlags('and')}` })
   }
 }
 
-function commandOf(
+/** A program is one line for a shell, or words behind `--`, and not both. */
+function refuseWords(
+  field: string,
   given: TargetGiven,
-  words: readonly string[],
-  problems: Problem[],
-): Record<string, unknown> | undefined {
-  const line = given['--command']?.at(-1)
-  if (line === undefined && words.length === 0) return undefined
+  { words, problems }: { readonly words: readonly string[]; readonly problems: Problem[] },
+): void {
+  const line = given[field]?.at(-1)
   if (line === true && words.length === 0) {
-    const expected = '--command -- PROGRAM ARGUMENT…, or --command "one line for sh"'
-    problems.push({ field: '--command', problem: 'names no program', expected })
+    const expected = `${field} -- PROGRAM ARGUMENT…, or ${field} "one line for sh"`
+    problems.push({ field, problem: 'names no program', expected })
   }
   const [only = '', ...more] = words
   if (line !== undefined && more.length === 0 && /\s/.test(only)) {
     const problem = `names ${JSON.stringify(only.slice(0, 60))} as one program, blanks and all`
-    problems.push({
-      field: '--command',
-      problem,
-      expected: 'each word for itself behind --; a line for sh without the --',
-    })
+    problems.push({ field, problem, expected: 'each word for itself behind --; a line for sh without the --' })
   }
   if (typeof line === 'string' && words.length > 0) {
-    problems.push({ field: '--command', problem: 'is given beside words behind --', expected: 'only one of the two' })
-  }
-  const cwd = textOf(given['--cwd'])
-  const env = pairsOf(given, ['--env', '--env-secret'], '=', problems)
-  return {
-    command: typeof line === 'string' ? line : [...words],
-    ...(cwd !== undefined && { cwd }),
-    ...(env !== undefined && { env }),
+    problems.push({ field, problem: 'is given beside words behind --', expected: 'only one of the two' })
   }
 }
 
-async function httpOf(
-  given: TargetGiven,
-  texts: Texts,
-  problems: Problem[],
-): Promise<Record<string, unknown> | undefined> {
-  const url = textOf(given['--http'])
-  if (url === undefined) return undefined
-  const method = textOf(given['--method'])
-  const headers = pairsOf(given, ['--header', '--header-secret'], ':', problems)
-  const said = textOf(given['--body'])
-  const body = said === undefined ? undefined : (await texts.behind('--body', said, problems))?.text
-  return {
-    url,
-    ...(method !== undefined && { method }),
-    ...(headers !== undefined && { headers }),
-    ...(body !== undefined && { body }),
+interface Around {
+  readonly kind: TargetKind
+  readonly given: TargetGiven
+  readonly words: readonly string[]
+  readonly reading: Reading
+}
+
+async function readFlag(flag: TargetFlag, { kind, given, words, reading }: Around): Promise<unknown> {
+  const last = given[flag.flag]?.at(-1)
+  const text = typeof last === 'string' ? last : undefined
+  if (flag === kind.flags[0] && kind.takesWords === true) return text ?? [...words]
+  if (flag.reads === 'pair') return pairsOf(kind, flag.field, given, reading.problems)
+  if (flag.reads === 'file' && text !== undefined) {
+    return (await reading.texts.behind(flag.flag, text, reading.problems))?.text
+  }
+  return flag.reads === 'secret' ? undefined : text
+}
+
+/** What is absent is not there, and what lies inside of an object is put there. */
+function set(target: Record<string, unknown>, field: string, value: unknown): void {
+  if (value === undefined) return
+  const [first = '', ...rest] = field.split('.')
+  if (rest.length === 0) target[first] = value
+  else {
+    target[first] ??= {}
+    set(target[first] as Record<string, unknown>, rest.join('.'), value)
   }
 }
 
 type Pairs = Record<string, string | { readonly secret: string }>
 
-function pairsOf(
-  given: TargetGiven,
-  [plain, secret]: readonly [TargetFlag, TargetFlag],
-  separator: string,
-  problems: Problem[],
-): Pairs | undefined {
+function pairsOf(kind: TargetKind, field: string, given: TargetGiven, problems: Problem[]): Pairs | undefined {
   const pairs = new Map<string, Pairs[string]>()
-  for (const flag of [plain, secret]) {
+  for (const { flag, value: form, reads } of kind.flags.filter((each) => each.field === field)) {
+    const separator = form.includes('=') ? '=' : ':'
     for (const said of given[flag] ?? []) {
       const text = String(said)
       const cut = text.indexOf(separator)
       const name = text.slice(0, Math.max(0, cut)).trim()
       if (name === '') {
-        const expected = targetFlags.find((each) => each.flag === flag)?.value.slice(1, -1) ?? ''
         const problem = `is ${JSON.stringify(text.slice(0, 60))}, which has no name before a ${separator}`
-        problems.push({ field: flag, problem, expected })
+        problems.push({ field: flag, problem, expected: form.slice(1, -1) })
       } else if (pairs.has(name)) {
         problems.push({ field: flag, problem: `gives ${name} twice`, expected: 'each name once' })
       } else {
         const value = separator === '=' ? text.slice(cut + 1) : text.slice(cut + 1).trim()
-        pairs.set(name, flag === secret ? { secret: value } : value)
+        pairs.set(name, reads === 'secret' ? { secret: value } : value)
       }
     }
   }
   return pairs.size === 0 ? undefined : Object.fromEntries(pairs)
 }
 
-function textOf(given: readonly (string | true)[] | undefined): string | undefined {
-  const last = given?.at(-1)
-  return typeof last === 'string' ? last : undefined
+/** The flag of a field of a target, with the name of the entry where it names one; undefined where it has none. */
+export function flagOfField(path: string): { readonly flag: string; readonly entry: string } | undefined {
+  const isSecret = path.endsWith('.secret')
+  for (const { flag, field, reads } of flaggedKinds.flatMap(({ flags }) => flags)) {
+    const rest = path.slice(field.length)
+    if (!path.startsWith(field) || !/^$|^[.[]/.test(rest)) continue
+    if (reads === 'pair' ? isSecret : reads === 'secret' && !isSecret) continue
+    const isEntry = reads === 'pair' || reads === 'secret'
+    const entry = rest
+      .replace(/\.secret$/, '')
+      .replace(/^\./, '')
+      .replace(/^\["(.*)"\]$/, '$1')
+    return { flag, entry: isEntry ? entry : '' }
+  }
+  return undefined
+}
+
+function typedFlag(path: string, given: TargetGiven): string | undefined {
+  const flag = flagOfField(path)?.flag
+  return flag !== undefined && given[flag] !== undefined ? flag : undefined
+}
+
+/** A target as flags; as JSON where flags cannot say all of it. */
+export function targetText(target: unknown): string[] {
+  const kind = kindOf(target, flaggedKinds)
+  if (typeof target !== 'object' || target === null) return []
+  const said = kind?.flags.map((flag) => flagText(flag, kind, at(target, flag.field)))
+  if (said === undefined || said.includes(null)) return [`--target ${shellWord(JSON.stringify(target))}`]
+  // What stands behind `--` comes last.
+  return (said as string[][]).flat().toSorted((a, b) => Number(a.includes(' -- ')) - Number(b.includes(' -- ')))
+}
+
+function at(value: unknown, field: string): unknown {
+  return field.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value)
+}
+
+function flagText({ flag, value: form, reads }: TargetFlag, kind: TargetKind, value: unknown): string[] | null {
+  if (value === undefined) return []
+  if (typeof value === 'string' && reads !== 'pair' && reads !== 'secret') return [`${flag} ${shellWord(value)}`]
+  if (reads === 'pair' || reads === 'secret') {
+    const separator = form.includes('=') ? '=' : ': '
+    const entries = Object.entries(value as Pairs).filter(
+      ([, each]) => (typeof each === 'string') === (reads === 'pair'),
+    )
+    return entries.map(([name, each]) => {
+      return `${flag} ${shellWord(`${name}${separator}${typeof each === 'string' ? each : each.secret}`)}`
+    })
+  }
+  const isWords = kind.takesWords === true && Array.isArray(value) && value.every((word) => typeof word === 'string')
+  return isWords ? [`${flag} -- ${value.map(shellWord).join(' ')}`] : null
 }

@@ -1,6 +1,7 @@
 import type { EngineEvents } from '../../engine/events.ts'
 import { isoText } from '../../operations/instant.ts'
-import { isColoured, type Paint, paintOf, printable } from './sheet.ts'
+import type { Paint } from '../../operations/show.ts'
+import { isColoured, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'
 import { Stopped } from './stopped.ts'
 import { type Counts, countsForPrograms, countsText } from './tally.ts'

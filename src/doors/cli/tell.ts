@@ -1,14 +1,13 @@
-import { BelfryError } from '../../core/error.ts'
 import { atDoors } from '../../operations/at-doors.ts'
-import { type AnyOperation, commandOf } from '../../operations/operation.ts'
-import { scheduleOperations } from '../../operations/schedule/schedule.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import type { Sheet } from '../../operations/show.ts'
+import { nounEntries } from '../../table.ts'
 import { commandLine } from './command-line.ts'
 import type { Typed } from './given.ts'
 import { noteAbsentWorker, trustFirst } from './no-worker.ts'
-import { isFollowable } from './program.ts'
-import { isColoured, paintOf, printable, type Sheet, spellOn } from './sheet.ts'
-import { render } from './show/all.ts'
-import { type Naming, spelled } from './spelling.ts'
+import { isColoured, paintOf, printable, TerminalSheet } from './sheet.ts'
+import { render } from './show/render.ts'
+import { type Naming, spelled as spelledFor } from './spelling.ts'
 import type { Session, World } from './world.ts'
 
 interface Told {
@@ -48,23 +47,20 @@ async function tellPeople(told: Told, world: World): Promise<void> {
   const { place } = session
   const isRehearsal = options.dryRun === true
   const now = await besides(told, session.now(), clock.now())
-  const zone = await besides(told, zoneOf(told), session.zone)
-  const sheet = { now, zone, paint: paintOf(isColoured(stdout, env)), spell: speller(told, world) }
-  const text = isPastEnd(told)
-    ? 'None.'
-    : [await render(commandOf(operation).join(' '), answer, sheet, { place, isRehearsal }), ...more(told, sheet)].join(
-        '\n',
-      )
-  stdout.write(isFollowable(operation) ? asPutOut(text, world) : `${printable(text)}\n`)
-  if (!isRehearsal && text.includes(sheet.spell('belfry up'))) await besides(told, noteTrust(told, world), undefined)
-  if (isRehearsal || tellsItself.has(operation.verb)) return
+  const zone = (await besides(told, zoneOf(told), null)) ?? session.zone
+  const paint = paintOf(isColoured(stdout, env))
+  const sheet = new TerminalSheet({ now, zone, paint, place, isRehearsal, spell: speller(told, world) })
+  const text = isPastEnd(told) ? 'None.' : [await render(operation, answer, sheet), ...more(told, sheet)].join('\n')
+  stdout.write(operation.follow !== undefined ? asPutOut(text, world) : `${printable(text)}\n`)
+  if (!isRehearsal && text.includes(sheet.command('up'))) await besides(told, noteTrust(told, world), undefined)
+  if (isRehearsal || namesWorkers(operation)) return
   const saysPlace = operation.effect !== 'read' && !text.includes(place)
   await besides(told, noteSurroundings(told, world, { saysPlace }), undefined)
 }
 
 /** Spells commands in an answer as they must be typed to go where this one went. */
 function speller({ options }: Told, { own }: World): (text: string) => string {
-  return (text) => spelled(text, own, options as Naming)
+  return (text) => spelledFor(text, own, options as Naming)
 }
 
 /** A list of which only a part was asked for says nothing of the rest where that part is empty. */
@@ -74,30 +70,20 @@ function isPastEnd({ operation, input, answer }: Told): boolean {
 }
 
 /** The command that asks for the next page, where there may be one. */
-function more({ operation, input, answer }: Told, sheet: Sheet): string[] {
+function more({ operation, input, answer }: Told, { paint, spelled }: Sheet): string[] {
   const next = operation.nextPage?.(answer, input) ?? null
-  return next === null
-    ? []
-    : [sheet.paint.dim(`more: ${spellOn(sheet, commandLine(operation, { ...input, ...next }))}`)]
+  return next === null ? [] : [paint.dim(`more: ${spelled(commandLine(operation, { ...input, ...next }))}`)]
 }
 
-/** The zone of the schedule that an answer is about; times of anything else are told by the reader's own clock. */
-async function zoneOf({ operation, input, answer, session }: Told): Promise<string> {
-  const { schedule } = (answer ?? {}) as { readonly schedule?: unknown }
-  const name = operation.noun === 'schedule' ? input.name : operation.noun === 'run' ? schedule : undefined
-  if (typeof name !== 'string') return session.zone
-  try {
-    const { cron, zone } = await session.call(scheduleOperations.get, { name })
-    return cron === undefined ? session.zone : (zone ?? session.zone)
-  } catch (error) {
-    // It may have been deleted by what is being told.
-    if (error instanceof BelfryError && error.code === 'not-found') return session.zone
-    throw error
-  }
+/** The zone that the noun gives its answers; other times are shown by the reader's own clock. */
+async function zoneOf({ operation, input, answer, session }: Told): Promise<string | null> {
+  return (await nounEntries[operation.noun]?.zone?.(session.call, { input, answer })) ?? null
 }
 
-/** What these answer is how things stand, or was said before they waited; a note below would only say it again. */
-const tellsItself: ReadonlySet<string> = new Set(['doctor', 'explain', 'wait'])
+/** Whether a missing worker is named by the answer, or was before the wait; a note below would only say it again. */
+function namesWorkers({ namesWorkers: inAnswer, waits }: AnyOperation): boolean {
+  return inAnswer === true || waits === true
+}
 
 export async function noteSurroundings(
   { session, options }: Pick<Told, 'session' | 'options'>,
@@ -111,7 +97,7 @@ export async function noteSurroundings(
 /** An answer that says to start a worker is of no use where the store is not trusted yet. */
 async function noteTrust({ operation, session, options }: Told, { stderr, env, own }: World): Promise<void> {
   // The note about an absent worker says it below all other answers.
-  if (!tellsItself.has(operation.verb) || (await session.needsTrust?.()) !== true) return
+  if (!namesWorkers(operation) || (await session.needsTrust?.()) !== true) return
   const { yellow } = paintOf(isColoured(stderr, env))
   stderr.write(`${yellow('note:')} ${trustFirst(own, options as Naming)}\n`)
 }

@@ -1,11 +1,14 @@
 import { BelfryError } from '../../core/error.ts'
+import { kinds } from '../../kinds.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { targetInWords } from '../../operations/schedule/target-in-words.ts'
-import { listSchedules } from '../../store/reads/schedule.ts'
+import { indented } from '../../operations/show.ts'
+import { listSchedules } from '../../store/reads/find-schedule.ts'
+import { kindOf } from '../../targets/kind.ts'
 import { TrustedStores } from '../../trust/own-store.ts'
 import { type Stranger, strangersAt } from '../../trust/strangers.ts'
 import { treeOf } from '../../trust/tree.ts'
-import { columns, indented } from './columns.ts'
+import { columns } from './columns.ts'
 import { type Place, placeOf, refuseAbsentStore } from './place.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { spelled } from './spelling.ts'
@@ -72,8 +75,8 @@ async function opened({ store }: Place, namespace: string | undefined, world: Wo
   try {
     const schedules = await context.store.look(listSchedules, { limit: schedulesShownMax })
     return schedules
-      .filter(({ spec }) => spec.target?.command !== undefined || spec.target?.agent !== undefined)
-      .map(({ spec }) => ({ name: spec.name, what: targetInWords(spec.target) }))
+      .filter(({ spec }) => kindOf(spec.target, kinds)?.startsPrograms === true)
+      .map(({ spec }) => ({ name: spec.name, what: targetInWords(spec.target, kinds) }))
   } finally {
     await close()
   }

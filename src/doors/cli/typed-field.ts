@@ -1,22 +1,9 @@
 import { argumentsOf, type Field, fieldsOf } from './fields.ts'
 import type { Asked } from './say-error.ts'
+import { flagOfField } from './target-flags.ts'
 
 /** Fields that every command has, and no verb. */
 const everywhere = ['store', 'schema', 'namespace']
-
-/** The parts of a target that have a flag of their own. */
-const targetParts: readonly (readonly [RegExp, string])[] = [
-  [/^target\.http\.url$/, '--http'],
-  [/^target\.http\.method$/, '--method'],
-  [/^target\.http\.body.*$/, '--body'],
-  [/^target\.command.*$/, '--command'],
-  [/^target\.cwd$/, '--cwd'],
-  [/^target\.handler$/, '--handler'],
-  [/^target\.http\.headers\.?(.*)\.secret$/, '--header-secret $1'],
-  [/^target\.http\.headers\.?(.*)$/, '--header $1'],
-  [/^target\.env\.?(.*)\.secret$/, '--env-secret $1'],
-  [/^target\.env\.?(.*)$/, '--env $1'],
-]
 
 /**
  * Spells the fields of a verb as somebody typed them: `--max-runs` for `maxRuns`, `NAME` for an argument, and the name
@@ -62,16 +49,11 @@ export class TypedFields {
   }
 
   #ofTarget(field: string): string | null {
-    const found = targetParts.find(([pattern]) => pattern.test(field))
+    const found = field.startsWith('target.') ? flagOfField(field.slice('target.'.length)) : undefined
     if (found === undefined) return null
-    const [pattern, spelled] = found
-    const [flag = ''] = spelled.split(' ')
     const isWritten = this.#isTyped('--target') || this.#isTyped('--file')
-    if (isWritten && !this.#isTyped(flag)) return null
-    return field
-      .replace(pattern, spelled)
-      .replace(/\["(.*)"\]$/, '$1')
-      .trim()
+    if (isWritten && !this.#isTyped(found.flag)) return null
+    return `${found.flag} ${found.entry}`.trim()
   }
 
   #isTyped(flag: string): boolean {

@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs'
 import { DurationError, parseDuration } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
+import { kinds } from '../../kinds.ts'
 import { exitOk } from '../../operations/error-codes.ts'
-import { type Problem, refusal, refuse } from '../../operations/problem.ts'
 import { isLoopback, listenAddressOf, listenDefault } from '../../operations/listen-address.ts'
-import { configPath } from './config-path.ts'
-import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from './place.ts'
+import { type Problem, refuse } from '../../operations/problem.ts'
+import { partUps } from '../../parts-face.ts'
+import { sections } from '../../table.ts'
+import type { BesideWorker, CommandAround, Flags, WorkerDefaults } from './part.ts'
+import { placeOf, refuseForeignPlace, refuseStraySchema } from './place.ts'
 import { withProgress } from './progress.ts'
-import type { Reader } from './reader.ts'
 import { refuseServer, type ServerFlags } from './server.ts'
-import type { ServerSaid } from './server-said.ts'
 import { isColoured, paintOf } from './sheet.ts'
 import { endingBySignals } from './signals.ts'
 import { spelled } from './spelling.ts'
@@ -33,41 +33,26 @@ interface UpFlags extends ServerFlags {
   readonly listen?: string
   readonly behindProxy?: true
   readonly hosts?: string
-  readonly config?: string
 }
 
-/** The flags, with what a file says where they do not. */
-type StartFlags = UpFlags & ServerSaid
+/** The flags, with what parts say where they do not. */
+type StartFlags = UpFlags & WorkerDefaults
 
-interface Around {
-  readonly world: World
-  readonly reader: Reader
-  /** Whether the flags are only judged. */
-  readonly isJudged: boolean
-}
-
-/** Becomes a worker, and tells what it does until it is told to end, or nobody listens any more. */
-export async function up(
-  given: Readonly<Record<string, unknown>>,
-  { world, reader, isJudged }: Around,
-): Promise<number> {
+/** Runs a worker and shows what it does until a signal ends it, or its output is closed. */
+export async function up(given: Flags, { world, reader, isJudged }: CommandAround): Promise<number> {
   const flags = given as unknown as UpFlags
   refuseServer('up', 'A worker works on a store itself.', flags, world)
   const place = placeOf(flags.store, world)
   refuseForeignPlace(place, world)
   refuseStraySchema(place, flags.schema)
-  const config = configOf(flags, place, world)
-  const isFound = configNamed(flags, world) === undefined
-  const { serverSaid } = await import('./server-said.ts')
-  const { start, graceMs, forMs, listen } = startOf({ ...(await serverSaid(config, isFound, world)), ...flags }, world)
+  const besides: BesideWorker[] = []
+  for (const { load } of partUps) besides.push(await (await load())(given, { place, world, kinds, sections }))
+  const said: WorkerDefaults = Object.assign({}, ...besides.map((beside) => beside.said ?? {}))
+  const { start, graceMs, forMs, listen } = startOf({ ...said, ...flags }, world)
   if (isJudged) return exitOk
   const isOnce = flags.once === true
-  const teller = new Teller(world, {
-    graceMs,
-    isJson: flags.json === true,
-    isQuiet: flags.quiet === true,
-    naming: flags,
-  })
+  const { json: isJson = false, quiet: isQuiet = false } = flags
+  const teller = new Teller(world, { graceMs, isJson, isQuiet, naming: flags })
   const tally = new Tally()
   const worker = await withProgress(
     world,
@@ -89,8 +74,7 @@ export async function up(
   try {
     if (worker.note !== null) noteStore(worker.note, flags, world)
     teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
-    // Before anything is leased, so that no run is started by a policy that the file has changed.
-    if (config !== null) await worker.watch(config, { isFound })
+    for (const beside of besides) await beside.begin?.(worker)
     // The port is bound first: a worker that is refused its port must not have fired or leased anything.
     const isServing = !isOnce && listen !== null
     const door = isServing ? await serving(worker, { ...listen, tokenFolder: place.belfryFolder }) : null
@@ -151,20 +135,6 @@ function listenOf(
     ...(behindProxy === true && { behindProxy }),
     ...(hosts !== undefined && { hosts: listOf(hosts) }),
   }
-}
-
-function configNamed({ config }: UpFlags, { env }: World): string | undefined {
-  return config ?? (env.BELFRY_CONFIG === '' ? undefined : env.BELFRY_CONFIG)
-}
-
-/** The file that looks after queues and schedules; one that is named must be there, and the usual one may come. */
-function configOf(flags: UpFlags, place: Place, world: World): string | null {
-  const named = configNamed(flags, world)
-  if (named === 'none') return null
-  const path = configPath(named, place, world)
-  if (named === undefined || existsSync(path)) return path
-  const field = flags.config === undefined ? 'BELFRY_CONFIG' : '--config'
-  throw refusal('The worker', [{ field, problem: `is ${path}, which is not there`, expected: 'a YAML file, or none' }])
 }
 
 /** What is left when all that is due is done. */

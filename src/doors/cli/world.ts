@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import type { Scope } from '../../operations/scope.ts'
 import type { Start } from '../mcp/start.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
@@ -117,8 +118,8 @@ export interface WorkerSession {
   readonly note: string | null
   /** Opens the HTTP door beside the worker. */
   serve(request: ServeRequest): Promise<Serving>
-  /** Applies a file that looks after queues and schedules, and again whenever it changes. */
-  watch(file: string, how: { readonly isFound: boolean }): Promise<void>
+  /** Calls a method that a part gives the library. */
+  method(name: string, ...given: readonly unknown[]): Promise<unknown>
   start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
   /** Does all that is due now, and the runs that become due within `forMs`; answers when it has ended. */
   drain(options: { readonly forMs: number }): Promise<void>

@@ -3,14 +3,15 @@ import { BelfryError } from '../../core/error.ts'
 import type { Events } from '../../engine/events.ts'
 import { atDoors } from '../../operations/at-doors.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import type { Method } from '../../operations/door-facts.ts'
 import { subjectOf } from '../../operations/operation.ts'
 import { refusalOf } from '../../operations/unread.ts'
 import { loadRoutes, signedPaths } from '../../parts-face.ts'
-import { type Method, type Route, routes } from '../../routes.ts'
+import { type Route, routes } from '../../routes.ts'
 import { Around } from './around.ts'
 import { besides } from './beside.ts'
 import { etagOf } from './etag.ts'
-import { type Caller, Gate, type GateOptions, refuseBeyondScope } from './gate.ts'
+import { type Caller, Gate, type GateOptions } from './gate.ts'
 import { HeldRequests } from './held-requests.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
 import { inputOf, isRehearsal } from './read-request.ts'
@@ -93,7 +94,6 @@ export class HttpDoor {
     const subject = route.subject === null ? undefined : c.req.param(route.subject)
     const asked = await inputOf({ request, route, subject })
     const { input, problems } = asked
-    refuseBeyondScope(caller, operation, input)
     if (problems.length === 0) return this.#told(route, await this.#answered(route, request, { caller, input }), input)
     throw await refusalOf(asked, {
       call: (whole) => this.#answered(route, request, { caller, input: whole }),
@@ -122,7 +122,7 @@ export class HttpDoor {
   }
 
   #told({ operation, status, path }: Route, answer: unknown, input: Readonly<Record<string, unknown>>): Response {
-    const etag = etagOf(answer)
+    const etag = etagOf(operation.output, answer)
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
     if (etag !== null) headers.etag = etag
     const next = operation.nextPage?.(answer, input) ?? null

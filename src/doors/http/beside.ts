@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../operations/json-schema.ts'
-import type { Scope } from '../../operations/operation.ts'
+import type { Scope } from '../../operations/scope.ts'
 
 /** What stands beside the verbs at the HTTP door. */
 export interface Beside {

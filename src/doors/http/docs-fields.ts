@@ -1,3 +1,4 @@
+import { kinds } from '../../kinds.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
 import type { Route } from '../../routes.ts'
 import { escaped } from './escaped.ts'
@@ -6,7 +7,7 @@ type Forms = Map<string, JsonSchema>
 
 /** The fields of a verb with their sentences, as rows of a table. The forms that they name are noted. */
 export function fieldsOf({ operation, subject, method }: Route, forms: Forms): string {
-  const schema = jsonSchemaOf(operation.input, 'input')
+  const schema = jsonSchemaOf(operation.input, 'input', kinds)
   for (const [name, form] of Object.entries(schema.$defs ?? {})) forms.set(name, form as JsonSchema)
   const where = method === 'GET' || method === 'DELETE' ? 'in the query' : 'in the body'
   const rows = rowsOf(schema, '', subject)

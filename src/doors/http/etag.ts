@@ -1,21 +1,21 @@
-import { parseId } from '../../core/id.ts'
+import type { z } from 'zod'
+import type { Def } from '../../operations/at-doors.ts'
+import { noteOf } from '../../operations/note.ts'
 import type { Problem } from '../../operations/problem.ts'
 
-/**
- * What is answered may have a version, by which a later change can say what it was made of. Of a schedule its id stands before it: one
- * that was deleted and made anew counts its versions from the beginning, and is another.
- */
-export function etagOf(answer: unknown): string | null {
-  const version = versionIn(answer)
-  return version === null ? null : `"${version}"`
+/** The version of what is answered, where it has one: its own, or that of what was written. */
+export function etagOf(schema: z.ZodType, answer: unknown): string | null {
+  const { shape = {} } = schema.def as unknown as Def
+  const fields = Object.entries(shape).map(([name, field]) => [field, valueIn(answer, name)] as const)
+  for (const [each, value] of [[schema, answer] as const, ...fields]) {
+    const { version } = noteOf(each)
+    if (version !== undefined && value != null) return `"${version(value as never)}"`
+  }
+  return null
 }
 
-function versionIn(answer: unknown): string | null {
-  const { id, version, policyVersion, schedule, queue } = (answer ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof version === 'number') return parseId('schedule', id) === null ? String(version) : `${id}.${version}`
-  if (typeof policyVersion === 'number') return String(policyVersion)
-  const written = typeof schedule === 'object' ? schedule : typeof queue === 'object' ? queue : null
-  return written === null ? null : versionIn(written)
+function valueIn(answer: unknown, name: string): unknown {
+  return (answer as Readonly<Record<string, unknown>> | null | undefined)?.[name]
 }
 
 /** What of an input a header can say. */
@@ -27,7 +27,7 @@ export interface Seen {
 interface Keeping {
   /** Whether the verb can be done for one version only. */
   readonly isKept: boolean
-  /** Whether it can be done for one schedule of a name only. */
+  /** Whether an id stands before the version. */
   readonly hasIds: boolean
   readonly canBeNew: boolean
 }
@@ -51,7 +51,7 @@ export function seenIn(headers: Headers, { isKept, hasIds, canBeNew }: Keeping, 
   }
   if (given === null) return none !== null && canBeNew ? { ifVersion: 0 } : {}
   if (!isKept) return refuse('If-Match', 'is given, and this cannot be done for one version only', 'none')
-  const [, id, digits] = /^(?:W\/)?"(?:(s-[0-9a-z]{2,12})\.)?(\d{1,10})"$/.exec(given.trim()) ?? []
+  const [, id, digits] = /^(?:W\/)?"(?:([a-z]-[0-9a-z]{2,12})\.)?(\d{1,10})"$/.exec(given.trim()) ?? []
   if (digits === undefined || (id !== undefined && !hasIds)) {
     const example = hasIds ? '"s-15.3"' : '"3"'
     return refuse(

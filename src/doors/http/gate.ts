@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import { type AnyOperation, type Scope, scopeOf, scopes } from '../../operations/operation.ts'
 import { quoted } from '../../operations/problem.ts'
+import { reaches, type Scope, scopes, tooNarrow } from '../../operations/scope.ts'
 import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
-import { findToken } from '../../store/reads/token.ts'
-import { noteTokenUse } from '../../store/token.ts'
+import { findToken } from '../../store/tokens/find-token.ts'
+import { noteTokenUse } from '../../store/tokens/write-token.ts'
 import { HttpProblem } from './problem-details.ts'
 import { type Rate, RateLimit } from './rate-limit.ts'
 
@@ -145,25 +145,9 @@ export function tooOften(waitMs: number, message = 'It is asked too often.'): Ht
   return new HttpProblem(429, error, { 'retry-after': String(seconds) })
 }
 
-/** Refuses what the caller's scope does not reach. */
-export function refuseBeyondScope(caller: Caller, operation: AnyOperation, input: unknown): void {
-  const needed = scopeOf(operation, input)
-  const isForProgram = needed === 'admin' && operation.scope !== 'admin'
-  refuseBelow(
-    caller,
-    needed,
-    isForProgram
-      ? 'What starts programs on the workers, or sends secrets, is for those who may do anything.'
-      : undefined,
-  )
-}
-
-export function refuseBelow({ name, scope }: Caller, needed: Scope, hint = 'Use a token with that scope.'): void {
-  if (scopes.indexOf(scope) >= scopes.indexOf(needed)) return
-  throw new BelfryError('not-allowed', `Token ${quoted(name)} may ${scope}, and this needs ${needed}.`, {
-    hint,
-    details: { has: scope, needs: needed },
-  })
+/** Refuses a caller that may not even read. */
+export function refuseBelow({ name, scope }: Caller, needs: Scope): void {
+  if (!reaches(scope, needs)) throw tooNarrow(name, { has: scope, needs })
 }
 
 function unauthenticated(message: string): HttpProblem {

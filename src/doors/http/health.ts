@@ -63,7 +63,7 @@ export class HealthWatch {
 
   async #look(): Promise<Health> {
     try {
-      return healthOf(await storeOperations.doctor.call(this.#context, {}))
+      return healthOf(await storeOperations.doctor.call(this.#context, {}), this.#context.checks)
     } catch (error) {
       if (!isForeseen(error)) this.#onUnforeseen?.(error)
       const says = forStrangers(error).message
@@ -73,10 +73,10 @@ export class HealthWatch {
   }
 }
 
-function healthOf({ at, checks }: Diagnosis): Health {
+function healthOf({ at, checks }: Diagnosis, examinations: OperationContext['checks']): Health {
   const reasons = checks.flatMap(({ check, state, says }) => (state === 'ok' ? [] : [{ check, state, says }]))
-  // A file that cannot be applied is wrong, but what it said before is at work: nothing has stopped for it.
-  const isWrong = reasons.some(({ state, check }) => state === 'wrong' && check !== 'config')
+  const harmless = new Set(examinations.filter(({ stopsNothing }) => stopsNothing === true).map(({ check }) => check))
+  const isWrong = reasons.some(({ state, check }) => state === 'wrong' && !harmless.has(check))
   const status = isWrong ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
   return { status, at: isoText(at), reasons }
 }

@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events } from '../../engine/events.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import { listQueues } from '../../store/reads/queue.ts'
+import { listQueues } from '../../store/reads/find-queue.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
-import type { QueueStats } from '../../store/view.ts'
+import type { QueueStats } from '../../store/views.ts'
 import { scheduleFigures } from './schedule-figures.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]

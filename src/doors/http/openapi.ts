@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../core/error.ts'
+import { kinds } from '../../kinds.ts'
 import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-codes.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
 import { partPaths } from '../../parts-face.ts'
@@ -58,7 +59,7 @@ const problem: JsonSchema = {
 function told(route: Route, shapes: Map<string, JsonSchema>): Json {
   const { operation, method, subject, status } = route
   const { noun, verb, says, scope, adminForCommands, effect } = operation
-  const input = lifted(jsonSchemaOf(operation.input, 'input'), shapes)
+  const input = lifted(jsonSchemaOf(operation.input, 'input', kinds), shapes)
   const fields = (input.properties ?? {}) as Record<string, JsonSchema>
   const required = new Set(input.required ?? [])
   const isRead = method === 'GET' || method === 'DELETE'
@@ -168,7 +169,7 @@ function bodyOf({ operation, subject }: Route, schema: JsonSchema, required: Rea
 }
 
 function answerOf({ operation }: Route, status: number, shapes: Map<string, JsonSchema>): Json {
-  const { $schema: _, ...schema } = lifted(jsonSchemaOf(operation.output, 'at doors'), shapes)
+  const { $schema: _, ...schema } = lifted(jsonSchemaOf(operation.output, 'at doors', kinds), shapes)
   const content = { 'application/json': { schema } }
   const usual = { 200: { description: 'What came of it.', content } }
   return status === 200 ? usual : { 201: { description: 'It was made.', content }, ...usual }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { readJson } from '../../core/json-text.ts'
+import { readJson } from '../../core/json/json-text.ts'
+import { isRecord } from '../../core/json/record.ts'
 import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/field-kind.ts'
 import { subjectOf } from '../../operations/operation.ts'
 import { isShown, type Problem, quoted, refuse } from '../../operations/problem.ts'
@@ -39,14 +40,14 @@ export async function inputOf({ request, route, subject }: Arrived): Promise<Ask
 function putHeaders(input: Record<string, unknown>, { operation }: Route, headers: Headers, problems: Problem[]): void {
   const { shape } = operation.input
   const isKept = 'ifVersion' in shape
-  const canBeNew = isKept && operation.noun === 'queue'
+  const canBeNew = isKept && (shape.ifVersion as z.ZodType).safeParse(0).success
   const seen = seenIn(headers, { isKept, hasIds: 'ifId' in shape, canBeNew }, problems)
   for (const [field, value] of Object.entries(seen)) put(input, field, value, 'If-Match', problems)
   const key = headers.get('idempotency-key')
   if (key === null) return
   if ('idempotencyKey' in shape) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)
   // The same name and the same words make nothing twice, so that it says nothing new there.
-  else if (operation.verb !== 'create') {
+  else if (operation.method !== 'POST') {
     const problem = 'is given, and this is done each time it is asked for'
     problems.push({ field: 'Idempotency-Key', problem, expected: 'none' })
   }
@@ -131,7 +132,7 @@ async function bodyOf(request: Request, problems: Problem[]): Promise<Record<str
   if (type !== 'application/json') throw wrongType(type)
   const found = jsonIn('body', text, problems)
   if (found === undefined) return {}
-  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
+  if (isRecord(found)) return found as Record<string, unknown>
   problems.push({ field: 'body', problem: 'is JSON, and no object', expected: 'a JSON object' })
   return {}
 }

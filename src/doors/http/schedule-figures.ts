@@ -1,6 +1,6 @@
 import type { OperationContext } from '../../operations/context.ts'
-import type { ScheduleHealth } from '../../store/health.ts'
-import { scheduleHealth } from '../../store/reads/health/schedules.ts'
+import type { ScheduleHealth } from '../../store/health-views.ts'
+import { scheduleHealth } from '../../store/reads/health/schedule-health.ts'
 
 type Store = OperationContext['store']
 type Page = readonly ScheduleHealth[]

@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import type { OperationContext } from '../../operations/context.ts'
-import { HttpDoor, type HttpDoorOptions } from './app.ts'
 import { hostsOf, isLoopback, type ListenAddress, listenDefault } from '../../operations/listen-address.ts'
+import { HttpDoor, type HttpDoorOptions } from './app.ts'
 import { type Serving, serve } from './server.ts'
 import { ensureToken } from './token-file.ts'
 

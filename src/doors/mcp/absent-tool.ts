@@ -2,10 +2,11 @@ import { BelfryError } from '../../core/error.ts'
 import { nearest } from '../../operations/nearest.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { quoted } from '../../operations/problem.ts'
+import { reaches } from '../../operations/scope.ts'
 import { operations } from '../../table.ts'
 import type { McpOptions } from './server.ts'
 import { missingScope, missingTool } from './start.ts'
-import { reaches, toolName, toolSets } from './tool-sets.ts'
+import { toolName, toolSets } from './tool-sets.ts'
 
 type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>
 

@@ -1,9 +1,7 @@
-import { presentRun } from '../../operations/absent.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { read } from '../../operations/input.ts'
 import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
 import { refuse } from '../../operations/problem.ts'
-import { runOperations } from '../../operations/run/run.ts'
 
 /**
  * Refuses a call that could not be done however often it is confirmed: what is wrong with its input, a name that nothing has, a
@@ -14,5 +12,5 @@ export async function refuseInVain(operation: AnyOperation, input: object, conte
   const { problems, value } = read(operation.input, input, request)
   refuse(subjectOf(request), problems)
   if (operation.rehearses === true) await operation.call({ ...context, store: context.store.rehearsal() }, input)
-  else if (operation === runOperations.cancel) await presentRun(context, (value as { readonly id: string }).id)
+  else await operation.precheck?.(context, value)
 }

@@ -1,6 +1,8 @@
+import { kinds } from '../../kinds.ts'
 import { limitWords } from '../../operations/fields.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
-import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import type { Scope } from '../../operations/scope.ts'
 import { isPaged, shortPageMax } from './short-page.ts'
 
 export type InputSchema = JsonSchema & { readonly type: 'object' }
@@ -12,22 +14,16 @@ const judged: ReadonlySet<string> = new Set([
   ...['$schema', 'examples', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'pattern'],
 ])
 
-/** The fields by which work with a target is taken; below admin a model takes only work that was left to outside hosts. */
-export const takingFields = ['kinds', 'handlers'] as const
-
-export function takesWork({ effect, input }: AnyOperation): boolean {
-  return effect !== 'read' && takingFields.some((field) => field in input.shape)
-}
-
 /**
  * What a call may say, as short as it can be told: no field that this scope may not use, no second spelling of a
  * duration, no definition twice, no description of what the name says.
  */
 export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchema {
-  const { $defs = {}, ...whole } = jsonSchemaOf(operation.input, 'input')
-  const defs = $defs as Properties
   const isAdmin = scope === 'admin'
-  const gone = new Set<string>(!isAdmin && takesWork(operation) ? takingFields : [])
+  const offered = isAdmin ? kinds : kinds.filter(({ startsPrograms }) => startsPrograms !== true)
+  const { $defs = {}, ...whole } = jsonSchemaOf(operation.input, 'input', offered)
+  const defs = $defs as Properties
+  const gone = new Set(isAdmin ? [] : operation.adminFields)
   const written = shortened(whole, { defs, isAdmin }) as JsonSchema
   const told = { ...(written.properties as Properties), ...(isPaged(operation) && { limit: shortLimit(written) }) }
   const properties = Object.entries(told as Properties).filter(([field]) => !gone.has(field))
@@ -58,38 +54,25 @@ function shortened(schema: unknown, around: Around): unknown {
 
 function shortenedIn(keyword: string, value: unknown, around: Around): unknown {
   if (keyword === 'properties') return propertiesOf(value as Properties, around)
-  if (keyword === 'description' && !around.isAdmin) return withoutPrograms(String(value))
   return keyword === 'enum' || keyword === 'const' ? value : shortened(value, around)
 }
 
-/** Below admin a target starts no program and sends no secret, so that neither is offered. */
+/** Below admin a target sends no secret, so that none is offered. */
 function choiceOf(forms: readonly JsonSchema[], around: Around): JsonSchema {
-  const left = around.isAdmin ? forms : forms.filter((form) => !isForAdmins(form, around))
+  const left = around.isAdmin ? forms : forms.filter((form) => !isSecret(form, around))
   const [only] = left
   return left.length === 1 && only !== undefined ? only : { anyOf: [...left] }
 }
 
-function isForAdmins({ $ref, properties }: JsonSchema, { defs }: Around): boolean {
+function isSecret({ $ref, properties }: JsonSchema, { defs }: Around): boolean {
   const told = $ref === undefined ? properties : defs[nameIn($ref)]?.properties
-  return told !== undefined && ('command' in told || 'secret' in told)
+  return told !== undefined && 'secret' in told
 }
-
-/** Takes what is said of programs out of a sentence; a test finds those that still speak of them. */
-function withoutPrograms(text: string): string {
-  return text
-    .replace(/, a command and an HTTP request/, ' and an HTTP request')
-    .replace(/: an HTTP request or a command/, '')
-    .replace(/\d+\w for a command, /, '')
-}
-
-/** What only programs have. */
-const ofPrograms: ReadonlySet<string> = new Set(['exitCodes'])
 
 /** `everyMs` says what `every` says. */
 function propertiesOf(properties: Properties, around: Around): Properties {
   const fields = Object.entries(properties).filter(
-    ([field]) =>
-      !(field.endsWith('Ms') && field.slice(0, -2) in properties) && (around.isAdmin || !ofPrograms.has(field)),
+    ([field]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties),
   )
   return Object.fromEntries(fields.map(([field, schema]) => [field, shortened(schema, around) as JsonSchema]))
 }

@@ -19,7 +19,7 @@ const labels: ReadonlySet<string> = new Set([
     'changed',
     'field',
   ],
-  ...['host', 'kinds', 'handlers', 'hash', 'confirm', 'hook', 'store'],
+  ...['host', 'kinds', 'handlers', 'hash', 'confirm', 'hook', 'store', 'source'],
 ])
 
 const labelLengthMax = 60

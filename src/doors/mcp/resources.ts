@@ -1,15 +1,13 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import { hiddenAgain, visible } from '../../core/fence.ts'
+import { hiddenAgain, visible } from '../../core/untrusted-text.ts'
 import type { OperationContext } from '../../operations/context.ts'
+import type { Resource } from '../../operations/noun.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { runOperations } from '../../operations/run/run.ts'
-import { scheduleOperations } from '../../operations/schedule/schedule.ts'
 import { isForeseen } from '../../operations/unforeseen.ts'
-import { nouns } from '../../table.ts'
+import { nounEntries } from '../../table.ts'
 import { refusalOf, refusedText, type Wording } from './refusal.ts'
 import type { McpOptions } from './server.ts'
 import { told } from './told.ts'
-import { toolName } from './tool-sets.ts'
 
 interface Content {
   readonly uri: string
@@ -19,6 +17,20 @@ interface Content {
 
 const verbsUri = 'belfry://docs/verbs'
 
+interface Readable extends Resource {
+  /** `belfry://schedules`, and `belfry://schedules/{name}` of one. */
+  readonly uri: string
+}
+
+const readable: readonly Readable[] = Object.values(nounEntries).flatMap(({ plural, resources: own = [] }) =>
+  own.map((resource) => {
+    const [subject] = resource.operation.takes
+    return { ...resource, uri: `belfry://${plural}${subject === undefined ? '' : `/{${subject}}`}` }
+  }),
+)
+
+const listed = readable.map(({ operation: _, ...resource }) => ({ ...resource, mimeType: 'application/json' }))
+
 export const resources = [
   {
     uri: verbsUri,
@@ -27,38 +39,12 @@ export const resources = [
     mimeType: 'text/markdown',
     description: 'Every noun with its verbs, and what each does.',
   },
-  {
-    uri: 'belfry://schedules',
-    name: 'schedules',
-    title: 'The schedules',
-    mimeType: 'application/json',
-    description: 'The first hundred schedules, by name.',
-  },
-  {
-    uri: 'belfry://runs',
-    name: 'runs',
-    title: 'The latest runs',
-    mimeType: 'application/json',
-    description: 'The latest hundred runs, newest first.',
-  },
-] as const
+  ...listed.filter(({ uri }) => !uri.endsWith('}')),
+]
 
-export const resourceTemplates = [
-  {
-    uriTemplate: 'belfry://schedules/{name}',
-    name: 'schedule',
-    title: 'A schedule',
-    mimeType: 'application/json',
-    description: 'A schedule by its name, and why it runs when it does.',
-  },
-  {
-    uriTemplate: 'belfry://runs/{id}',
-    name: 'run',
-    title: 'A run',
-    mimeType: 'application/json',
-    description: 'A run by its id, and why it stands as it does.',
-  },
-] as const
+export const resourceTemplates = listed
+  .filter(({ uri }) => uri.endsWith('}'))
+  .map(({ uri, ...template }) => ({ uriTemplate: uri, ...template }))
 
 /** What a resource says, with the texts of others in a fence behind it; one that does not exist is an error of the protocol. */
 export async function readResource(
@@ -85,17 +71,14 @@ export async function readResource(
 }
 
 async function textsOf(uri: string, context: McpOptions['context']): Promise<readonly string[] | null> {
-  const [, noun, encoded] = /^belfry:\/\/(schedules|runs)(?:\/(.+))?$/.exec(uri) ?? []
-  const name = encoded === undefined ? undefined : hiddenAgain(decoded(encoded))
-  if (noun === 'schedules') {
-    const operation = name === undefined ? scheduleOperations.list : scheduleOperations.explain
-    return said(operation, await context(), name === undefined ? {} : { name })
-  }
-  if (noun === 'runs') {
-    const operation = name === undefined ? runOperations.list : runOperations.explain
-    return said(operation, await context(), name === undefined ? {} : { id: name })
-  }
-  return null
+  const [, plural, encoded] = /^belfry:\/\/([a-z]+)(?:\/(.+))?$/.exec(uri) ?? []
+  const path = `belfry://${plural}${encoded === undefined ? '' : '/{'}`
+  const found = readable.find((each) => each.uri.replace(/\{.*/, '{') === path)
+  if (found === undefined) return null
+  const { operation } = found
+  const [subject] = operation.takes
+  const input = subject === undefined ? {} : { [subject]: hiddenAgain(decoded(encoded ?? '')) }
+  return said(operation, await context(), input)
 }
 
 /** What cannot be decoded was never encoded. */
@@ -108,15 +91,12 @@ function decoded(text: string): string {
 }
 
 async function said(operation: AnyOperation, context: OperationContext, input: object): Promise<readonly string[]> {
-  const how = { detail: 'short', name: toolName(operation) } as const
-  return told(await operation.call(context, input), operation.output, how)
+  return told(await operation.call(context, input), operation.output, { detail: 'short' })
 }
 
 function verbsPage(): string {
-  const parts = Object.entries(nouns).map(([noun, { says, operations }]) => {
-    const verbs = Object.values(operations).map(
-      (operation: AnyOperation) => `- **${noun} ${operation.verb}**: ${operation.says}`,
-    )
+  const parts = Object.entries(nounEntries).map(([noun, { says, operations }]) => {
+    const verbs = Object.values(operations).map((operation) => `- **${noun} ${operation.verb}**: ${operation.says}`)
     return [`## ${noun}`, '', says, '', ...verbs].join('\n')
   })
   return ['# What can be done with Belfry', ...parts].join('\n\n')

@@ -8,14 +8,15 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { BelfryError } from '../../core/error.ts'
+import { kinds } from '../../kinds.ts'
 import type { OperationContext } from '../../operations/context.ts'
 import { read } from '../../operations/input.ts'
-import { type Scope, scopeOf, subjectOf } from '../../operations/operation.ts'
+import { subjectOf } from '../../operations/operation.ts'
 import { isShown, type Problem, refuse } from '../../operations/problem.ts'
+import { beyondScope, type Scope } from '../../operations/scope.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirm.ts'
 import { refuseInVain } from './in-vain.ts'
-import { takesWork, takingFields } from './input-schema.ts'
 import { refused, type Wording } from './refusal.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
 import { shortPage, shortPageMax } from './short-page.ts'
@@ -23,7 +24,6 @@ import { withRealNames } from './shown-name.ts'
 import { missingScope, type Start } from './start.ts'
 import { type Told, told } from './told.ts'
 import { withToolCalls } from './tool-calls.ts'
-import { reaches } from './tool-sets.ts'
 import { confirmField, type Detail, detailField, details, listOf, type Tool, toolsFor } from './tools.ts'
 
 export interface McpOptions {
@@ -102,7 +102,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
     const local = 'signal' in operation.local.shape ? { signal: options.signal } : {}
     const answer = await operation.call(context, page, local)
     const next = operation.nextPage?.(answer, page) ?? null
-    return answered(told(answer, operation.output, { detail, name: tool.name, next }))
+    return answered(told(answer, operation.output, { detail, next }))
   } catch (error) {
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
     return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })
@@ -120,22 +120,16 @@ function refuseStrangeDetail(detail: unknown, { operation }: Tool, input: object
   refuse(subjectOf(request), [...read(operation.input, input, request).problems, problem])
 }
 
-/**
- * What starts programs is for admins, whatever the verb itself needs. So is work with a target: below admin a model takes
- * only what was left to outside hosts, and cannot report a worker's run as done.
- */
-function refuseBeyondScope(
-  { operation, name }: Tool,
-  input: Readonly<Record<string, unknown>>,
-  { scope: has, start }: McpOptions,
-): void {
-  const needs = scopeOf(operation, input)
-  if (!reaches(has, needs))
-    throw missingScope({ has, needs, what: 'A target that starts a program or sends a secret' }, start)
-  if (has === 'admin' || !takesWork(operation)) return
-  const taking = takingFields.filter((field) => input[field] !== undefined)
-  if (taking.length > 0)
-    throw missingScope({ has, needs: 'admin', what: `${name} with ${taking.join(' and ')}` }, start)
+/** The verb refuses the same; here it is said in the words of this door, and before a confirmation is offered. */
+function refuseBeyondScope({ operation, name }: Tool, input: object, { scope, start }: McpOptions): void {
+  const beyond = beyondScope({ scope, kinds, actor: { door: 'mcp' } }, operation, input)
+  if (beyond === null) return
+  const { because } = beyond
+  const what =
+    typeof because === 'string'
+      ? 'A target that starts a program or sends a secret'
+      : `${name} with ${because.join(' and ')}`
+  throw missingScope({ ...beyond, what }, start)
 }
 
 function callOf({ name }: Tool, input: object, actor: string): string {

@@ -1,4 +1,4 @@
-import { hiddenAgain } from '../../core/fence.ts'
+import { hiddenAgain } from '../../core/untrusted-text.ts'
 
 /** Fields of an input that name something which answers show. */
 const naming: ReadonlySet<string> = new Set(['name', 'schedule', 'queue', 'queues', 'host', 'handlers', 'after'])

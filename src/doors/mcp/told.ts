@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import { fence } from '../../core/fence.ts'
+import { fence } from '../../core/untrusted-text.ts'
 import type { Def } from '../../operations/at-doors.ts'
+import { Fact } from '../../operations/brief.ts'
 import { isoText } from '../../operations/instant.ts'
 import { noteOf } from '../../operations/note.ts'
-import { briefOf, Fact } from './brief.ts'
 import { isLabel } from './label.ts'
 import type { Detail } from './tools.ts'
 
@@ -51,16 +51,13 @@ function cut(value: unknown, field: string): unknown {
 
 export interface Telling {
   readonly detail: Detail
-  /** The name of the tool. */
-  readonly name: string
   /** What of a list is asked for to see what follows it; null where nothing does. */
   readonly next?: Readonly<Record<string, unknown>> | null
 }
 
-export function told(answer: unknown, schema: z.ZodType, { detail, name, next = null }: Telling): Told {
+export function told(answer: unknown, schema: z.ZodType, { detail, next = null }: Telling): Told {
   const texts = new Texts(detail)
-  const shown = detail === 'full' ? answer : briefOf(name, answer, false)
-  const facts = factsOf(schema, shown ?? null, { texts, detail, field: '', isListed: false })
+  const facts = factsOf(schema, answer ?? null, { texts, detail, field: '', isListed: false })
   return said(Array.isArray(facts) && next !== null ? { items: facts, next: labelled(next, texts) } : facts, texts)
 }
 
@@ -97,10 +94,10 @@ function factsOf(schema: z.ZodType | undefined, given: unknown, place: Place): u
   if (given instanceof Fact) return given.value
   if (given === null || given === undefined || typeof given === 'boolean') return given
   if (typeof given === 'number') return isInstant(schema) ? shortIso(given) : given
-  const { id, form } = schema === undefined ? {} : noteOf(schema)
+  const { brief, form } = schema === undefined ? {} : noteOf(schema)
   const { type, innerType, shape, element, options, entries } = (schema?.def ?? { type: 'unknown' }) as unknown as Def
   if (form === undefined) {
-    const value = id === undefined || place.detail === 'full' ? given : briefOf(id, given, place.isListed)
+    const value = brief === undefined || place.detail === 'full' ? given : brief(given as never, place.isListed)
     if (type === 'object' && shape !== undefined) return factsOfFields(shape, value as object, place)
     if (type === 'array' && Array.isArray(value)) return factsOfList(element, value, place)
     if (type === 'union') return factsOf(fitting(options, value), value, place)

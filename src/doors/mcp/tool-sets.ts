@@ -1,6 +1,7 @@
 import { nearest } from '../../operations/nearest.ts'
-import { type AnyOperation, type Scope, scopes, verbWords } from '../../operations/operation.ts'
+import { type AnyOperation, verbWords } from '../../operations/operation.ts'
 import { type Problem, quoted } from '../../operations/problem.ts'
+import { reaches, type Scope } from '../../operations/scope.ts'
 import { nouns, operations } from '../../table.ts'
 
 /** `schedule_clear_hints`. */
@@ -15,25 +16,11 @@ const allNames = offeredVerbs.map(toolName)
 
 /**
  * What a model gets unless a person asks for more. A tool costs tokens in every conversation, also in those that never
- * use it, so that this list does not grow with the table: a new noun is a set of its own.
+ * use it, so that these are few: a new noun is a set of its own.
  */
-export const defaultTools: readonly string[] = [
-  'schedule_put',
-  'schedule_list',
-  'schedule_get',
-  'schedule_explain',
-  'schedule_pause',
-  'schedule_resume',
-  'schedule_run',
-  'schedule_delete',
-  'run_list',
-  'run_get',
-  'run_enqueue',
-  'run_cancel',
-  'run_retry',
-  'queue_list',
-  'store_doctor',
-]
+export const defaultTools: readonly string[] = offeredVerbs
+  .filter(({ defaultTool }) => defaultTool !== undefined)
+  .map(toolName)
 
 /** Tools by the name of their set: the default, all, and one set for each noun. */
 export const toolSets: Readonly<Record<string, readonly string[]>> = {
@@ -44,10 +31,6 @@ export const toolSets: Readonly<Record<string, readonly string[]>> = {
       .map((noun) => [noun, offeredVerbs.filter((verb) => verb.noun === noun).map(toolName)] as const)
       .filter(([, names]) => names.length > 0),
   ),
-}
-
-export function reaches(has: Scope, needs: Scope): boolean {
-  return scopes.indexOf(has) >= scopes.indexOf(needs)
 }
 
 /**

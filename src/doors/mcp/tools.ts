@@ -1,7 +1,7 @@
-import type { AnyOperation, Scope } from '../../operations/operation.ts'
+import type { AnyOperation } from '../../operations/operation.ts'
+import { reaches, type Scope } from '../../operations/scope.ts'
 import { type InputSchema, inputSchemaOf, wordless } from './input-schema.ts'
-import { offeredVerbs, reaches, toolName } from './tool-sets.ts'
-import { toolWords } from './tool-words.ts'
+import { offeredVerbs, toolName } from './tool-sets.ts'
 
 /** A verb as a model is told of it. No description depends on data of the store. */
 export interface Tool {
@@ -23,25 +23,6 @@ export const confirmField = 'confirm'
 export const detailField = 'detail'
 export const details = ['short', 'full'] as const
 export type Detail = (typeof details)[number]
-
-/** Verbs that come to the same when they are asked for again. */
-const repeatable: ReadonlySet<string> = new Set([
-  'put',
-  'set',
-  'update',
-  'pause',
-  'resume',
-  'reset',
-  'clearHints',
-  'backfill',
-  'reprioritise',
-  'cancel',
-  'delete',
-  'revoke',
-  'enable',
-  'disable',
-  'notify',
-])
 
 const made = new Map<Scope, readonly Tool[]>()
 
@@ -71,24 +52,17 @@ function toolOf(operation: AnyOperation, scope: Scope): Tool {
   return {
     operation,
     name,
-    description: (toolWords[name] ?? operation.says) + how,
+    description: (operation.defaultTool ?? operation.says) + how,
     inputSchema: { ...schema, properties } as InputSchema,
     annotations: annotationsOf(operation),
   }
 }
 
-/** Tools whose fields are those of another. */
-const alike: Readonly<Record<string, string>> = {
-  schedule_create: 'schedule_put',
-  schedule_update: 'schedule_put',
-  run_enqueue_many: 'run_enqueue',
-}
-
 /** The tools as they are listed: fields that two of them have in common are explained once. */
 export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
   const names = new Set(offered.map(({ name }) => name))
-  return offered.map(({ operation: _, ...tool }) => {
-    const { [tool.name]: other } = alike
+  return offered.map(({ operation: { noun, fieldsAs }, ...tool }) => {
+    const other = fieldsAs === undefined ? undefined : toolName({ noun, verb: fieldsAs })
     if (other === undefined || !names.has(other)) return tool
     const description = `${tool.description} Fields as in ${other}.`
     return { ...tool, description, inputSchema: wordless(tool.inputSchema) }
@@ -96,10 +70,10 @@ export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
 }
 
 /** Only what differs from what the protocol assumes of a tool that says nothing. */
-function annotationsOf({ effect, verb }: AnyOperation): Tool['annotations'] {
+function annotationsOf({ effect, idempotent }: AnyOperation): Tool['annotations'] {
   if (effect === 'read') return { readOnlyHint: true }
   return {
     ...(effect === 'write' && { destructiveHint: false }),
-    ...(repeatable.has(verb) && { idempotentHint: true }),
+    ...(idempotent === true && { idempotentHint: true }),
   }
 }

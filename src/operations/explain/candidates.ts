@@ -1,6 +1,6 @@
-import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/governor.ts'
-import type { HintKind } from '../../store/port.ts'
-import type { HintView } from '../../store/view.ts'
+import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/schedule/governor.ts'
+import type { HintKind } from '../../core/schedule/hints.ts'
+import type { HintView } from '../../store/views.ts'
 
 /** A wish for an instant, and what became of it. */
 export interface Candidate {

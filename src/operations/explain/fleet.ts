@@ -1,8 +1,9 @@
-import { type Capabilities, canExecute, type TargetNeed } from '../../core/plan.ts'
+import { type Capabilities, canExecute, lanesOf, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import { needOf, type Target } from '../../core/target.ts'
-import { listWorkers } from '../../store/reads/worker.ts'
+import { listWorkers } from '../../store/reads/list-workers.ts'
 import { clockNow } from '../../store/statement.ts'
-import type { WorkerView } from '../../store/view.ts'
+import type { WorkerView } from '../../store/views.ts'
+import type { TargetKind } from '../../targets/kind.ts'
 import type { OperationContext } from '../context.ts'
 import { quoted } from '../problem.ts'
 import { areSideBySide, isDead, isLiveAt } from '../worker.ts'
@@ -15,11 +16,13 @@ export interface Fleet {
   /** All that are known, those that stopped included. */
   readonly workers: readonly WorkerView[]
   readonly live: readonly WorkerView[]
+  /** The kinds of targets, which know how they are served. */
+  readonly kinds: readonly TargetKind[]
 }
 
-export async function fleetOf({ store }: OperationContext): Promise<Fleet> {
+export async function fleetOf({ store, kinds }: OperationContext): Promise<Fleet> {
   const [workers, now] = await Promise.all([store.look(listWorkers), store.look(clockNow)])
-  return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)) }
+  return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)), kinds }
 }
 
 /** That a worker certainly died. */
@@ -91,40 +94,31 @@ function othersOnly(elsewhere: readonly WorkerView[]): string {
   return `${who} only for ${queues.length === 1 ? 'queue' : 'queues'} ${shown}${rest}`
 }
 
-/** What `belfry up` executes; a handler is a function of somebody's own program. */
-const commandLineKinds: ReadonlySet<string> = new Set(['command', 'http'])
+/** Which workers there are, and how kinds of targets are served. */
+type Serving = Pick<Fleet, 'live' | 'kinds'>
 
-/** What has to be done so that somebody can execute it. */
-export function wayToServe({ target, queue }: Work, live: readonly WorkerView[]): Unblock {
+/** What has to be done so that a worker can execute it. */
+export function wayToServe({ target, queue }: Work, serving: Serving): Unblock {
   const answer = needOf(target)
-  return 'need' in answer ? wayToMeet(answer.need, queue, live) : byHand('Give it a target that can be executed.')
+  return 'need' in answer ? wayToMeet(answer.need, queue, serving) : byHand('Give it a target that can be executed.')
 }
 
 /** The same of what its target needs. */
-export function wayToMeet(need: TargetNeed | null, queue: string, live: readonly WorkerView[]): Unblock {
+export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds }: Serving): Unblock {
   if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
-  const { kind, handler } = need
-  if (ableAmong(need, live).length > 0 && takersAmong(need, queue, live).length === 0) return wayInto(queue, need)
-  if (handler !== undefined) {
-    return byHand(`A program of yours must register it, with belfry.handle(${literal(handler)}, …), and start().`)
+  const kind = kinds.find(({ name }) => name === need.kind)
+  // What `belfry up` executes; other executors are functions of the user's own programs, or of other programs' parts.
+  const command = kind?.executor === undefined || need.name !== undefined ? [] : ['up']
+  if (ableAmong(need, live).length > 0 && takersAmong(need, queue, live).length === 0) {
+    return need.name !== undefined && kind?.executor === undefined
+      ? byHand(`A program of yours that has it must work for queue ${queue} too: start() does, without queues.`)
+      : byHand(`Start a worker that works for queue ${queue}, as one does that names no queues.`, ...command)
   }
-  return commandLineKinds.has(kind)
-    ? byHand('Start a worker.', 'up')
-    : byHand(`Start a worker that executes ${kind} targets.`)
-}
-
-/** Whoever could execute it leaves its queue alone. */
-function wayInto(queue: string, { kind, handler }: TargetNeed): Unblock {
-  if (handler !== undefined) {
-    return byHand(`A program of yours that has it must work for queue ${queue} too: start() does, without queues.`)
-  }
-  const what = `Start a worker that works for queue ${queue}, as one does that names no queues.`
-  return commandLineKinds.has(kind) ? byHand(what, 'up') : byHand(what)
-}
-
-/** A text as a program writes it. */
-function literal(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (need.name !== undefined)
+    return byHand(kind?.serving?.(need.name) ?? `Start a worker that has ${needWords(need)}.`)
+  return command.length === 0
+    ? byHand(`Start a worker that executes ${need.kind} targets.`)
+    : byHand('Start a worker.', ...command)
 }
 
 /** Those of the live workers that work for a queue and can execute what is in it. What is told of a run, and of all runs, comes from here. */
@@ -148,7 +142,7 @@ export function workersFor(queue: string, workers: readonly WorkerView[]): Worke
 /** What a worker must have. */
 export function needWords(need: TargetNeed | null): string {
   if (need === null) return 'a host for work without a target'
-  return need.handler === undefined ? `the target kind ${need.kind}` : `the handler ${quoted(need.handler)}`
+  return need.name === undefined ? `the target kind ${need.kind}` : `the ${need.kind} ${quoted(need.name)}`
 }
 
 const offersMax = 8
@@ -161,9 +155,9 @@ function offers(live: readonly WorkerView[]): string {
   return `they have ${shown}${found.length > offersMax ? ` and ${found.length - offersMax} more` : ''}`
 }
 
-function offersOf({ kinds, handlers = [], host }: Capabilities): string[] {
-  const named = handlers.map((handler) => `the handler ${quoted(handler)}`)
-  return [...named, ...kinds.map((kind) => `the target kind ${kind}`), ...(host === true ? ['hosting'] : [])]
+function offersOf(can: Capabilities): string[] {
+  const lanes = lanesOf(can).toSorted((a, b) => Number(a.name === undefined) - Number(b.name === undefined))
+  return [...lanes.map(needWords), ...(can.host === true ? ['hosting'] : [])]
 }
 
 /** A worker as people know it. */

@@ -1,12 +1,12 @@
 import { CronError } from '../../core/cron/cron-error.ts'
-import type { Source, TrailStep, Winner } from '../../core/governor.ts'
-import { answerTo, type Unmeasured } from '../../core/question.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import { gridOf } from '../../core/timing.ts'
+import type { Decision } from '../../core/schedule/decision.ts'
+import { spreadDueAt, writtenAt } from '../../core/schedule/due.ts'
+import type { Source, TrailStep, Winner } from '../../core/schedule/governor.ts'
+import { answerTo, type Unmeasured } from '../../core/schedule/governor-question.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { gridOf } from '../../core/timing/timing.ts'
 import type { RunSource } from '../../store/port.ts'
-import type { DecisionView } from '../../store/view.ts'
 import { isoText } from '../instant.ts'
-import { spreadDueAt } from '../schedule/upcoming.ts'
 
 /** Whether a decision comes out again when the governor is asked again with what it was asked then. */
 export interface Rederived {
@@ -21,7 +21,7 @@ export interface Rederived {
 }
 
 /** A decision as it is stored, with what it decided. What is left out was not stored with it. */
-export interface StoredDecision extends DecisionView {
+export interface StoredDecision extends Decision {
   readonly unmeasured?: Unmeasured | undefined
   readonly source: RunSource
   readonly winner?: Winner | null | undefined
@@ -80,24 +80,26 @@ function told(answer: Rederived['answer'], sentence: string): Rederived {
   return { answer, sentence, differs: [] }
 }
 
-/** What came while nobody looked was named by the calendar alone, and the calendar can be asked again. */
+/** What came while no worker looked was named by the calendar alone, and the calendar can be asked again. */
 function ofCalendar(decision: StoredDecision, { timing, startAt }: ScheduleSpec): Rederived {
   const { plannedAt } = decision
   if (timing.cron === undefined || plannedAt == null) {
-    return told('not-asked', 'It came while nobody looked: the grid named it, and the governor was not asked.')
+    return told('not-asked', 'It came while no worker looked: the grid named it, and the governor was not asked.')
   }
   const isNamed = gridOf({ timing, startAt, gridAnchorAt: plannedAt })?.atOrAfter(plannedAt) === plannedAt
   const source: Source = 'baseline-cron'
   if (isNamed && decision.source === source) {
-    return told('same', 'It came while nobody looked; the calendar, asked again, names the same instant.')
+    return told('same', 'It came while no worker looked; the calendar, asked again, names the same instant.')
   }
   const differs = [{ field: 'at', stored: isoText(plannedAt), again: 'no instant of the calendar' }]
-  return { ...told('differs', 'It came while nobody looked; the calendar, asked again, does not name it.'), differs }
+  return { ...told('differs', 'It came while no worker looked; the calendar, asked again, does not name it.'), differs }
 }
 
 function dueAgain(decision: StoredDecision, spec: ScheduleSpec, schedule: RederiveInput['schedule'], at: number) {
-  const { state = {} } = decision
-  return spreadDueAt({ ...schedule, spec, anchorAt: state.anchorAt ?? decision.at }, state, at)
+  const { id, createdAt } = schedule
+  const anchorAt = decision.state?.anchorAt ?? decision.at
+  const { timing, spread } = spec
+  return spreadDueAt(at, { id, timing, spread, createdAt: writtenAt({ spec, createdAt, anchorAt }) })
 }
 
 function differing<Value>(

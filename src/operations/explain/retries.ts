@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
-import type { Policy } from '../../core/policy.ts'
-import { retriesIn, withRetries } from '../../core/retries.ts'
+import type { Policy } from '../../core/queue/policy.ts'
+import { retriesIn, withRetries } from '../../core/run/retries.ts'
 import { count, outputOf } from '../output.ts'
 import { plural } from './words.ts'
 

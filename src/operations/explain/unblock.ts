@@ -1,3 +1,6 @@
+import type { Hold } from '../../core/hold.ts'
+import { type HoldReason, holdLift } from '../../core/hold-reason.ts'
+import { isoText } from '../instant.ts'
 import { belfryCommand } from '../shell-words.ts'
 
 /** Something that would let a thing go on: what, what a person types for it, and when it comes by itself. */
@@ -17,4 +20,18 @@ export function byHand(what: string, ...words: readonly string[]): Unblock {
 /** What comes without anybody's help. */
 export function byItself(what: string, at: number | null = null): Unblock {
   return { what, command: null, at }
+}
+
+/** Each way on as one sentence: a model follows one text better than three marks. */
+export function unblockBrief(ways: readonly Unblock[]): string[] {
+  return ways.map(({ what, command, at }) => {
+    const when = at === null ? '' : ` (${isoText(at)})`
+    return `${what}${when}${command === null ? '' : ` (${command})`}`
+  })
+}
+
+/** What ends a hold: time, where it has an end, or a person. */
+export function waysOfHold(hold: Hold, reasons: Readonly<Record<string, HoldReason>>): Unblock[] {
+  const { what, words } = holdLift(hold, reasons)
+  return [...(hold.until === null ? [] : [byItself('The hold ends by itself.', hold.until)]), byHand(what, ...words)]
 }

@@ -2,16 +2,21 @@ import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { QueueUse } from '../../store/port.ts'
 import { deleteQueue } from '../../store/queues/delete-queue.ts'
-import type { Counted } from '../../store/view.ts'
+import type { Counted } from '../../store/views.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { text } from '../output.ts'
 import { quoted } from '../problem.ts'
+import { plainText } from '../schedule/plain-text.ts'
+import { deleted } from '../show.ts'
 
 export const remove = operation({
   noun: 'queue',
   verb: 'delete',
+  method: 'DELETE',
+  idempotent: true,
+  asksFirst: true,
   says: 'Deletes an empty queue, whose name is free at once; ended runs in it are kept as long as before.',
   request: 'a deletion of a queue',
   effect: 'destructive',
@@ -25,6 +30,7 @@ export const remove = operation({
   }),
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
+  show: ({ name }, sheet) => deleted(`queue ${plainText(name)}`, sheet),
   examples: [{ name: 'mail' }],
   async run(context, { name }) {
     const { store, actor } = context

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import type { Policy } from '../../core/policy.ts'
-import { queueVersions } from '../../store/reads/queue.ts'
-import type { VersionView } from '../../store/view.ts'
+import type { Policy } from '../../core/queue/policy.ts'
+import { queueVersions } from '../../store/reads/find-queue.ts'
+import type { VersionView } from '../../store/views.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts'
@@ -11,6 +11,7 @@ import { everyDoor, operation } from '../operation.ts'
 import { count, instantSaid, outputOf, text } from '../output.ts'
 import { quoted } from '../problem.ts'
 import { policySaid } from './output.ts'
+import { policyDiffShown, policyVersionsShown } from './show.ts'
 
 /** A policy as it was from one change to the next. */
 export interface PolicyVersion {
@@ -54,6 +55,7 @@ export const versions = operation({
       }),
     ),
   ),
+  show: policyVersionsShown,
   examples: [{ name: 'default' }],
   run: async (context, { name }) =>
     (await versionsOf(context, name)).map(({ version, content, at, actor, door }) => ({
@@ -88,6 +90,7 @@ export const diff = operation({
       changes: z.array(fieldChange).describe('Field by field.'),
     }),
   ),
+  show: policyDiffShown,
   examples: [{ name: 'default' }, { name: 'default', from: 1, to: 2 }],
   async run(context, { name, from, to }) {
     const known = await versionsOf(context, name)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { firstPolicy } from '../../core/first-policy.ts'
-import { defaultQueue, type Policy } from '../../core/policy.ts'
+import { firstPolicy } from '../../core/queue/first-policy.ts'
+import { defaultQueue, type Policy } from '../../core/queue/policy.ts'
 import type { QueueChange } from '../../store/port.ts'
 import { setQueue } from '../../store/queues/set-queue.ts'
-import { findQueue, listQueues } from '../../store/reads/queue.ts'
-import type { QueueView } from '../../store/view.ts'
+import { findQueue, listQueues } from '../../store/reads/find-queue.ts'
+import type { QueueView } from '../../store/views.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { limit, limitDefault, queueName, reason } from '../fields.ts'
@@ -13,12 +13,12 @@ import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { outputOf } from '../output.ts'
-import { inWordsOf, quoted, refuse } from '../problem.ts'
+import { quoted, refuse } from '../problem.ts'
 import { remove } from './delete.ts'
-import { drain } from './drain.ts'
 import { type Queue, queueSaid } from './output.ts'
 import { diff, versions } from './policy-history.ts'
-import { inPolicyWords, policyFaults, policyInput, readPolicy } from './policy-input.ts'
+import { policyFaults, policyInput, readPolicy } from './policy-input.ts'
+import { queueShown, queuesShown, queueWrittenShown } from './show.ts'
 import { stats } from './stats.ts'
 
 export interface QueueWritten {
@@ -36,6 +36,9 @@ const queueWritten = outputOf<QueueWritten>()(
 const set = operation({
   noun: 'queue',
   verb: 'set',
+  method: 'PUT',
+  idempotent: true,
+  begins: true,
   says: 'Creates a queue, or changes what is named of its policy; what is not named stays.',
   request: 'a policy',
   effect: 'write',
@@ -47,6 +50,7 @@ const set = operation({
   output: queueWritten,
   errors: ['invalid', 'conflict'],
   doors: everyDoor,
+  show: queueWrittenShown,
   examples: [
     { name: 'default', maxConcurrent: 50 },
     {
@@ -62,18 +66,15 @@ const set = operation({
     const { patch, notify, ifVersion } = read
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
-    if (read.problems.length > 0) refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
-    return inWordsOf(
-      subject,
-      (problem) => inPolicyWords(problem, reading.given),
-      () => change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) }),
-    )
+    refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
+    return change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) })
   },
 })
 
 const get = operation({
   noun: 'queue',
   verb: 'get',
+  method: 'GET',
   command: ['queue', 'show'],
   aliases: [['queue', 'policy', 'show']],
   says: 'Shows a queue with its policy, and how many of its runs are at work.',
@@ -85,12 +86,13 @@ const get = operation({
   output: queueSaid,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
+  show: queueShown,
   examples: [{ name: 'default' }],
   async run(context, { name }) {
-    const { store, defaultMaxConcurrent } = context
+    const { store } = context
     if (name !== defaultQueue || (await store.look(findQueue, name)) !== null) return present(context, name)
     // Work that names no queue creates it, so that its defaults hold already.
-    const policy = firstPolicy({ defaultMaxConcurrent }, name)
+    const policy = firstPolicy(context, name)
     return { name, policy, policyVersion: 0, paused: null, inFlight: 0, createdAt: null }
   },
 })
@@ -98,6 +100,8 @@ const get = operation({
 const list = operation({
   noun: 'queue',
   verb: 'list',
+  method: 'GET',
+  defaultTool: 'List queues: ceiling, runs at work, whether paused.',
   says: 'Lists queues by name, a page at a time.',
   request: 'a list of queues',
   effect: 'read',
@@ -110,6 +114,7 @@ const list = operation({
   output: z.array(queueSaid),
   errors: ['invalid'],
   doors: everyDoor,
+  show: queuesShown,
   examples: [{}, { after: 'default', limit: 20 }],
   nextPage: behindLast<Queue>(({ name }) => ({ after: name })),
   run: ({ store }, page) => store.look(listQueues, { limit: limitDefault, ...onlyGiven(page) }),
@@ -118,6 +123,7 @@ const list = operation({
 const pause = operation({
   noun: 'queue',
   verb: 'pause',
+  idempotent: true,
   says: 'Hands out nothing of a queue any more, until it is resumed; what is at work finishes.',
   request: 'a pause of a queue',
   effect: 'write',
@@ -128,6 +134,7 @@ const pause = operation({
   output: queueWritten,
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
+  show: queueWrittenShown,
   examples: [{ name: 'mail', reason: 'The mail server is down.' }],
   async run(context, { name, reason: why = `asked for by ${context.actor.name}` }) {
     // A pause of a queue that nobody named would make it, and a misspelt name would seem to have stopped something.
@@ -139,6 +146,7 @@ const pause = operation({
 const resume = operation({
   noun: 'queue',
   verb: 'resume',
+  idempotent: true,
   says: 'Goes on handing out the runs of a queue.',
   request: 'a resumption of a queue',
   effect: 'write',
@@ -149,6 +157,7 @@ const resume = operation({
   output: queueWritten,
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
+  show: queueWrittenShown,
   examples: [{ name: 'mail' }],
   async run(context, { name }) {
     await present(context, name)
@@ -179,26 +188,15 @@ async function change(
   })
 }
 
-/** The verbs of a queue. An editor shows these comments at `belfry.queues`; a test holds them to what the verb says. */
+/** The verbs of a queue. */
 export const queueOperations = {
-  /** Creates a queue, or changes what is named of its policy; what is not named stays. */
   set,
-  /** Shows a queue with its policy, and how many of its runs are at work. */
   get,
-  /** Lists queues by name, a page at a time. */
   list,
-  /** Hands out nothing of a queue any more, until it is resumed; what is at work finishes. */
   pause,
-  /** Goes on handing out the runs of a queue. */
   resume,
-  /** Deletes an empty queue, whose name is free at once; ended runs in it are kept as long as before. */
   delete: remove,
-  /** Tells how full a queue is, how old its oldest run in line is, and what has ended lately. */
   stats,
-  /** Takes the next runs of a queue as completed, and tells what they are; whoever asks must do them. */
-  drain,
-  /** Lists the policies that a queue has had, the newest first. */
   versions,
-  /** Tells what differs between two policies of a queue; by default the last two. */
   diff,
 }

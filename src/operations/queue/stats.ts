@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { defaultQueue } from '../../core/policy.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
 import { clockNow } from '../../store/statement.ts'
-import type { Counted, QueueStats } from '../../store/view.ts'
+import type { Counted, QueueStats } from '../../store/views.ts'
 import { throwAbsentQueue } from '../absent.ts'
 import { queueName } from '../fields.ts'
 import { noted } from '../note.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { statsShown } from './show.ts'
 
 const counted = (says: string) =>
   outputOf<Counted>()(
@@ -62,6 +63,7 @@ export const stats = operation({
   output: statsSaid,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
+  show: statsShown,
   examples: [{ name: 'default' }],
   async run(context, { name }) {
     const { store } = context

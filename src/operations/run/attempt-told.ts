@@ -1,7 +1,7 @@
-import { backoffMs } from '../../core/backoff.ts'
-import type { Policy } from '../../core/policy.ts'
-import { retriesIn, withRetries } from '../../core/retries.ts'
-import type { AttemptView, RunView } from '../../store/view.ts'
+import type { Policy } from '../../core/queue/policy.ts'
+import { backoffMs } from '../../core/run/backoff.ts'
+import { retriesIn, withRetries } from '../../core/run/retries.ts'
+import type { AttemptView, RunView } from '../../store/views.ts'
 import { type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 
@@ -43,7 +43,8 @@ export function attemptsTold({ run, attempts, policy, fleet }: TellInput): Attem
   })
 }
 
-const parkedFor = /^(?:effect-unknown|poison|unreadable: .*|.*\((?:not retryable|not repeatable|attempt (\d+)\/\1)\))$/s
+const parkedFor =
+  /^(?:effect-unknown|poison|unreadable: .*|.*\((?:not retryable|not repeatable|deferred for 24h|attempt (\d+)\/\1)\))$/s
 
 /** Nothing is kept of a run's having been parked once it was reset, but the reason of an attempt says that nothing followed. */
 function wasParked(attempt: AttemptView | undefined): boolean {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import type { Enqueued, NewRun } from '../../store/port.ts'
+import { withAdded } from '../added-fields.ts'
 import type { OperationContext } from '../context.ts'
 import { type Reading, read } from '../input.ts'
 import { unreadBehind } from '../long-list.ts'
@@ -12,6 +13,7 @@ import { outputOf, text } from '../output.ts'
 import { inWordsOf, type Problem, problemsMax, quoted, refuse } from '../problem.ts'
 import { createdQueue, type QueueCreated, queueCreatedSaid } from '../queue-created.ts'
 import { readRun, runInput } from './input.ts'
+import { enqueuedShown } from './show.ts'
 
 const enqueueLocal = z.strictObject({
   tx: z.unknown().describe("The caller's own transaction: a pg client inside one, or the SQLite handle.").optional(),
@@ -77,6 +79,9 @@ const enqueuing = {
 export const enqueue = operation({
   ...enqueuing,
   verb: 'enqueue',
+  method: 'POST',
+  begins: true,
+  defaultTool: 'Enqueue one run without a schedule. The same idempotencyKey with the same input gives the same run.',
   aliases: [['queue', 'add']],
   says: 'Takes work in, once for each idempotency key; other work under a key that was used is a conflict.',
   request: 'a run',
@@ -84,6 +89,7 @@ export const enqueue = operation({
   takes: [],
   output: enqueuedRun,
   doors: everyDoor,
+  show: enqueuedShown,
   examples: [
     { target: { handler: 'report' }, payload: { day: 'today' }, idempotencyKey: 'report of today' },
     { queue: 'mail', target: { command: 'mail-out --all' }, notBefore: '2026-12-01T09:00+01:00', timeout: '10m' },
@@ -112,6 +118,7 @@ const listInput = z.strictObject({
 export const enqueueMany = operation({
   ...enqueuing,
   verb: 'enqueueMany',
+  fieldsAs: 'enqueue',
   says: 'Takes much work in at once: bad input refuses all of it, a conflict only its own item.',
   request: 'a list of runs',
   input: listInput,
@@ -153,8 +160,9 @@ function readList(reading: Reading<z.output<typeof listInput>>, context: Operati
   const problems = reading.problems.filter(({ field }) => !/^runs\b/.test(field))
   const runs: NewRun[] = []
   const search = new NameSearch()
+  const form = withAdded(runInput, context.fields)
   for (const [index, one] of listed.entries()) {
-    const sound = value.runs === undefined ? read(runInput, one, 'a run', search) : { value: one, problems: [] }
+    const sound = value.runs === undefined ? read(form, one, 'a run', search) : { value: one, problems: [] }
     const { run, problems: own } = readRun(sound, context)
     runs.push(run)
     for (const problem of own) problems.push({ ...problem, field: `runs[${index}].${problem.field}` })

@@ -1,17 +1,18 @@
 import { z } from 'zod'
-import type { RunStatus } from '../../core/run-state.ts'
+import type { RunStatus } from '../../core/run/run-state.ts'
 import { decision, runSource } from '../decision-output.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/output.ts'
 import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
 import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
 import { ledgerRowTold } from '../schedule/explain-output.ts'
 import { upcomingRun } from '../schedule/output.ts'
 import type { AttemptTold } from './attempt-told.ts'
+import { runExplainedBrief } from './brief.ts'
 import type { ScheduleAround } from './explain.ts'
 import type { Planned } from './planned.ts'
 import type { RunStanding, Waiting } from './standing.ts'
-import { type RunCode, runCodes } from './standing-codes.ts'
 import { endedStatuses, runStatuses } from './status.ts'
 import { type Lateness, type TimelineEvent, timelineWords } from './timeline.ts'
 
@@ -138,7 +139,7 @@ export const runExplained = noted(
         at: instantSaid('The instant that all of it speaks of.'),
         status: z.enum(runStatuses).nullable().describe('Where it stands; null once retention has removed it.'),
         code: z
-          .enum(Object.keys(runCodes) as [RunCode, ...RunCode[]])
+          .enum(Object.keys(runReasons) as [RunCode, ...RunCode[]])
           .describe('Where it stands and why, in one word.'),
         sentence: text('The same in words.'),
         unblock: z.array(unblock).describe('What would get it on, what comes by itself first.'),
@@ -167,5 +168,5 @@ export const runExplained = noted(
       })
       .describe('Why a run was planned, what became of it, and what it waits for.'),
   ),
-  { id: 'RunExplained' },
+  { id: 'RunExplained', brief: runExplainedBrief },
 )

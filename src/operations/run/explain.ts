@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { isEnded } from '../../core/run-state.ts'
-import { listAttempts } from '../../store/reads/attempts.ts'
-import { findQueue } from '../../store/reads/queue.ts'
-import { findRun } from '../../store/reads/run.ts'
-import { findSchedule, listLedger } from '../../store/reads/schedule.ts'
-import type { LedgerView, RunView, ScheduleView } from '../../store/view.ts'
+import { isEnded } from '../../core/run/run-state.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import { findSchedule, listLedger } from '../../store/reads/find-schedule.ts'
+import { listAttempts } from '../../store/reads/list-attempts.ts'
+import type { LedgerView, RunView, ScheduleView } from '../../store/views.ts'
 import { presentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { type Fleet, fleetOf } from '../explain/fleet.ts'
@@ -13,20 +13,21 @@ import { retriesHeld } from '../explain/retries.ts'
 import { name, runId } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { quoted } from '../problem.ts'
+import { runReasons, whatItWrote } from '../reasons/run-reasons.ts'
+import { problemOf } from '../reasons/schedule-reasons.ts'
 import { type LedgerTold, ledgerTold } from '../schedule/ledger-told.ts'
-import { problemOf } from '../schedule/standing.ts'
 import { readUpcoming, type UpcomingRun } from '../schedule/upcoming.ts'
 import { type AttemptTold, attemptsTold } from './attempt-told.ts'
 import { type RunExplained, runExplained } from './explain-output.ts'
 import { plannedByLedger, plannedOf } from './planned.ts'
 import { type RunStanding, standingOf } from './standing.ts'
-import { runCodes } from './standing-codes.ts'
 import { latenessOf, type TimelineEvent, timelineOf } from './timeline.ts'
-import { whatItWrote } from './unblock.ts'
 
 export const explain = operation({
   noun: 'run',
   verb: 'explain',
+  namesWorkers: true,
+  meantBy: /^r-[0-9a-z]+$/,
   command: ['explain', 'run'],
   says: 'Tells why a run was planned, what became of it, and what it waits for, by the functions that the engine asks.',
   request: 'an explanation of a run',
@@ -44,6 +45,7 @@ export const explain = operation({
   output: runExplained,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
+  show: { load: async () => (await import('./show-explained-run.ts')).showRunExplained },
   examples: [{ id: 'r-11' }],
   async run(context, { id, schedule }) {
     const run = await context.store.look(findRun, id)
@@ -119,7 +121,7 @@ async function pruned(context: OperationContext, id: string, schedule: ScheduleV
     retries: null,
     lateness: null,
     next: afterIts(around),
-    notes: ['Its attempts, payload, result and output were removed with it.', runCodes.pruned.says],
+    notes: ['Its attempts, payload, result and output were removed with it.', runReasons.pruned.says],
   }
 }
 
@@ -185,7 +187,7 @@ function nextOf(
     case 'leased':
       return { what: `Attempt ${run.fence} ends; until then its worker renews the lease.`, at: waiting?.until ?? null }
     default:
-      return { what: unblock[0]?.what ?? runCodes[code].unblocks, at: unblock[0]?.at ?? null }
+      return { what: unblock[0]?.what ?? runReasons[code].unblocks, at: unblock[0]?.at ?? null }
   }
 }
 

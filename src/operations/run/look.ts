@@ -1,12 +1,14 @@
 import { z } from 'zod'
+import { type Clock, pause } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { isRunPlace, runPlaceExpected } from '../../core/page-place.ts'
-import { listAttempts } from '../../store/reads/attempts.ts'
-import { readOutput } from '../../store/reads/output.ts'
-import { findQueue } from '../../store/reads/queue.ts'
-import { listRuns } from '../../store/reads/runs.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { listAttempts } from '../../store/reads/list-attempts.ts'
+import { listRuns } from '../../store/reads/list-runs.ts'
+import { readOutput } from '../../store/reads/read-output.ts'
 import { presentRun, throwAbsentQueue, throwAbsentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
+import type { Ask, Piece } from '../door-facts.ts'
 import { limit, limitDefault, name, runId } from '../fields.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
@@ -14,6 +16,7 @@ import { everyDoor, operation, subjectOf } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { waitFields, waitLocal, waitMsOf } from '../wait-input.ts'
 import { attemptSaid, outputSaid, runList, runSaid } from './output.ts'
+import { attemptsShown, runShown, runsShown } from './show.ts'
 import { runStatuses } from './status.ts'
 import { listOf, runOf } from './view.ts'
 
@@ -30,6 +33,8 @@ const looking = {
 export const get = operation({
   ...looking,
   verb: 'get',
+  method: 'GET',
+  defaultTool: 'Show one run: status, payload, result, and with output: true what its last attempt printed.',
   command: ['run', 'show'],
   says: 'Shows a run with all that was kept of it; with wait once it has ended or is parked.',
   request: 'a look at a run',
@@ -43,6 +48,7 @@ export const get = operation({
   }),
   local: waitLocal,
   output: runSaid,
+  show: runShown,
   examples: [{ id: 'r-11' }, { id: 'r-11', output: true }, { id: 'r-11', wait: '30s' }],
   async judge(context, { value, problems: found }, { signal }) {
     const problems = [...found]
@@ -76,6 +82,9 @@ const place = noted(z.string().refine(isRunPlace), { expected: runPlaceExpected 
 export const list = operation({
   ...looking,
   verb: 'list',
+  method: 'GET',
+  defaultTool:
+    'List runs, newest first: status, schedule, and why a run waits or failed. Filter by schedule, queue, status.',
   says: 'Lists runs by when they were made, newest first, a page at a time; ended and parked ones by when they ended or were parked, ready ones in the order in which they start.',
   request: 'a list of runs',
   input: z.strictObject({
@@ -87,6 +96,7 @@ export const list = operation({
   }),
   takes: [],
   output: runList,
+  show: runsShown,
   examples: [{}, { schedule: 'nightly', status: 'failed', limit: 20 }],
   nextPage: ({ next }) => (next === null ? null : { before: next }),
   async run(context, filter) {
@@ -111,6 +121,7 @@ export const attempts = operation({
   request: 'a look at attempts',
   input: z.strictObject({ id: runId }),
   output: z.array(attemptSaid),
+  show: attemptsShown,
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
     const found = await context.store.look(listAttempts, id)
@@ -134,6 +145,9 @@ export const output = operation({
       .optional(),
   }),
   output: outputSaid.nullable().describe('Null where nothing was put out.'),
+  follow: followOutput,
+  // As it was put out, and nothing else: it may be piped somewhere.
+  show: (found) => found?.text ?? '',
   examples: [{ id: 'r-11' }, { id: 'r-11', attempt: 2 }],
   async run(context, { id, attempt }) {
     const found = await context.store.look(readOutput, id, attempt)
@@ -141,3 +155,36 @@ export const output = operation({
     return found
   },
 })
+
+/** A worker writes what is put out every 250 ms at most, so that looking more often finds nothing new. */
+const lookMs = 250
+
+/** What a run puts out, as it comes, until the run has ended or is parked. */
+async function* followOutput(
+  ask: Ask,
+  input: Readonly<Record<string, unknown>>,
+  clock: Clock,
+): AsyncGenerator<Piece, string> {
+  let shown: Piece = { attempt: 0, text: '' }
+  for (;;) {
+    // The run first: what it put out before it ended is then in the output that is read behind it.
+    const run = await ask(get, { id: input.id })
+    const found = await ask(output, input)
+    const now = found === null ? shown : { attempt: found.fence, text: found.text }
+    // Also where nothing is new: the reader may have gone meanwhile.
+    yield { ...now, text: now.text.slice(now.attempt === shown.attempt ? knownLength(shown.text, now.text) : 0) }
+    shown = now
+    if (run.end !== null || run.parked !== null) return `${run.id} is ${run.end?.status ?? 'parked'}`
+    await pause(clock, lookMs)
+  }
+}
+
+const tailLength = 1_000
+
+/** Where what is new begins. Once the middle is dropped the text is not a longer one any more; its end is looked for. */
+function knownLength(before: string, now: string): number {
+  if (now.startsWith(before)) return before.length
+  const tail = before.slice(-tailLength)
+  const at = now.lastIndexOf(tail)
+  return at < 0 ? 0 : at + tail.length
+}

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { AttemptView, OutputView } from '../../store/view.ts'
+import type { AttemptView, OutputView } from '../../store/views.ts'
+import { openOutput } from '../added-fields.ts'
 import { decision, runSource } from '../decision-output.ts'
-import { executionSaid, maxAttemptsSaid, traceSaid } from '../execution-output.ts'
+import { executionSaid } from '../execution-options.ts'
 import { noted } from '../note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { targetStored } from '../target-form.ts'
+import { runBrief, runLineBrief } from './brief.ts'
 import { endedStatuses, runStatuses } from './status.ts'
 import type { Run, RunLease, RunLine, RunList } from './view.ts'
 
@@ -59,8 +61,6 @@ const line = {
   policyVersion: count('The version of the policy of its queue when it was made.'),
   target: targetStored.nullable(),
   ...executionSaid,
-  ...maxAttemptsSaid,
-  ...traceSaid,
   lease: lease.nullable(),
   parked: z
     .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
@@ -76,7 +76,10 @@ const line = {
     .describe('How it ended, if it has.'),
 }
 
-const runLine = noted(outputOf<RunLine>()(z.strictObject(line).describe('A run in a list.')), { id: 'RunLine' })
+const runLine = noted(outputOf<RunLine>()(openOutput('run', line).describe('A run in a list.')), {
+  id: 'RunLine',
+  brief: runLineBrief,
+})
 
 export const outputSaid = noted(
   outputOf<OutputView>()(
@@ -93,23 +96,21 @@ export const outputSaid = noted(
 
 export const runSaid = noted(
   outputOf<Run>()(
-    z
-      .strictObject({
-        ...line,
-        payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
-        decision: decision.nullable(),
-        result: z
-          .strictObject({
-            value: z.unknown().describe('Plain data; what was too long to be kept whole is a text that was cut.'),
-            truncated: flag('Whether it was too long to be kept whole.'),
-          })
-          .nullable()
-          .describe('What it answered.'),
-        output: outputSaid.nullable().exactOptional(),
-      })
-      .describe('A run with all that was kept of it.'),
+    openOutput('run', {
+      ...line,
+      payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
+      decision: decision.nullable(),
+      result: z
+        .strictObject({
+          value: z.unknown().describe('Plain data; what was too long to be kept whole is a text that was cut.'),
+          truncated: flag('Whether it was too long to be kept whole.'),
+        })
+        .nullable()
+        .describe('What it answered.'),
+      output: outputSaid.nullable().exactOptional(),
+    }).describe('A run with all that was kept of it.'),
   ),
-  { id: 'Run' },
+  { id: 'Run', brief: runBrief },
 )
 
 export const runList = outputOf<RunList>()(

@@ -1,11 +1,11 @@
-import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { Decision } from '../../core/schedule/decision.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { KernelSource, RunSource } from '../../store/port.ts'
-import { listHints, scheduleVersions } from '../../store/reads/schedule.ts'
-import type { DecisionView, HintView, LedgerView, RunView, ScheduleView } from '../../store/view.ts'
+import { listHints, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import type { HintView, LedgerView, RunView, ScheduleView } from '../../store/views.ts'
 import type { OperationContext } from '../context.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
 import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
-import { noticeInWords } from './notice-words.ts'
 
 /** Why there is a run at all, and why for that instant. */
 export interface Planned extends Reasoning {
@@ -13,11 +13,11 @@ export interface Planned extends Reasoning {
   readonly sentence: string
   readonly occurrenceAt: number | null
   readonly dueAt: number | null
-  readonly decision: DecisionView | null
+  readonly decision: Decision | null
   readonly rederived: Rederived
 }
 
-const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now' | 'notice'>]: string } = {
+const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now'>]: string } = {
   'baseline-cron': 'The calendar of its schedule named the instant.',
   'baseline-interval': 'The interval of its schedule named the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
@@ -29,16 +29,14 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   disabled: 'Its schedule was disabled.',
   none: 'Nothing named an instant.',
   enqueued: 'It was enqueued directly.',
-  backfill: 'Somebody had an instant of its schedule made up that was over; that does not move its occurrences.',
 }
 
 type Told = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
 
 function sentenceOf({ origins }: OperationContext, source: RunSource, told: Told): string {
-  const { retryOf, scheduleId, payload } = told
+  const { retryOf, scheduleId } = told
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)
-  if (source === 'notice') return `It tells somebody of ${noticeInWords(payload)}.`
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
   if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
   const sentence = sourceSentences[source as keyof typeof sourceSentences] ?? `It comes from ${source}.`

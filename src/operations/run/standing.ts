@@ -1,16 +1,15 @@
-import type { PlannedRun } from '../../core/plan.ts'
-import { isEnded } from '../../core/run-state.ts'
-import { leasesOfWorkers } from '../../store/reads/lease.ts'
-import { findRun } from '../../store/reads/run.ts'
-import { listRuns } from '../../store/reads/runs.ts'
-import { findSchedule } from '../../store/reads/schedule.ts'
-import type { RunView, ScheduleView } from '../../store/view.ts'
+import { heldUntil } from '../../core/hold.ts'
+import { type PlannedRun, workOf } from '../../core/queue/plan-leases.ts'
+import { isEnded } from '../../core/run/run-state.ts'
+import { leasesOfWorkers } from '../../store/reads/find-leases.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import { findSchedule } from '../../store/reads/find-schedule.ts'
+import { listRuns } from '../../store/reads/list-runs.ts'
+import type { RunView, ScheduleView } from '../../store/views.ts'
 import type { OperationContext } from '../context.ts'
 import { deathOf, type Fleet, type Takers, takersAmong, takersOf, workerName } from '../explain/fleet.ts'
 import type { Unblock } from '../explain/unblock.ts'
-import type { RunCode } from './standing-codes.ts'
-import { sentenceOf } from './standing-words.ts'
-import { unblockOf } from './unblock.ts'
+import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
 import { type Place, placeOf, rateOpensAt } from './window.ts'
 
 /** Where a run stands, why, and what would get it on. */
@@ -54,6 +53,8 @@ export interface Facts {
   readonly fleet: Fleet
   readonly schedule: ScheduleView | null
   readonly waiting: Waiting
+  /** Why work may be held. */
+  readonly reasons: OperationContext['holdReasons']
 }
 
 const holdersShownMax = 5
@@ -72,11 +73,12 @@ export async function standingOf(context: OperationContext, run: RunView, fleet:
     holdersCount: holders.length,
     takers: takersOf(run, fleet),
   }
-  const facts: Facts = { run, place, fleet, schedule, waiting }
+  const facts: Facts = { run, place, fleet, schedule, waiting, reasons: context.holdReasons }
+  const reason = runReasons[code]
   return {
     code,
-    sentence: sentenceOf(code, facts),
-    unblock: unblockOf(code, facts),
+    sentence: reason.sentence?.(facts) ?? reason.says,
+    unblock: reason.ways?.(facts) ?? [],
     waiting: isEnded(run.status) ? null : waiting,
   }
 }
@@ -86,7 +88,7 @@ async function codeOf(context: OperationContext, run: RunView, place: Place, fle
   if (run.end !== null) return run.end.status
   if (run.status === 'ready' && queue?.policy === null) return 'policy-unreadable'
   if (deathOf(run.lease?.workerId, fleet) !== null) return 'holder-dead'
-  if (reason !== null && reason !== 'terminal') return reason
+  if (reason !== null) return reason
   return (await areBusy(context, run.queue, place.own, fleet)) ? 'workers-busy' : 'in-line'
 }
 
@@ -110,6 +112,8 @@ function untilOf(code: RunCode, run: RunView, place: Place, schedule: ScheduleVi
       return place.own.notBefore ?? null
     case 'held':
       return schedule?.disabled === null ? (schedule.paused?.until ?? null) : null
+    case 'held-by':
+      return heldUntil(place.window.holds, workOf(place.own, run.queue), place.window.now)
     case 'rate-limit':
       return rateOpensAt(place)
     case 'leased':

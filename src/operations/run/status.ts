@@ -1,4 +1,4 @@
-import { type EndedStatus, isEnded, moves, type RunStatus } from '../../core/run-state.ts'
+import { type EndedStatus, isEnded, moves, type RunStatus } from '../../core/run/run-state.ts'
 
 /** The states of a run, as schemas list them. */
 export const runStatuses = Object.keys(moves) as [RunStatus, ...RunStatus[]]

@@ -20,9 +20,19 @@ const steering = {
   doors: everyDoor,
 } as const
 
+const cancelWords = {
+  cancelled: 'cancelled',
+  'cancel-requested': 'asked its worker to end it',
+  'already-requested': 'its worker was asked to end it before',
+  'already-ended': 'it had ended before: nothing was changed',
+} as const
+
 export const cancel = operation({
   ...steering,
   verb: 'cancel',
+  idempotent: true,
+  defaultTool: 'Cancel a run: a waiting one ends at once, the worker of a started one is asked to stop.',
+  precheck: (context, { id }) => presentRun(context, id as string),
   aliases: [['queue', 'cancel']],
   says: 'Ends a run that nobody has leased, and asks the worker of a leased one to end it.',
   request: 'a cancellation',
@@ -33,6 +43,7 @@ export const cancel = operation({
       .enum(['cancelled', 'cancel-requested', 'already-requested', 'already-ended'])
       .describe('Whether it has ended by it, will end, or had ended before.'),
   }),
+  show: ({ answer }) => cancelWords[answer],
   examples: [{ id: 'r-11' }, { id: 'r-11', reason: 'The order was withdrawn.' }],
   async run(context, { id, reason: why = `asked for by ${context.actor.name}` }) {
     const answer = await context.store.do(cancelRun, id, why)
@@ -45,6 +56,7 @@ export const cancel = operation({
 export const retry = operation({
   ...steering,
   verb: 'retry',
+  defaultTool: 'Make a new run of one that has ended, or put a parked one back in line.',
   says: 'Makes a new run of one that has ended; a parked one is reset.',
   request: 'a retry',
   input: z.strictObject({
@@ -64,6 +76,14 @@ export const retry = operation({
       )
       .optional(),
   }),
+  show({ answer, id, alreadyDone }, { command }) {
+    if (answer === 'reset') return `reset ${id}: it goes on`
+    const made = `made ${id}, a new run of the same work`
+    if (alreadyDone === undefined) return made
+    const when = alreadyDone === 'late-cancel' ? 'completed after its cancel was requested' : 'completed'
+    const undo = command('run', 'cancel', id)
+    return `${made}\n  this work is not repeatable and was already done: the run before it ${when}\n  do not repeat it: ${undo}`
+  },
   examples: [{ id: 'r-11' }, { id: 'r-11', latest: true }],
   async run(context, { id, ...how }) {
     const answer = await context.store.do(retryRun, id, onlyGiven(how))
@@ -93,6 +113,7 @@ export const retry = operation({
 export const reprioritise = operation({
   ...steering,
   verb: 'reprioritise',
+  idempotent: true,
   aliases: [['queue', 'reprioritise']],
   says: 'Gives a run that nobody has leased another place in its queue.',
   request: 'a change of priority',
@@ -102,6 +123,8 @@ export const reprioritise = operation({
     before: z.int().describe('The priority that it had.'),
     priority: z.int().describe('The priority that it has now.'),
   }),
+  show: ({ id, before, priority: now }) =>
+    before === now ? `${id} has priority ${now} already` : `${id} has priority ${now} now; it was ${before}`,
   examples: [{ id: 'r-11', priority: 5 }],
   async run({ store, actor }, { id, priority: wanted }) {
     const answer = await store.do(reprioritiseRun, id, wanted, { actor })
@@ -124,10 +147,12 @@ export const reprioritise = operation({
 export const reset = operation({
   ...steering,
   verb: 'reset',
+  idempotent: true,
   says: 'Gives a parked run its whole budget back, so that it goes on.',
   request: 'a reset',
   input: z.strictObject({ id: runId }),
   output: z.strictObject({ id: text('The id of the run.'), status: z.literal('ready').describe('Always ready.') }),
+  show: ({ id }) => `reset ${id}: it is ready, with its whole budget`,
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
     const answer = await context.store.do(resetRun, id)

@@ -1,4 +1,5 @@
-import type { RunView } from '../../store/view.ts'
+import { standsFor } from '../../core/timing/stands-for.ts'
+import type { RunView } from '../../store/views.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 import { isoText } from '../instant.ts'
@@ -92,10 +93,12 @@ function beginning({ run, lateness, origins }: TimelineInput): TimelineEvent[] {
 /** Who asked for a run that is no occurrence. */
 const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand' }
 
-function howMade({ source, retryOf, dueAt }: RunView, origins: TimelineInput['origins']): string {
+function howMade(run: RunView, origins: TimelineInput['origins']): string {
+  const { source, retryOf } = run
   if (retryOf !== null) return `as a retry of ${retryOf}`
-  if (source === 'backfill' && dueAt !== null) return `by hand, for ${isoText(dueAt)}`
-  return askedBy[source] ?? origins[source]?.asked ?? ''
+  const asked = askedBy[source] ?? origins[source]?.asked ?? ''
+  const at = standsFor(run)
+  return at === null ? asked : `${asked}, for ${isoText(at)}`
 }
 
 function ofAttempt(attempt: AttemptTold): TimelineEvent[] {

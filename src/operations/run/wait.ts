@@ -1,11 +1,18 @@
 import { z } from 'zod'
+import { systemClock } from '../../core/clock.ts'
+import { isEnded } from '../../core/run/run-state.ts'
+import type { Ask } from '../door-facts.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
 import { runId } from '../fields.ts'
+import { read } from '../input.ts'
 import { operation } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { waitLocal } from '../wait-input.ts'
+import { get } from './look.ts'
 import { runSaid } from './output.ts'
-import { runOf } from './view.ts'
+import { runShown } from './show.ts'
+import { type Run, runOf } from './view.ts'
+import { tooLong } from './waits.ts'
 
 const waitInput = z.strictObject({
   id: runId,
@@ -18,6 +25,9 @@ export type WaitInput = Omit<z.input<typeof waitInput>, 'id'> & z.input<typeof w
 export const wait = operation({
   noun: 'run',
   verb: 'wait',
+  waits: true,
+  compose: waitInPieces,
+  isOk: ({ status }) => status === 'completed',
   says: 'Answers with the run once it has ended or is parked.',
   request: 'a wait',
   effect: 'read',
@@ -33,6 +43,7 @@ export const wait = operation({
     http: 'A request is held open for a minute at most: ask for the run with wait, as the client does.',
     mcp: 'A tool answers within a minute, and a run may take hours: ask for the run with wait.',
   },
+  show: runShown,
   examples: [{ id: 'r-11' }, { id: 'r-11', timeout: '90s' }],
   async judge(context, { value, problems: found }, { signal }) {
     const problems = [...found]
@@ -41,3 +52,23 @@ export const wait = operation({
     return runOf(await context.waits.wait(value.id as string, { timeoutMs, signal }))
   },
 })
+
+/** How long one request is held: well below what proxies allow. */
+const pieceMs = 30_000
+
+/** A run may take hours and a request may not, so a wait at a server is as many requests as it takes. */
+async function waitInPieces(ask: Ask, input: unknown, signal?: AbortSignal): Promise<Run> {
+  const { value, problems: found } = read(waitInput, input, 'a wait')
+  const problems = [...found]
+  const timeoutMs = durationOf(value, 'timeout', problems)
+  refuse('The wait', problems)
+  const endsAt = timeoutMs === undefined ? Number.POSITIVE_INFINITY : systemClock.monotonic() + timeoutMs
+  const { id } = value as { readonly id: string }
+  for (;;) {
+    signal?.throwIfAborted()
+    const leftMs = Math.max(1, Math.ceil(endsAt - systemClock.monotonic()))
+    const run = await ask(get, { id, waitMs: Math.min(leftMs, pieceMs) })
+    if (isEnded(run.status) || run.status === 'parked') return run
+    if (timeoutMs !== undefined && systemClock.monotonic() >= endsAt) throw tooLong(id, timeoutMs)
+  }
+}

@@ -1,13 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { BelfryError, isPassing } from '../../core/error.ts'
-import { isEnded } from '../../core/run-state.ts'
+import { isEnded } from '../../core/run/run-state.ts'
 import type { Events } from '../../engine/events.ts'
 import type { Store } from '../../store/port.ts'
-import { findRun } from '../../store/reads/run.ts'
-import type { RunView } from '../../store/view.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import type { RunView } from '../../store/views.ts'
 import { absentRun } from '../absent.ts'
-import { LeaseWaits } from '../sched/lease-waits.ts'
 import { Seats } from '../seats.ts'
 
 interface WaitsOptions {
@@ -16,6 +15,13 @@ interface WaitsOptions {
   /** What this process's own worker tells. */
   readonly events: Events
 }
+
+/** What ends together with the waits. */
+interface Companion {
+  close(error: unknown): void
+}
+
+type MakeCompanion<Kept> = new (around: Pick<WaitsOptions, 'store' | 'clock'>) => Kept
 
 interface Waiter {
   readonly answer: (run: RunView) => void
@@ -42,14 +48,13 @@ const restPerLook = 4
  * elsewhere is found by looking, when the store tells that others wrote and every second besides.
  */
 export class Waits {
-  /** Those who wait for work of a queue. */
-  readonly leases: LeaseWaits
   /** How many calls from outside wait at once. */
   readonly seats = new Seats()
   readonly #store: Store
   readonly #clock: Clock
   readonly #events: Events
   readonly #waiters = new Map<string, Set<Waiter>>()
+  readonly #companions = new Map<MakeCompanion<Companion>, Companion>()
   readonly #hear = ({ runId }: { readonly runId: string }) => void this.look(runId)
   #stopListening: (() => void) | null = null
   #cancelAlarm: (() => void) | null = null
@@ -62,7 +67,13 @@ export class Waits {
     this.#store = store
     this.#clock = clock
     this.#events = events
-    this.leases = new LeaseWaits({ store, clock })
+  }
+
+  /** What a part keeps for callers that wait for something else: one of each class, made when it is first asked for. */
+  beside<Kept extends Companion>(make: MakeCompanion<Kept>): Kept {
+    const known = this.#companions.get(make) ?? new make({ store: this.#store, clock: this.#clock })
+    this.#companions.set(make, known)
+    return known as Kept
   }
 
   /** Answers with the run once it has ended or is parked. */
@@ -119,7 +130,7 @@ export class Waits {
       details: { closed: true },
       hint: 'The run goes on where its worker runs, and can be waited for anew.',
     })
-    this.leases.close(closed)
+    for (const companion of this.#companions.values()) companion.close(closed)
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))
   }
 

@@ -1,11 +1,20 @@
-import { inQueueOrder, type LeasePlan, type PlannedRun, planLeases, type SkipReason } from '../../core/plan.ts'
-import { defaultPolicy } from '../../core/policy.ts'
-import { isEnded } from '../../core/run-state.ts'
+import { type Hold, heldBy } from '../../core/hold.ts'
+import {
+  inQueueOrder,
+  type LeasePlan,
+  type PlannedRun,
+  planLeases,
+  type SkipReason,
+  workOf,
+} from '../../core/queue/plan-leases.ts'
+import { defaultPolicy } from '../../core/queue/policy.ts'
+import { isEnded } from '../../core/run/run-state.ts'
 import { needOf } from '../../core/target.ts'
+import { holdsOn } from '../../store/holds/list-holds.ts'
 import type { Store } from '../../store/port.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
 import { planInput } from '../../store/reads/plan-input.ts'
-import { findQueue } from '../../store/reads/queue.ts'
-import type { PlanWindow, QueueView, RunView } from '../../store/view.ts'
+import type { PlanWindow, QueueView, RunView } from '../../store/views.ts'
 import { type Fleet, workersFor } from '../explain/fleet.ts'
 
 /** A run among those of its queue, with the plan that the leases would follow now. */
@@ -14,12 +23,23 @@ export interface Place {
   readonly window: PlanWindow
   readonly own: PlannedRun
   /** Why it does not go; null when it would, unless more are before it than the window holds. */
-  readonly reason: SkipReason | null
+  readonly reason: WaitReason | null
+  /** The hold that keeps it from starting, whatever else does. */
+  readonly hold: Hold | null
   readonly plan: LeasePlan
   /** The runs before it that can go, or will as soon as there is room. */
   readonly before: readonly PlannedRun[]
   /** There may be more before it than the window holds. */
   readonly isBeforeAtLeast: boolean
+}
+
+/** What a plan of stored runs may say: stops are holds there, and an ended run is told by its end. */
+export type WaitReason = Exclude<SkipReason, 'terminal' | 'paused' | 'queue-paused'>
+
+function waitReason(reason: SkipReason | undefined): WaitReason | null {
+  return reason === undefined || reason === 'terminal' || reason === 'paused' || reason === 'queue-paused'
+    ? null
+    : reason
 }
 
 const windowMax = 1_000
@@ -33,9 +53,12 @@ const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'r
 export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise<Place> {
   const queue = await store.look(findQueue, run.queue)
   const isPlanned = !isEnded(run.status) && queue !== null && queue.policy !== null
-  const window = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
-  const found = window.runs.find(({ id }) => id === run.id)
+  const looked = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
+  const found = looked.runs.find(({ id }) => id === run.id)
   const own = found ?? plannedRunOf(run)
+  // The window has the holds on what is in it.
+  const isBeyond = found === undefined && isPlanned
+  const window = isBeyond ? { ...looked, holds: await store.look(holdsOn, workOf(own, run.queue)) } : looked
   const runs = found === undefined ? [...window.runs, own] : window.runs
   const plan = planLeases({ ...window, runs, can: workersFor(run.queue, fleet.live).map(({ can }) => can) })
   const reasons = new Map(plan.skipped.map(({ id, reason }) => [id, reason]))
@@ -44,12 +67,13 @@ export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise
     return reason === undefined || waitsForRoom.has(reason)
   }
   const before = runs.filter((other) => inQueueOrder(other, own) < 0 && isWaiting(other))
-  const reason = reasons.get(own.id) ?? null
+  const { now, holds } = window
   return {
     queue,
     window,
     own,
-    reason,
+    reason: waitReason(reasons.get(own.id)),
+    hold: heldBy(holds, workOf(own, run.queue), now),
     plan,
     before,
     isBeforeAtLeast: isCutBefore(own, window),
@@ -75,12 +99,12 @@ function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
 
 /** For an ended run, and one whose queue has a policy that cannot be read: nothing but the run itself matters. */
 function emptyAt(now: number): PlanWindow {
-  return { now, runs: [], policy: defaultPolicy, queuePaused: false, paused: false, recentStarts: [] }
+  return { now, runs: [], policy: defaultPolicy, queue: '', holds: [], recentStarts: [] }
 }
 
 /** A run as the plan takes it. */
 function plannedRunOf(run: RunView): PlannedRun {
-  const { id, priority, enqueuedAt, status, concurrencyKey, waiting, lease } = run
+  const { id, priority, enqueuedAt, status, concurrencyKey, waiting, lease, schedule } = run
   const until = waiting?.until ?? null
   const need = needOf(run.target)
   return {
@@ -89,6 +113,7 @@ function plannedRunOf(run: RunView): PlannedRun {
     enqueuedAt,
     status,
     concurrencyKey,
+    schedule,
     leaseExpiresAt: lease?.expiresAt ?? null,
     cancelRequestedAt: lease?.cancelRequestedAt ?? null,
     nextEligibleAt: waiting?.reason === 'backoff' ? until : null,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { moves, type RunStatus } from '../../core/run-state.ts'
-import type { NextDecisionView } from '../../store/view.ts'
+import { moves, type RunStatus } from '../../core/run/run-state.ts'
+import type { NextDecision } from '../../core/schedule/decision.ts'
 import { nextDecision } from '../decision-output.ts'
 import type { AppliedRule, Candidate } from '../explain/candidates.ts'
 import type { Takers } from '../explain/fleet.ts'
@@ -9,12 +9,13 @@ import type { Rederived } from '../explain/rederive.ts'
 import { type RetriesTold, retriesTold } from '../explain/retries.ts'
 import { noted } from '../note.ts'
 import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
-import { type RunCode, runCodes } from '../run/standing-codes.ts'
+import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
+import { type AwaitedRun, type ScheduleCode, scheduleReasons } from '../reasons/schedule-reasons.ts'
+import { scheduleExplainedBrief } from './brief.ts'
 import type { HintTold } from './hint-told.ts'
 import type { LedgerTold } from './ledger-told.ts'
 import { hintShape, ledgerShape, upcomingRun } from './output.ts'
-import type { AwaitedRun, ScheduleStanding } from './standing.ts'
-import { type ScheduleCode, scheduleCodes } from './standing-codes.ts'
+import type { ScheduleStanding } from './standing.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
 /** Why a schedule runs next when it does, or does not. */
@@ -27,7 +28,7 @@ export interface ScheduleExplained extends ScheduleStanding {
   /** How long ago it should have been looked at, where it should have. */
   readonly lateMs: number | null
   readonly next: UpcomingRun | null
-  readonly decision: NextDecisionView | null
+  readonly decision: NextDecision | null
   readonly candidates: readonly Candidate[]
   readonly rules: readonly AppliedRule[]
   readonly rederived: Rederived
@@ -53,7 +54,7 @@ const awaited = outputOf<AwaitedRun>()(
     .strictObject({
       run: text('The id of the run.'),
       status: z.enum(Object.keys(moves) as [RunStatus, ...RunStatus[]]).describe('Where it stands.'),
-      code: z.enum(Object.keys(runCodes) as [RunCode, ...RunCode[]]).describe('Where it stands, in one word.'),
+      code: z.enum(Object.keys(runReasons) as [RunCode, ...RunCode[]]).describe('Where it stands, in one word.'),
       sentence: text('The same in words.'),
       unblock: z.array(unblock).describe('What would get it on.'),
     })
@@ -107,7 +108,7 @@ export const scheduleExplained = noted(
         zone: text('The zone of its cron, where it has one.').nullable(),
         at: instantSaid('The instant that all of it speaks of.'),
         code: z
-          .enum(Object.keys(scheduleCodes) as [ScheduleCode, ...ScheduleCode[]])
+          .enum(Object.keys(scheduleReasons) as [ScheduleCode, ...ScheduleCode[]])
           .describe('Where it stands, in one word.'),
         sentence: text('The same in words.'),
         unblock: z.array(unblock).describe('What would get it on, what comes by itself first.'),
@@ -129,5 +130,5 @@ export const scheduleExplained = noted(
       })
       .describe('Why a schedule runs next when it does, or does not.'),
   ),
-  { id: 'ScheduleExplained' },
+  { id: 'ScheduleExplained', brief: scheduleExplainedBrief },
 )

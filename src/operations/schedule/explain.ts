@@ -1,29 +1,32 @@
 import { z } from 'zod'
-import { overlapOf } from '../../core/overlap.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import { backedOffEveryMs } from '../../core/timing.ts'
-import { planInput } from '../../store/reads/plan-input.ts'
-import { findQueue } from '../../store/reads/queue.ts'
-import { findRun } from '../../store/reads/run.ts'
-import { listRuns } from '../../store/reads/runs.ts'
-import { listHints, listLedger, scheduleVersions } from '../../store/reads/schedule.ts'
-import type { ScheduleView } from '../../store/view.ts'
+import { type Holdable, isInForce } from '../../core/hold.ts'
+import { holdSentence } from '../../core/hold-reason.ts'
+import { overlapOf } from '../../core/schedule/overlap.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { needOf } from '../../core/target.ts'
+import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { holdsOn } from '../../store/holds/list-holds.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import { listHints, listLedger, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { listRuns } from '../../store/reads/list-runs.ts'
+import type { ScheduleView } from '../../store/views.ts'
 import { presentSchedule } from '../absent.ts'
 import type { OperationContext } from '../context.ts'
 import { reasoningOf } from '../explain/candidates.ts'
 import { type Fleet, fleetOf, takersOf } from '../explain/fleet.ts'
 import { type Rederived, rederive } from '../explain/rederive.ts'
 import { retriesHeld } from '../explain/retries.ts'
-import { clause } from '../explain/words.ts'
 import { scheduleName } from '../fields.ts'
 import { everyDoor, operation } from '../operation.ts'
+import { policyUnreadable } from '../reasons/run-reasons.ts'
+import { type AwaitedRun, problemOf, type ScheduleCode } from '../reasons/schedule-reasons.ts'
 import { standingOf as runStandingOf } from '../run/standing.ts'
 import { type ScheduleExplained, scheduleExplained } from './explain-output.ts'
 import { hintTold } from './hint-told.ts'
 import { lastFailureOf } from './last-failure.ts'
 import { ledgerTold } from './ledger-told.ts'
-import { type AwaitedRun, awaitedRun, isPausedAt, problemOf, standingOf } from './standing.ts'
-import type { ScheduleCode } from './standing-codes.ts'
+import { awaitedRun, isPausedAt, standingOf } from './standing.ts'
 import { readUpcoming } from './upcoming.ts'
 
 const hintsShownMax = 5
@@ -33,6 +36,9 @@ const liveShownMax = 5
 export const explain = operation({
   noun: 'schedule',
   verb: 'explain',
+  namesWorkers: true,
+  meantBy: /^(?!r-[0-9a-z]+$)/,
+  defaultTool: 'Explain why a schedule runs next when it does, or why it does not run, and what would change that.',
   command: ['explain', 'schedule'],
   says: 'Tells why a schedule runs next when it does, or why it does not, by asking the governor again.',
   request: 'an explanation of a schedule',
@@ -43,6 +49,7 @@ export const explain = operation({
   output: scheduleExplained,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
+  show: { load: async () => (await import('./show-explained-schedule.ts')).showScheduleExplained },
   examples: [{ name: 'nightly' }],
   run: async (context, { name }) => explained(context, name, await presentSchedule(context, name)),
 })
@@ -55,19 +62,23 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const { store } = context
   const fleet = await fleetOf(context)
   const { now } = fleet
-  const [awaited, hints, rows, live, lane, spec, failure] = await Promise.all([
+  const [awaited, hints, rows, live, lane, holds, spec, failure] = await Promise.all([
     awaitedOf(context, schedule, fleet),
     store.look(listHints, name),
     store.look(listLedger, name, { limit: endsShownMax }),
     liveRunsOf(context, schedule),
     laneOf(context, schedule),
+    store.look(holdsOn, workOfSchedule(schedule)),
     specOf(context, name, schedule),
     schedule.failureCount === 0 ? null : lastFailureOf(store, schedule.id),
   ])
   const { spec: today, nextDecision: decision, wakeAt } = schedule
   const isWorkable = problemOf(schedule) === null
   const workers = takersOf({ target: today.target, queue: today.queue ?? 'default' }, fleet)
-  const standing = standingOf({ schedule, fleet, awaited, isStopped: lane.isStopped, failure })
+  const { holdReasons: reasons } = context
+  const held = holds.filter((hold) => isInForce(hold, now))
+  const stop = held.find(({ firing }) => firing === 'nothing') ?? null
+  const standing = standingOf({ schedule, fleet, awaited, stop, reasons, failure })
   const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
   return {
     schedule: today.name,
@@ -90,6 +101,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     workers,
     notes: [
       ...lane.notes,
+      ...held.filter((hold) => hold !== stop).map((hold) => `${holdSentence(hold, reasons)} Its runs would wait.`),
       ...(workers.able === 0 && !isSaid ? [`${workers.sentence} Its runs would wait.`] : []),
       ...(awaited === null ? overlapNote(today, live) : []),
       ...(rows.length === 0 && schedule.lastPlannedAt !== null ? ['Its older history was removed by retention.'] : []),
@@ -115,16 +127,21 @@ async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Pr
 async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   const name = spec.queue ?? 'default'
   const queue = await store.look(findQueue, name)
-  if (queue === null) return { isStopped: false, policy: null, notes: [] }
+  if (queue === null) return { policy: null, notes: [] }
   if (queue.policy === null) {
-    const note = `The policy of its queue ${name} cannot be read: its runs would wait there.`
-    return { isStopped: false, policy: null, notes: [note] }
+    const note = `${policyUnreadable(name).sentence} Its runs would wait there.`
+    return { policy: null, notes: [note] }
   }
-  const { paused: isStopped } = await store.look(planInput, name, 1)
-  const { paused } = queue
-  const notes =
-    paused === null ? [] : [`Its queue ${name} is paused (${clause(paused.reason)}): its runs would wait there.`]
-  return { isStopped, policy: queue.policy, notes }
+  return { policy: queue.policy, notes: [] }
+}
+
+/** Its runs by all that a hold can be on. */
+function workOfSchedule({
+  spec: { name: schedule, queue = 'default', target, concurrencyKey: key },
+}: ScheduleView): Holdable {
+  const need = needOf(target)
+  const { kind, name } = ('need' in need ? need.need : null) ?? {}
+  return { queue, kind, name, schedule, key }
 }
 
 /** The spec by which the next instant was decided; null where that version is not kept. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
-import { everyMsMin } from '../../core/schedule.ts'
+import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
 import type { NewHint } from '../../store/port.ts'
 import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { name, reason, scheduleName } from '../fields.ts'

@@ -1,4 +1,4 @@
-import type { HintView } from '../../store/view.ts'
+import type { HintView } from '../../store/views.ts'
 
 /** A hint, and whether it still has a say. */
 export interface HintTold extends HintView {

@@ -1,11 +1,14 @@
 import { cron } from '../../core/cron/cron.ts'
 import { CronError } from '../../core/cron/cron-error.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { missedListMax } from '../../core/missed.ts'
-import { overlapOf, queueMaxOf } from '../../core/overlap.ts'
-import type { OwnBackoff } from '../../core/retries.ts'
-import { priorityDefault } from '../../core/schedule.ts'
-import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing.ts'
+import type { OwnBackoff } from '../../core/run/retries.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
+import { overlapOf, queueMaxOf } from '../../core/schedule/overlap.ts'
+import type { Target } from '../../core/target.ts'
+import { missedListMax } from '../../core/timing/missed.ts'
+import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing/timing.ts'
+import type { TargetKind } from '../../targets/kind.ts'
+import { type AddedFields, addedInWords } from '../added-fields.ts'
 import { isoText } from '../instant.ts'
 import { quoted } from '../problem.ts'
 import { plainText } from './plain-text.ts'
@@ -16,17 +19,22 @@ import type { ScheduleDefinition } from './view.ts'
  * Says a schedule in a few short sentences: when it runs, within which bounds, what becomes of what overlaps or was
  * missed, and what it does. What is as it is by default is left out, so that what stands there is what somebody chose.
  */
-export function scheduleInWords(schedule: ScheduleDefinition): string {
+export function scheduleInWords(
+  schedule: ScheduleDefinition,
+  kinds: readonly TargetKind[],
+  added: AddedFields['schedule'] = {},
+): string {
   const sentences = [
     timing(schedule),
     bounds(schedule),
     overlap(schedule),
     missed(schedule),
     failures(schedule),
-    targetInWords(schedule.target),
+    targetInWords(schedule.target, kinds),
     place(schedule),
     attempts(schedule),
-    notices(schedule),
+    notices(schedule, kinds),
+    listed(addedInWords(added, schedule).map(([name, words]) => `${name} ${words}`)),
   ]
   const told = sentences.filter((sentence) => sentence !== '')
   return plainText(told.map((sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`).join(' '))
@@ -128,12 +136,16 @@ export function waitsInWords({ baseMs, factor, capMs }: OwnBackoff): string {
   return listed(parts)
 }
 
-function notices({ onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition): string {
+function notices(
+  { onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition,
+  kinds: readonly TargetKind[],
+): string {
+  const words = (target: Target) => targetInWords(target, kinds)
   return listed([
-    onFailure === undefined ? '' : `on a failure ${targetInWords(onFailure)}`,
-    onPark === undefined ? '' : `when a run is parked ${targetInWords(onPark)}`,
-    onRecover === undefined ? '' : `on a recovery ${targetInWords(onRecover)}`,
-    onOverdue === undefined ? '' : `when overdue ${targetInWords(onOverdue)}`,
+    onFailure === undefined ? '' : `on a failure ${words(onFailure)}`,
+    onPark === undefined ? '' : `when a run is parked ${words(onPark)}`,
+    onRecover === undefined ? '' : `on a recovery ${words(onRecover)}`,
+    onOverdue === undefined ? '' : `when overdue ${words(onOverdue)}`,
   ])
 }
 

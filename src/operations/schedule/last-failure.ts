@@ -1,7 +1,7 @@
 import type { Store } from '../../store/port.ts'
-import { listAttempts } from '../../store/reads/attempts.ts'
-import { findRun } from '../../store/reads/run.ts'
-import { listLedger } from '../../store/reads/schedule.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import { listLedger } from '../../store/reads/find-schedule.ts'
+import { listAttempts } from '../../store/reads/list-attempts.ts'
 import { clause } from '../explain/words.ts'
 import { shortText } from './plain-text.ts'
 

@@ -1,5 +1,5 @@
-import { findRun } from '../../store/reads/run.ts'
-import type { LedgerView } from '../../store/view.ts'
+import { findRun } from '../../store/reads/find-run.ts'
+import type { LedgerView } from '../../store/views.ts'
 import type { OperationContext } from '../context.ts'
 
 /** How an occurrence ended, with the reason in words. */

@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/schedule.ts'
+import { BelfryError } from '../../core/error.ts'
+import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
-import type { LedgerView } from '../../store/view.ts'
+import type { LedgerView } from '../../store/views.ts'
 import { presentSchedule } from '../absent.ts'
+import type { Ask } from '../door-facts.ts'
 import { limit, scheduleName } from '../fields.ts'
 import { instant, isoText } from '../instant.ts'
 import { behindLast } from '../next-page.ts'
 import { onlyGiven } from '../only-given.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './output.ts'
+import { hintsShown, historyShown, scheduleShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
 import { readUpcoming } from './upcoming.ts'
 import { changesBetween, definitionOf, type Schedule, scheduleOf } from './view.ts'
 
@@ -27,11 +30,14 @@ const nameOrId = scheduleName.describe('The name of the schedule, or the id of a
 export const get = operation({
   ...looking,
   verb: 'get',
+  method: 'GET',
+  defaultTool: 'Show one schedule: timing, target, payload, rules and state.',
   command: ['schedule', 'show'],
   says: 'Shows a schedule by its name, and a deleted one by its id.',
   request: 'a look at a schedule',
   input: z.strictObject({ name: nameOrId }),
   output: scheduleSaid,
+  show: scheduleShown,
   examples: [{ name: 'nightly' }],
   run: async (context, { name }) => scheduleOf(await presentSchedule(context, name)),
 })
@@ -39,6 +45,8 @@ export const get = operation({
 export const list = operation({
   ...looking,
   verb: 'list',
+  method: 'GET',
+  defaultTool: 'List schedules with their timing, next run and whether they are paused or failing.',
   says: 'Lists schedules by name, a page at a time; deleted ones by id.',
   request: 'a list of schedules',
   input: z.strictObject({
@@ -51,6 +59,7 @@ export const list = operation({
   }),
   takes: [],
   output: z.array(scheduleSaid),
+  show: schedulesShown,
   errors: ['invalid'],
   examples: [{}, { after: 'nightly', limit: 20 }],
   nextPage: behindLast<Schedule>(({ id, name, deletedAt }) =>
@@ -71,6 +80,7 @@ export const next = operation({
     count: z.int().min(1).max(1_000).describe(`How many. Default: ${nextCountDefault}.`).optional(),
   }),
   output: z.array(upcomingRun),
+  show: upcomingShown,
   examples: [{ name: 'nightly', count: 5 }],
   async run(context, { name, count = nextCountDefault }) {
     const schedule = await presentSchedule(context, name)
@@ -91,6 +101,7 @@ export const history = operation({
     limit: limit.optional(),
   }),
   output: z.array(ledgerRow),
+  show: historyShown,
   examples: [
     { name: 'nightly', limit: 20 },
     { name: 'nightly', before: '2026-12-01T09:00Z' },
@@ -109,6 +120,7 @@ export const hints = operation({
   request: 'a look at hints',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(hintSaid),
+  show: hintsShown,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
@@ -123,6 +135,7 @@ export const versions = operation({
   request: 'a look at versions',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(scheduleVersion),
+  show: versionsShown,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     await presentSchedule(context, name)
@@ -137,3 +150,16 @@ export const versions = operation({
     })
   },
 })
+
+/** The zone of a schedule with a calendar; null where it has none, or is not there any more. */
+export async function zoneOfSchedule(ask: Ask, name: unknown): Promise<string | null> {
+  if (typeof name !== 'string') return null
+  try {
+    const { cron, zone } = await ask(get, { name })
+    return cron === undefined ? null : (zone ?? null)
+  } catch (error) {
+    // The call whose answer is shown may have deleted it.
+    if (error instanceof BelfryError && error.code === 'not-found') return null
+    throw error
+  }
+}

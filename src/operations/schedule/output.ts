@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { clockMarks } from '../../core/cron/clock-mark.ts'
-import type { HintView, LedgerView, VersionView } from '../../store/view.ts'
+import type { HintView, LedgerView, VersionView } from '../../store/views.ts'
+import { openOutput } from '../added-fields.ts'
 import { hints, nextDecision, source } from '../decision-output.ts'
-import { attemptsSaid, executionSaid } from '../execution-output.ts'
+import { outputShape } from '../field-schema.ts'
 import { noted } from '../note.ts'
 import { notifySaid } from '../notify-input.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { queueCreatedSaid } from '../queue-created.ts'
-import { targetStored } from '../target-form.ts'
+import { scheduleBrief, scheduleWrittenBrief, upcomingBrief } from './brief.ts'
+import { givenFields } from './input.ts'
 import type { UpcomingRun } from './upcoming.ts'
 import type { Schedule, ScheduleDefinition } from './view.ts'
 import type { ScheduleWritten } from './write.ts'
@@ -15,35 +17,8 @@ import type { ScheduleWritten } from './write.ts'
 /** What was written, in the words of the input. */
 const definition = {
   name: text('The name of the schedule.'),
-  cron: text('The calendar as a cron expression.').exactOptional(),
-  zone: text('The IANA zone that the cron is read in.').exactOptional(),
-  everyMs: count('The time between two runs, in ms.').exactOptional(),
-  from: z.enum(['end', 'start']).describe('What the interval counts from.').exactOptional(),
-  at: instantSaid('The one instant at which it runs.').exactOptional(),
-  startNow: flag('Whether the first interval is left out.').optional(),
-  startAt: instantSaid('Nothing is planned before.').optional(),
-  endAt: instantSaid('Nothing is planned after.').optional(),
-  maxRuns: count('How many occurrences become runs until it is over.').optional(),
-  minMs: count('The least time between two runs, in ms.').optional(),
-  maxMs: count('The most time between two runs, in ms.').optional(),
-  overlap: z
-    .enum(['skip', 'queue', 'allow', 'cancel'])
-    .describe('What becomes of an occurrence while a run of the schedule has not ended.')
-    .optional(),
-  queueMax: count('How many may wait under overlap queue.').optional(),
-  missed: z.enum(['skip', 'once', 'all']).describe('What becomes of occurrences that nobody was there for.').optional(),
-  maxLatenessMs: count('How late a missed occurrence may still run, in ms.').optional(),
-  pauseAfterFailures: count('After how many failures in a row it is paused.').optional(),
-  queue: text('The queue that its runs go through.').optional(),
-  priority: count('Lower goes first.').optional(),
-  concurrencyKey: text('Runs with the same key share the ceiling for a key of their queue.').optional(),
-  payload: z.unknown().describe('What its runs are handed: plain data as it was given.').optional(),
-  target: targetStored.nullable().optional(),
-  ...executionSaid,
-  ...attemptsSaid,
-  repeatable: flag('Whether a run is tried again when nobody knows whether it was done.').optional(),
+  ...outputShape(givenFields),
   ...notifySaid,
-  description: text('What it is for, for people.').optional(),
 }
 
 /** Where it stands. */
@@ -77,13 +52,20 @@ const state = {
 
 export const scheduleSaid = noted(
   outputOf<Schedule>()(
-    z.strictObject({ ...definition, ...state }).describe('A schedule: what was written of it, and where it stands.'),
+    openOutput('schedule', { ...definition, ...state }).describe(
+      'A schedule: what was written of it, and where it stands.',
+    ),
   ),
-  { id: 'Schedule' },
+  {
+    id: 'Schedule',
+    brief: scheduleBrief,
+    // With its id: one that was deleted and made anew counts its versions from the beginning, and is another.
+    version: ({ id, version }: Schedule) => `${id}.${version}`,
+  },
 )
 
 const definitionSaid = noted(
-  outputOf<ScheduleDefinition>()(z.strictObject(definition).describe('What was written of a schedule.')),
+  outputOf<ScheduleDefinition>()(openOutput('schedule', definition).describe('What was written of a schedule.')),
   { id: 'ScheduleDefinition' },
 )
 
@@ -106,21 +88,26 @@ export const upcomingRun = noted(
       })
       .describe('An occurrence to come.'),
   ),
-  { id: 'UpcomingRun' },
+  { id: 'UpcomingRun', brief: upcomingBrief },
 )
 
 const { name: _, ...others } = definition
 
-export const scheduleWritten = outputOf<ScheduleWritten>()(
-  z.strictObject({
-    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
-    changed: z.array(z.string()).describe('The fields that are new or other than before.'),
-    was: z.strictObject(others).describe('What the changed fields said before; nothing of those that are new.'),
-    inWords: text('What was written, in a few sentences.'),
-    schedule: scheduleSaid,
-    queueCreated: queueCreatedSaid.describe('The queue that it names, where that is new.').exactOptional(),
-    next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
-  }),
+export const scheduleWritten = noted(
+  outputOf<ScheduleWritten>()(
+    z.strictObject({
+      answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+      changed: z.array(z.string()).describe('The fields that are new or other than before.'),
+      was: openOutput('schedule', others).describe(
+        'What the changed fields said before; nothing of those that are new.',
+      ),
+      inWords: text('What was written, in a few sentences.'),
+      schedule: scheduleSaid,
+      queueCreated: queueCreatedSaid.describe('The queue that it names, where that is new.').exactOptional(),
+      next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
+    }),
+  ),
+  { brief: scheduleWrittenBrief },
 )
 
 /** What is told of a row of the ledger wherever it is told. */

@@ -1,22 +1,24 @@
 import type { z } from 'zod'
+import { type Fields, type StoredOf, storedName } from '../../core/field-table.ts'
 import type { Notify } from '../../core/notice.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import { needOf, type Target, type TargetKind } from '../../core/target.ts'
-import type { Timing } from '../../core/timing.ts'
-import { durationOf } from '../duration-input.ts'
-import { type ExecutionOptions, executionOptions } from '../execution-input.ts'
+import { executionFields } from '../../core/run/work-fields.ts'
+import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { Target } from '../../core/target.ts'
+import { kindOf, type TargetKind } from '../../targets/kind.ts'
+import { readAdded } from '../added-fields.ts'
+import type { Reader } from '../context.ts'
+import { executionOptions } from '../execution-options.ts'
+import { storedFields } from '../field-schema.ts'
 import type { Reading } from '../input.ts'
 import { notifyOf, notifyPatchOf, wholeNotify } from '../notify-input.ts'
 import { onlyGiven } from '../only-given.ts'
 import type { Problem } from '../problem.ts'
-import { type BackoffFields, changedBackoff } from '../retries-input.ts'
 import { type ReadTarget, targetOf } from '../target-input.ts'
-import type { ScheduleFields, scheduleChange } from './input.ts'
+import { givenFields, type ScheduleFields, type scheduleChange } from './input.ts'
 import { definitionOf } from './view.ts'
 
-export interface Surroundings {
-  /** Where relative programs and folders begin. */
-  readonly folder: string
+export interface Surroundings extends Reader {
   /** The zone of a cron that names none. */
   readonly zone: string
 }
@@ -27,18 +29,24 @@ export interface ReadSchedule {
   /** Without what is unsound, where there are problems. */
   readonly spec: ScheduleSpec
   readonly problems: readonly Problem[]
+  /** The names of the fields that parts add. */
+  readonly added?: readonly string[]
   readonly ifVersion: number | undefined
   readonly ifId: string | undefined
   readonly reason: string | undefined
 }
 
+type Definition = StoredOf<typeof givenFields>
+
 /** Reads a schedule as people write it into the one that is stored. */
 export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Surroundings): ReadSchedule {
-  const { folder, zone } = surroundings
-  const target = targetOf(reading.value.target, { folder })
+  const { value } = reading
+  const { folder, kinds } = surroundings
   const problems = [...reading.problems]
-  const notify = notifyOf(reading.value, { folder, problems })
-  return readFields({ ...reading, problems }, reading.value, { target, notify, zone })
+  const target = targetOf(value.target, { folder, kinds })
+  const notify = notifyOf(value, { folder, kinds, problems })
+  const definition: Definition = storedFields(givenFields, value, problems)
+  return specOf({ ...reading, problems }, { definition, target, notify }, surroundings)
 }
 
 /** Reads a change of a schedule into the whole schedule as it will be. */
@@ -48,46 +56,92 @@ export function readPatch(
   surroundings: Surroundings,
 ): ReadSchedule {
   const { value } = reading
-  const { folder, zone } = surroundings
-  const target = value.target === undefined ? kept(before.target) : targetOf(value.target, { folder })
+  const { folder, kinds } = surroundings
   const problems = [...reading.problems]
-  const notify = wholeNotify(before.notify, notifyPatchOf(value, { folder, problems }))
-  const merged = { ...patchedFields(definitionOf(before) as ScheduleFields, value), name: before.name }
-  const read = readFields({ ...reading, problems }, merged, { target, notify, zone })
-  return { ...read, spec: { ...notOfInputs(before), ...read.spec, ...otherOptions(before, read.spec) } }
+  const target = value.target === undefined ? kept(before.target, kinds) : targetOf(value.target, { folder, kinds })
+  const notify = wholeNotify(before.notify, notifyPatchOf(value, { folder, kinds, problems }))
+  const definition = changed(definitionOf(before), storedFields(givenFields, value, problems))
+  const { name } = before
+  return specOf(
+    { ...reading, value: { ...value, name }, problems },
+    { before, definition, target, notify },
+    surroundings,
+  )
 }
 
 /** A name that keeps the rules about everything else going where the real one is wrong, and is told about anyway. */
 const placeholder = 'unnamed'
 
-interface Around {
+interface Written {
+  readonly before?: ScheduleSpec
+  readonly definition: Definition
   readonly target: ReadTarget
   readonly notify: Notify | undefined
-  readonly zone: string
 }
 
-function readFields(
-  { given, problems: found }: Pick<ReadSchedule, 'given' | 'problems'>,
-  fields: ScheduleFields,
-  { target, notify, zone }: Around,
+/** The spec of what was read. What no input can say, and what a part adds that a change says nothing of, stays as it was. */
+function specOf(
+  { given, value, problems: found }: Reading<Partial<z.output<typeof scheduleChange>>>,
+  { before, definition, target, notify }: Written,
+  { folder, kinds, zone, fields = {} }: Surroundings,
 ): ReadSchedule {
+  const { name = placeholder, ifVersion, ifId, reason } = value
   const problems = [...found, ...target.problems]
-  const options = executionOptions(fields, target.kind, problems)
-  const { ifVersion, ifId, reason, startNow, startAt, endAt, maxRuns, overlap, queueMax, missed, ...more } = fields
-  const { pauseAfterFailures, queue, priority, concurrencyKey, payload, repeatable, description } = more
-  const spec = onlyGiven({
-    name: fields.name ?? placeholder,
-    timing: timingOf(fields, { given, zone, problems }),
-    ...{ startNow, startAt, endAt, maxRuns, overlap, queueMax, missed, pauseAfterFailures },
-    minMs: durationOf(fields, 'min', problems),
-    maxMs: durationOf(fields, 'max', problems),
-    maxLatenessMs: durationOf(fields, 'maxLateness', problems),
-    ...{ queue, priority, concurrencyKey, payload, repeatable, description },
+  noteClash(given, problems)
+  const execution = executionOptions(definition, { given: value, kind: target.kind, problems })
+  const added = readAdded(fields.schedule, value, { folder, kinds, problems })
+  // What runs have too is stored where it is handed on to them.
+  const [handedOn, own] = parted(added, Object.keys(fields.run ?? {}))
+  const options = { ...unsaid(before?.options, optionNames), ...execution, ...handedOn }
+  const timing = namedIn(timingFields, definition)
+  const isZoned = definition.zone === undefined && definition.cron !== undefined
+  const spec = {
+    ...unsaid(before, specNames),
+    ...namedIn(scheduleFields, definition),
+    ...own,
+    name,
+    timing: isZoned ? { ...timing, zone } : timing,
     target: target.target ?? undefined,
     notify,
-    options: Object.keys(options).length === 0 ? undefined : options,
-  }) as ScheduleSpec
-  return { given, spec, problems, ifVersion, ifId, reason }
+    options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
+  }
+  const names = Object.keys(fields.schedule ?? {})
+  return {
+    given,
+    spec: onlyGiven(withoutTaken(spec, added)) as ScheduleSpec,
+    problems,
+    added: names,
+    ifVersion,
+    ifId,
+    reason,
+  }
+}
+
+const optionNames = [...storedNames(executionFields), 'maxAttempts']
+const specNames = [...storedNames(scheduleFields), 'name', 'timing', 'options', 'notify']
+
+function storedNames(fields: Fields): string[] {
+  return Object.entries(fields).map(([name, field]) => storedName(name, field))
+}
+
+function namedIn(fields: Fields, stored: object): object {
+  return parted(stored, storedNames(fields))[0]
+}
+
+/** What inputs do not say of what was stored. */
+function unsaid(stored: object = {}, names: readonly string[]): object {
+  return parted(stored, names)[1]
+}
+
+function parted(stored: object, names: readonly string[]): [named: object, others: object] {
+  const entries = Object.entries(stored)
+  const isNamed = ([name]: [string, unknown]) => names.includes(name)
+  return [Object.fromEntries(entries.filter(isNamed)), Object.fromEntries(entries.filter((each) => !isNamed(each)))]
+}
+
+/** Without the added fields that a change takes away. */
+function withoutTaken(stored: object, added: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => added[name] !== null))
 }
 
 const oneTiming = 'exactly one of `cron`, `every` and `at`, or none of them'
@@ -97,75 +151,32 @@ export function isClash({ expected }: Problem): boolean {
   return expected === oneTiming
 }
 
-interface TimingAround extends Pick<ReadSchedule, 'given'> {
-  readonly zone: string
-  readonly problems: Problem[]
-}
-
-function timingOf(fields: ScheduleFields, { given, zone: zoneDefault, problems }: TimingAround): Timing {
-  const { cron, at, from } = fields
-  const everyMs = durationOf(fields, 'every', problems)
-  // A timing that cannot be read is given too, and a change takes away every timing that it does not give.
+/** A timing that cannot be read is given too, and a change takes away every timing that it does not give. */
+function noteClash(given: ReadSchedule['given'], problems: Problem[]): void {
   const written = { cron: given.cron, every: given.every ?? given.everyMs, at: given.at }
   const [first, second] = Object.entries(written).flatMap(([name, value]) => (value == null ? [] : [name]))
-  if (first !== undefined && second !== undefined) {
-    problems.push({ field: second, problem: `is given beside \`${first}\``, expected: oneTiming })
-  }
-  const zone = fields.zone ?? (cron === undefined ? undefined : zoneDefault)
-  return onlyGiven({ cron, zone, everyMs, from, at }) as unknown as Timing
+  if (first === undefined || second === undefined) return
+  problems.push({ field: second, problem: `is given beside \`${first}\``, expected: oneTiming })
 }
 
 /** Each kind of timing with the fields that mean something beside it alone. */
-const timingFields: readonly (readonly string[])[] = [
-  ['cron', 'zone'],
-  ['every', 'everyMs', 'from', 'startNow'],
-  ['at'],
-]
-const durationNames = ['every', 'min', 'max', 'maxLateness', 'timeout']
+const timings = [['cron', 'zone'], ['everyMs', 'from', 'startNow'], ['at']] as const
 
-/** The fields before, changed: what takes the place of something else takes away what only that needed. */
-function patchedFields(before: ScheduleFields, patch: Readonly<Record<string, unknown>>): ScheduleFields {
-  const fields: Record<string, unknown> = { ...before }
-  const isGiven = (name: string) => patch[name] !== undefined
-  const isNewTiming = ['cron', 'every', 'everyMs', 'at'].some((name) => isGiven(name) && patch[name] !== null)
-  for (const group of timingFields) {
-    const [kind = ''] = group
-    const isNamed = isGiven(kind) || isGiven(`${kind}Ms`)
-    const isRemoved = isNamed && [patch[kind], patch[`${kind}Ms`]].every((value) => value == null)
-    if (isRemoved || (isNewTiming && !isNamed)) for (const name of group) delete fields[name]
+/** A definition changed: what takes the place of something else takes away what only that needed. */
+function changed(before: Definition, patch: Readonly<Record<string, unknown>>): Definition {
+  const { backoff } = patch
+  const isNewTiming = timings.some(([kind]) => patch[kind] != null)
+  const gone = timings.filter(([kind]) => patch[kind] === null || (isNewTiming && patch[kind] === undefined)).flat()
+  const stays = unsaid(before, gone)
+  const fields = {
+    ...stays,
+    ...patch,
+    ...(backoff != null && { backoff: { ...before.backoff, ...(backoff as object) } }),
   }
-  for (const name of durationNames) if (isGiven(name) || isGiven(`${name}Ms`)) delete fields[`${name}Ms`]
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete fields[name]
-    else if (name === 'backoff' && value !== undefined) {
-      fields.backoff = changedBackoff(before.backoff, value as BackoffFields)
-    } else if (value !== undefined) fields[name] = value
-  }
-  return fields as ScheduleFields
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
 /** A target that was checked and resolved when it was first written. */
-function kept(target: Target | null | undefined): ReadTarget {
-  const answer = needOf(target)
-  const kind = 'need' in answer ? answer.need?.kind : undefined
-  return { target, kind: kind as TargetKind | undefined, problems: [] }
-}
-
-/** What no input can say is not taken away by one that says nothing of it. */
-function notOfInputs({ spread, asksWhenMissed, onExhausted }: ScheduleSpec): Partial<ScheduleSpec> {
-  return onlyGiven({ spread, asksWhenMissed, onExhausted })
-}
-
-/** The options that inputs can say. */
-const ofInputs: ReadonlySet<string> = new Set<keyof ExecutionOptions>([
-  'timeoutMs',
-  'expect',
-  'maxAttempts',
-  'backoff',
-  'tags',
-])
-
-function otherOptions(before: ScheduleSpec, after: ScheduleSpec): Pick<ScheduleSpec, 'options'> {
-  const others = Object.entries(before.options ?? {}).filter(([name]) => !ofInputs.has(name))
-  return others.length === 0 ? {} : { options: { ...Object.fromEntries(others), ...after.options } }
+function kept(target: Target | null | undefined, kinds: readonly TargetKind[]): ReadTarget {
+  return { target, kind: kindOf(target, kinds), problems: [] }
 }

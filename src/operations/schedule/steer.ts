@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { findSchedule } from '../../store/reads/schedule.ts'
+import { findSchedule } from '../../store/reads/find-schedule.ts'
 import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
 import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
@@ -13,11 +13,15 @@ import { durationFields, durationOf, inUnits } from '../duration-input.ts'
 import { payload, reason, scheduleName } from '../fields.ts'
 import { instant, over } from '../instant.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation, refuseOtherPayload } from '../operation.ts'
+import { everyDoor, operation } from '../operation.ts'
 import { count, flag, instantSaid, outputOf, text } from '../output.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../problem.ts'
+import { refuseOtherPayload } from '../scope.ts'
+import { deleted } from '../show.ts'
 import { hintInput, readHint } from './hint-input.ts'
 import { scheduleSaid } from './output.ts'
+import { plainText } from './plain-text.ts'
+import { nextOf } from './show.ts'
 import { type Schedule, scheduleOf } from './view.ts'
 
 /** What all that steer a schedule have in common. */
@@ -33,6 +37,10 @@ const steering = {
 export const remove = operation({
   ...steering,
   verb: 'delete',
+  method: 'DELETE',
+  idempotent: true,
+  asksFirst: true,
+  defaultTool: 'Delete a schedule and cancel its waiting runs. A run that has started finishes, unless cancelLeased.',
   says: 'Deletes a schedule, whose name is free at once; what is at work finishes unless it is to be cancelled.',
   request: 'a deletion',
   effect: 'destructive',
@@ -48,6 +56,7 @@ export const remove = operation({
     name: text('The name that is free now.'),
     deleted: z.literal(true).describe('Always true.'),
   }),
+  show: ({ name }, sheet) => deleted(plainText(name), sheet),
   examples: [{ name: 'nightly' }, { name: 'nightly', cancelLeased: true }],
   async run(context, { name, cancelLeased }) {
     const { store, actor } = context
@@ -61,6 +70,9 @@ export const remove = operation({
 export const pause = operation({
   ...steering,
   verb: 'pause',
+  idempotent: true,
+  defaultTool:
+    'Pause a schedule for a time, until an instant, or until schedule_resume. Runs that have started finish.',
   says: 'Stops a schedule for a while, until an instant, or until it is resumed; what is at work finishes.',
   request: 'a pause',
   input: z.strictObject({
@@ -70,6 +82,10 @@ export const pause = operation({
     reason: reason.optional(),
   }),
   output: scheduleSaid,
+  show({ name, paused, zone }, sheet) {
+    const resumed = `until somebody resumes it: ${sheet.command('schedule', 'resume', name)}`
+    return `paused ${plainText(name)} ${paused === null ? resumed : `until ${sheet.inZone(zone).when(paused.until)}`}`
+  },
   examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
   async judge(context, { given, value, problems: found }) {
     const { store, actor } = context
@@ -92,10 +108,14 @@ export const pause = operation({
 export const resume = operation({
   ...steering,
   verb: 'resume',
+  idempotent: true,
+  defaultTool: 'End all pauses of a schedule. Occurrences that passed meanwhile are not made up for.',
   says: 'Ends every pause of a schedule; what passed meanwhile is not made up for.',
   request: 'a resumption',
   input: z.strictObject({ name: scheduleName }),
   output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSaid }),
+  show: ({ resumed, schedule }, sheet) =>
+    `${resumed ? 'resumed' : 'was not paused:'} ${plainText(schedule.name)}, next: ${nextOf(schedule, sheet)}`,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     const answer = await context.store.do(resumeSchedule, name, { actor: context.actor })
@@ -107,6 +127,7 @@ export const resume = operation({
 export const reset = operation({
   ...steering,
   verb: 'reset',
+  idempotent: true,
   says: 'Sets the failures in a row of a schedule to 0 and plans its next run at once; a pause stays.',
   request: 'a reset',
   input: z.strictObject({ name: scheduleName }),
@@ -114,6 +135,8 @@ export const reset = operation({
     failureCount: count('How many failures in a row there were before the reset.'),
     schedule: scheduleSaid,
   }),
+  show: ({ failureCount, schedule }, sheet) =>
+    `reset ${plainText(schedule.name)}, failures in a row: ${failureCount} before, 0 now, next: ${nextOf(schedule, sheet)}`,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {
     const answer = await context.store.do(resetSchedule, name, { actor: context.actor })
@@ -132,6 +155,8 @@ export interface RunMade {
 export const run = operation({
   ...steering,
   verb: 'run',
+  defaultTool:
+    'Run a schedule once now, beside its timing. While a run of it is live its overlap rule decides; force overrides it.',
   says: 'Makes a run of a schedule now, beside its occurrences; a live run is in its way as the overlap rule says.',
   request: 'a run-now',
   input: z.strictObject({
@@ -148,6 +173,10 @@ export const run = operation({
         .exactOptional(),
     }),
   ),
+  show({ id, kept }, { command }) {
+    const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
+    return `made ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
+  },
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
     // What a program reads decides what it does, and so does the body of a request that carries a secret.
@@ -178,6 +207,10 @@ export const hint = operation({
     nextRunAt: instantSaid('The next nominal instant by now, if there is one.').nullable(),
     waitsFor: text('The id of the run whose end the next one waits for.').nullable(),
   }),
+  show({ nextRunAt, waitsFor }, { when }) {
+    if (nextRunAt !== null) return `hinted; next: ${when(nextRunAt)}`
+    return waitsFor === null ? 'hinted; nothing comes next' : `hinted; the next waits for the end of ${waitsFor}`
+  },
   examples: [
     { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
     { name: 'nightly', at: '2026-12-01T09:00Z', ttl: '365d', reason: 'The data arrives then.' },
@@ -209,6 +242,7 @@ const hintKinds = ['interval', 'oneshot'] as const
 export const clearHints = operation({
   ...steering,
   verb: 'clearHints',
+  idempotent: true,
   says: 'Takes hints away; the schedule goes on as if they had never been given.',
   request: 'a clearing of hints',
   input: z.strictObject({
@@ -216,6 +250,7 @@ export const clearHints = operation({
     kinds: z.array(z.enum(hintKinds)).readonly().describe('Which ones. Default: both kinds.').optional(),
   }),
   output: z.strictObject({ cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds that are gone.') }),
+  show: ({ cleared }) => `cleared: ${cleared.join(', ') || 'nothing'}`,
   examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
   async run(context, { name, kinds = hintKinds }) {
     const answer = await context.store.do(clearHintsOf, name, kinds)

@@ -1,14 +1,13 @@
 import type { ClockMark } from '../../core/cron/clock-mark.ts'
 import { cron } from '../../core/cron/cron.ts'
-import type { GovernorState, Source } from '../../core/governor.ts'
-import { governed } from '../../core/question.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import { dueAt } from '../../core/spread.ts'
-import { gridFor } from '../../core/wishes.ts'
+import { parseId } from '../../core/id.ts'
+import { type Foreseen, foresee, type PausedRun } from '../../core/schedule/foresee.ts'
+import type { Source } from '../../core/schedule/governor.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { ScheduleState } from '../../core/schedule/state.ts'
 import type { Store } from '../../store/port.ts'
-import { listRuns } from '../../store/reads/runs.ts'
-import { type Foreseen, foresee, type PausedRun } from '../../store/schedules/foresee.ts'
-import type { ScheduleView } from '../../store/view.ts'
+import { listRuns } from '../../store/reads/list-runs.ts'
+import type { ScheduleView } from '../../store/views.ts'
 
 /** An occurrence to come. */
 export interface UpcomingRun {
@@ -38,7 +37,7 @@ export interface UpcomingInput {
  */
 export function upcoming({ now, schedule, count, live }: UpcomingInput): UpcomingRun[] {
   const runs: UpcomingRun[] = []
-  for (const run of foresee({ now, schedule, live })) {
+  for (const run of foresee({ now, schedule: stateOf(schedule), live })) {
     runs.push(byItsClocks(schedule.spec, run, runs.at(-1)?.at))
     if (runs.length >= count) break
   }
@@ -62,24 +61,25 @@ export async function readUpcoming(
   return upcoming({ ...input, live })
 }
 
-/** When an occurrence of the schedule's own timing is due: nominal and spread. */
-export function spreadDueAt(
-  { id, spec, createdAt, anchorAt }: Pick<ScheduleView, 'id' | 'spec' | 'createdAt' | 'anchorAt'>,
-  state: GovernorState,
-  at: number,
-): number {
-  const { timing, spread: config } = spec
-  if (config === undefined) return at
-  if (timing.at !== undefined) return dueAt({ id, kind: 'one-shot', plannedAt: at, config, createdAt: anchorAt })
-  const nextAt = gridFor({ now: at, schedule: governed(spec), state })?.atOrAfter(at + 1) ?? null
-  const intervalMs = timing.everyMs ?? (nextAt === null ? 0 : nextAt - at)
-  return dueAt({ id, kind: 'recurring', plannedAt: at, intervalMs, config, createdAt })
+/** What is remembered of a schedule, from what the store shows of it. */
+function stateOf({ id, disabled, paused, waitsFor, ...view }: ScheduleView): ScheduleState {
+  return {
+    ...view,
+    id: parseId('schedule', id) ?? 0,
+    disabledAt: disabled?.at ?? null,
+    disabledReason: disabled?.reason ?? null,
+    pausedUntil: paused?.until ?? null,
+    pausedReason: paused?.reason ?? null,
+    gridAnchorAt: view.nextDecision?.state?.gridAnchorAt ?? view.spec.startAt ?? view.createdAt,
+    lastEndAt: null,
+    lastSuccessAt: null,
+    waitsFor: parseId('run', waitsFor),
+  }
 }
 
 /** What only hints or bounds asked for is no time of the calendar, so no change of the clocks moved it. */
 function byItsClocks({ timing }: ScheduleSpec, { decision, ...times }: Foreseen, previousAt?: number): UpcomingRun {
-  const { winner } = decision
-  const source = decision.source as Source
+  const { winner, source } = decision
   const run = { ...times, source }
   if (timing.cron === undefined) return run
   const { zone } = timing

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AddedToRun, AddedToSchedule, StoredFields } from '../../core/added.ts'
+import type { StoredOf } from '../../core/field-table.ts'
 import type { Notify } from '../../core/notice.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
-import type { ScheduleView } from '../../store/view.ts'
-import type { ExecutionOptions } from '../execution-input.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { ScheduleView } from '../../store/views.ts'
+import type { ExecutionOptions } from '../execution-options.ts'
+import type { givenFields } from './input.ts'
 
 /** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
 export interface ScheduleDefinition
-  extends Omit<ScheduleSpec, 'timing' | 'options' | 'notify' | 'spread' | 'asksWhenMissed' | 'onExhausted'>,
-    Omit<ExecutionOptions, 'traceparent' | 'maxAttempts'>,
-    Notify {
-  readonly attempts?: number
-  readonly cron?: string
-  readonly zone?: string
-  readonly everyMs?: number
-  readonly from?: 'end' | 'start'
-  readonly at?: number
+  extends StoredOf<typeof givenFields>,
+    Notify,
+    StoredFields<AddedToSchedule>,
+    StoredFields<AddedToRun> {
+  readonly name: string
 }
 
 /** A schedule with all that is known of it. */
@@ -22,15 +21,9 @@ export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'>
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
   const { timing, options = {}, notify = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
-  const { timeoutMs, expect, maxAttempts, backoff, tags } = options as ExecutionOptions
-  const execution = {
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(expect !== undefined && { expect }),
-    ...(maxAttempts !== undefined && { attempts: maxAttempts }),
-    ...(backoff !== undefined && { backoff }),
-    ...(tags !== undefined && { tags }),
-  }
-  return { ...rest, ...(timing as object), ...execution, ...notify }
+  const { maxAttempts, ...execution } = options as ExecutionOptions
+  const attempts = maxAttempts === undefined ? {} : { attempts: maxAttempts }
+  return { ...rest, ...(timing as object), ...execution, ...attempts, ...notify }
 }
 
 export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {

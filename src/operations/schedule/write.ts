@@ -1,26 +1,28 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import type { ScheduleSpec } from '../../core/schedule.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { PutAnswer } from '../../store/port.ts'
-import { findSchedule, scheduleVersions } from '../../store/reads/schedule.ts'
+import { findSchedule, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import { putSchedule } from '../../store/schedules/put-schedule.ts'
 import { clockNow } from '../../store/statement.ts'
-import type { ScheduleView } from '../../store/view.ts'
+import type { ScheduleView } from '../../store/views.ts'
 import { throwAbsentSchedule } from '../absent.ts'
+import { addedTargets } from '../added-fields.ts'
 import type { OperationContext } from '../context.ts'
 import { reason, scheduleName } from '../fields.ts'
 import type { Reading } from '../input.ts'
 import { onlyGiven } from '../only-given.ts'
-import { everyDoor, operation, refuseOtherPayload, refuseStoredProgram } from '../operation.ts'
-import { inWordsOf, quoted, refusal, refuse } from '../problem.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { quoted, refusal, refuse } from '../problem.ts'
 import { createdQueue, type QueueCreated } from '../queue-created.ts'
+import { refuseOtherPayload, refuseStoredProgram } from '../scope.ts'
 import { scheduleInWords } from './in-words.ts'
 import { type ScheduleFields, scheduleChange, scheduleInput, seenShape } from './input.ts'
 import { scheduleWritten } from './output.ts'
 import { type ReadSchedule, readPatch, readSchedule } from './read.ts'
+import { problemsOf } from './schedule-problems.ts'
 import { readUpcoming, type UpcomingRun } from './upcoming.ts'
 import { type Changes, changesBetween, definitionOf, type Schedule, type ScheduleBefore, scheduleOf } from './view.ts'
-import { inWords, problemsOf } from './words.ts'
 
 /** What a write of a schedule came to. */
 export interface ScheduleWritten {
@@ -50,6 +52,7 @@ const writing = {
   rehearses: true,
   takes: ['name'],
   output: scheduleWritten,
+  show: { load: async () => (await import('./show-written.ts')).showScheduleWritten },
   errors: ['invalid', 'not-found', 'conflict'],
   doors: everyDoor,
 } as const
@@ -57,6 +60,9 @@ const writing = {
 export const create = operation({
   ...writing,
   verb: 'create',
+  method: 'POST',
+  fieldsAs: 'put',
+  begins: true,
   says: 'Creates a schedule; the same again changes nothing, and a name that has another spec is refused.',
   request: 'a schedule',
   input: scheduleInput,
@@ -77,6 +83,11 @@ export const create = operation({
 export const put = operation({
   ...writing,
   verb: 'put',
+  method: 'PUT',
+  idempotent: true,
+  begins: true,
+  defaultTool:
+    'Create a schedule, or replace the one with this name: a field that is left out goes back to its default, so look first. Timing is one of cron, every, at.',
   says: 'Creates a schedule, or makes the one that has its name be like this; says what changed.',
   request: 'a schedule',
   input: scheduleInput,
@@ -90,6 +101,9 @@ export const put = operation({
 export const update = operation({
   ...writing,
   verb: 'update',
+  method: 'PATCH',
+  idempotent: true,
+  fieldsAs: 'put',
   says: 'Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one.',
   request: 'a change of a schedule',
   input: scheduleChange,
@@ -167,7 +181,7 @@ async function write(
   // The zone of a schedule is resolved once and kept: another machine that puts it again does not move it.
   const timing = before?.spec.timing
   const zone = timing?.cron === undefined ? context.zone : timing.zone
-  const read = readSchedule(reading, { folder: context.folder, zone })
+  const read = readSchedule(reading, { ...context, zone })
   return commit(context, read, { mode, before })
 }
 
@@ -183,20 +197,17 @@ interface Commit {
 }
 
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
-  const { store, actor } = context
+  const { store, actor, fields } = context
   const { mode, before } = how
-  refuseStoredProgram(context, before?.spec.target, ...Object.values(before?.spec.notify ?? {}))
+  const told = [...Object.values(before?.spec.notify ?? {}), ...addedTargets(fields.schedule, before?.spec ?? {})]
+  refuseStoredProgram(context, before?.spec.target, ...told)
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   const now = await store.look(clockNow)
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
-  const answer = await inWordsOf(
-    subject,
-    (problem) => inWords(problem, given),
-    () => store.do(putSchedule, spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) }),
-  )
+  const answer = await store.do(putSchedule, spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) })
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)
   const { changed } = changes
@@ -223,7 +234,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   return {
     answer: answer.answer,
     ...changes,
-    inWords: scheduleInWords(definitionOf(schedule.spec)),
+    inWords: scheduleInWords(definitionOf(schedule.spec), context.kinds, context.fields.schedule),
     schedule: scheduleOf(schedule),
     // A schedule that names none goes through the default one, whose ceiling nobody chose by mistake.
     ...(answer.queueCreated === true &&

@@ -3,20 +3,18 @@ import { BelfryError, isDamage, isPassing } from '../../core/error.ts'
 import type { OperationContext } from '../context.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { clock } from './checks/clock.ts'
-import { config } from './checks/config.ts'
 import { durability, integrity, schema, store } from './checks/database.ts'
 import { listeners } from './checks/listeners.ts'
-import { notices } from './checks/notices.ts'
 import { noWorker, queues } from './checks/queues.ts'
 import { broken, chain, failing, handlers, overdue } from './checks/schedules.ts'
 import { stuck } from './checks/stuck.ts'
 import { workers } from './checks/workers.ts'
-import { type Examination, failed, findingsMax, type Seen, wrong } from './examination.ts'
+import { failed, findingsMax, type HealthCheck, type Seen, wrong } from './health-check.ts'
+import { Inspection } from './inspection.ts'
 import { type Check, type CheckName, type Diagnosis, diagnosis, type Finding } from './output.ts'
-import { Patient } from './patient.ts'
 
 /** Everything that is looked at, in the order in which it is told. */
-export const examinations: readonly Examination[] = [
+export const kernelChecks: readonly HealthCheck[] = [
   store,
   schema,
   durability,
@@ -30,18 +28,20 @@ export const examinations: readonly Examination[] = [
   noWorker,
   handlers,
   queues,
-  notices,
   failing,
   broken,
-  config,
 ]
 
 /** What expired is taken back first: only a worker that holds nothing can be noted as stopped. */
-const mending: readonly Examination[] = [stuck, workers, chain, store]
+const mending: readonly HealthCheck[] = [stuck, workers, chain, store]
 
 export const doctor = operation({
   noun: 'store',
   verb: 'doctor',
+  namesWorkers: true,
+  isOk: ({ ok }) => ok,
+  defaultTool:
+    'Check everything that may keep work from running, and say what to do. fix: true mends what is safe to mend.',
   command: ['doctor'],
   says: 'Looks for everything that may keep work from being done, and with fix mends what is safe to mend.',
   request: 'a look at the health of a store',
@@ -58,15 +58,16 @@ export const doctor = operation({
   output: diagnosis,
   errors: ['invalid'],
   doors: everyDoor,
+  show: { load: async () => (await import('./show-diagnosis.ts')).showDiagnosis },
   examples: [{}, { fix: true }],
   async run(context, { fix = false, deep = false }) {
     try {
-      const patient = await Patient.receive(context, deep)
-      const found = await examine(patient)
+      const inspection = await Inspection.begin(context, deep)
+      const found = await examine(inspection)
       // Whatever is written to a damaged file may make it worse.
-      const mended = fix && !isDamaged(found) ? await mend(patient) : new Map<CheckName, readonly Finding[]>()
+      const mended = fix && !isDamaged(found) ? await mend(inspection) : new Map<CheckName, readonly Finding[]>()
       if (mended.size === 0) return found
-      return withMended(await examine(await Patient.receive(context, deep)), mended)
+      return withMended(await examine(await Inspection.begin(context, deep)), mended)
     } catch (error) {
       const refusal = isPassing(error) ? error : await damageBehind(context, error)
       return diagnosisOfRefusal(refusal, { store: context.store.place, at: context.clock.now() })
@@ -83,22 +84,22 @@ async function damageBehind({ store }: OperationContext, error: unknown): Promis
   const damage = await store.damage().catch(() => null)
   if (damage === null) throw error
   const says = `${store.place} is damaged: ${damage}.`
-  return new BelfryError('unavailable', says, { hint: integrity.next, details: { damaged: true }, cause: error })
+  return new BelfryError('unavailable', says, { hint: integrity.unblocks, details: { damaged: true }, cause: error })
 }
 
-async function examine(patient: Patient): Promise<Diagnosis> {
+async function examine(inspection: Inspection): Promise<Diagnosis> {
   const checks: Check[] = []
-  for (const examination of [...examinations, ...patient.context.checks]) {
-    const seen = await examination.look(patient).catch(failed)
-    checks.push(checkOf(examination.check, seen))
+  for (const healthCheck of [...kernelChecks, ...inspection.context.checks]) {
+    const seen = await healthCheck.look(inspection).catch(failed)
+    checks.push(checkOf(healthCheck.check, seen))
   }
-  return diagnosisOf(patient.context, patient.now, checks)
+  return diagnosisOf(inspection.context, inspection.now, checks)
 }
 
-async function mend(patient: Patient): Promise<Map<CheckName, readonly Finding[]>> {
+async function mend(inspection: Inspection): Promise<Map<CheckName, readonly Finding[]>> {
   const mended = new Map<CheckName, readonly Finding[]>()
-  for (const { check, mend } of [...mending, ...patient.context.checks]) {
-    const done = (await mend?.(patient)) ?? []
+  for (const { check, mend } of [...mending, ...inspection.context.checks]) {
+    const done = (await mend?.(inspection)) ?? []
     if (done.length > 0) mended.set(check, done)
   }
   return mended

@@ -17,10 +17,8 @@ export const checkNames = [
   'no-worker',
   'handlers',
   'queues',
-  'notices',
   'failing',
   'broken',
-  'config',
 ] as const
 /** A check of the kernel, or one that a part brings. */
 export type CheckName = (typeof checkNames)[number] | (string & {})
@@ -60,7 +58,7 @@ const finding = outputOf<Finding>()(
   z.strictObject({
     subject: text('What it is about: a run, a schedule, a setting.'),
     state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
-    says: text('What was found.'),
+    says: advice('What was found.'),
     next: advice('What to do, as a command where there is one; null where it has been mended.').nullable(),
     fixed: text('What was done about it; it does not count any more.').optional(),
   }),
@@ -87,5 +85,21 @@ export const diagnosis = noted(
       })
       .describe('How a store is.'),
   ),
-  { id: 'Diagnosis' },
+  { id: 'Diagnosis', brief: diagnosisBrief },
 )
+
+const findingsShown = 5
+
+function diagnosisBrief({ ok, checks }: Diagnosis): object {
+  const found = checks.filter(({ state }) => state !== 'ok')
+  return {
+    ok,
+    checks: found.map(({ check, state, says, findings, more }) => {
+      const left = more + Math.max(0, findings.length - findingsShown)
+      const shown = findings.slice(0, findingsShown).map(({ subject, state: how, says: what, next, fixed }) => {
+        return [`${how}: ${subject}:`, what, fixed ?? next].filter((part) => part !== null).join(' ')
+      })
+      return { check, state, findings: shown.length === 0 ? [says] : shown, ...(left > 0 && { more: left }) }
+    }),
+  }
+}

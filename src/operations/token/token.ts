@@ -1,18 +1,21 @@
 import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
-import { listTokens, scopeSaid } from '../../store/reads/token.ts'
 import { clockNow } from '../../store/statement.ts'
-import { createToken, revokeToken } from '../../store/token.ts'
-import type { TokenView } from '../../store/token-steps.ts'
+import { listTokens, scopeSaid } from '../../store/tokens/find-token.ts'
+import type { TokenView } from '../../store/tokens/token-steps.ts'
+import { createToken, revokeToken } from '../../store/tokens/write-token.ts'
 import { durationFields, durationOf } from '../duration-input.ts'
 import { limit, limitDefault, name, newName } from '../fields.ts'
 import { behindLast } from '../next-page.ts'
 import { noted } from '../note.ts'
 import { onlyGiven } from '../only-given.ts'
-import { type Doors, operation, type Scope, scopes } from '../operation.ts'
+import { type Doors, operation } from '../operation.ts'
 import { instantSaid, outputOf, text } from '../output.ts'
 import { type Problem, quoted, refuse } from '../problem.ts'
+import { plainText } from '../schedule/plain-text.ts'
+import { type Scope, scopes } from '../scope.ts'
+import type { Sheet } from '../show.ts'
 import { hashOfSecret, secretBytes, tokenText } from './secret.ts'
 
 /** A token, without what lets its holder in. */
@@ -47,6 +50,7 @@ const doors: Doors = {
 const create = operation({
   noun: 'token',
   verb: 'create',
+  method: 'POST',
   says: 'Makes a token and tells its secret, this once.',
   request: 'a token',
   effect: 'write',
@@ -65,6 +69,11 @@ const create = operation({
   ),
   errors: ['invalid', 'conflict'],
   doors,
+  // The secret alone on its line, so that it can be copied or piped.
+  show({ token: secret, name: made, scope: may, expiresAt }, { relative }) {
+    const until = expiresAt === null ? '' : `, until ${relative(expiresAt)}`
+    return `${secret}\n  token ${plainText(made)} may ${may}${until}. It is shown this once.`
+  },
   examples: [{ name: 'builder' }, { name: 'ci', scope: 'operate', expires: '90d' }],
   async judge(context, { value, problems: found }) {
     const problems: Problem[] = [...found]
@@ -91,6 +100,7 @@ const create = operation({
 const list = operation({
   noun: 'token',
   verb: 'list',
+  method: 'GET',
   says: 'Lists tokens by name, a page at a time, then on the first page those that were revoked; their secrets nobody knows.',
   request: 'a list of tokens',
   effect: 'read',
@@ -107,6 +117,17 @@ const list = operation({
   output: z.array(tokenSaid),
   errors: ['invalid'],
   doors,
+  show: {
+    none: ({ command }) => `No tokens. Make one: ${command('token', 'create', 'NAME')}`,
+    columns: [
+      ['NAME', 'name', 'name'],
+      ['MAY', 'scope', 'text'],
+      ['STANDS', standing],
+      ['MADE', 'createdAt', 'when'],
+      ['BY', 'createdBy', 'text'],
+      ['USED', ({ usedAt }, { relative }) => (usedAt === null ? 'never' : relative(usedAt))],
+    ],
+  },
   examples: [{}, { after: 'builder', limit: 20 }, { revoked: true }],
   nextPage: behindLast<Token>(({ id, name: last, revokedAt }) =>
     revokedAt === null ? { after: last } : { after: id, revoked: true },
@@ -118,6 +139,7 @@ const list = operation({
 const revoke = operation({
   noun: 'token',
   verb: 'revoke',
+  idempotent: true,
   says: 'Lets nobody in with a token any more, from now on.',
   request: 'a revocation',
   effect: 'destructive',
@@ -130,6 +152,7 @@ const revoke = operation({
   }),
   errors: ['invalid', 'not-found'],
   doors,
+  show: ({ name: revoked }) => `revoked token ${plainText(revoked)}: it lets nobody in any more`,
   examples: [{ name: 'builder' }],
   async run({ store, actor }, { name: given }) {
     if ((await store.do(revokeToken, given, { actor })) === 'revoked')
@@ -153,12 +176,16 @@ function taken(given: string): BelfryError {
   })
 }
 
-/** The verbs of a token. An editor shows these comments at `belfry.tokens`; a test holds them to what the verb says. */
+function standing({ revokedAt, expiresAt }: Token, { now, paint, relative }: Sheet): string {
+  if (revokedAt !== null) return paint.dim(`revoked ${relative(revokedAt)}`)
+  if (expiresAt === null) return paint.green('good')
+  if (expiresAt <= now) return paint.red(`expired ${relative(expiresAt)}`)
+  return paint.green(`good, expires ${relative(expiresAt)}`)
+}
+
+/** The verbs of a token. */
 export const tokenOperations = {
-  /** Makes a token and tells its secret, this once. */
   create,
-  /** Lists tokens by name, a page at a time, then on the first page those that were revoked; their secrets nobody knows. */
   list,
-  /** Lets nobody in with a token any more, from now on. */
   revoke,
 }

@@ -1,6 +1,6 @@
 import type { Part } from '../../part.ts'
-import type { StoreContext } from '../../store/context.ts'
 import { all, both, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
 import { routines as tables } from './0008-routines.ts'
 import { newestEvents } from './0015-newest-events.ts'
 import { routineOperations } from './operations/noun.ts'
@@ -19,6 +19,27 @@ export const routines = {
       says: 'What is done when an event comes in: a schedule is fired, or a run enqueued.',
       plural: 'routines',
       operations: routineOperations,
+      otherWords: {
+        routines: 'routine list',
+        webhook: 'routine',
+        webhooks: 'routine list',
+        hook: 'routine',
+        'routine add': 'create',
+        'routine new': 'create',
+        'routine ls': 'list',
+        'routine rm': 'delete',
+        'routine remove': 'delete',
+        'routine get': 'show',
+        'routine describe': 'show',
+        'routine trigger': 'fire',
+        'routine run': 'fire',
+        'routine history': 'events',
+        'routine log': 'events',
+        'routine pause': 'disable',
+        'routine stop': 'disable',
+        'routine resume': 'enable',
+        'routine start': 'enable',
+      },
     },
   },
   origins: {
@@ -29,28 +50,6 @@ export const routines = {
           : 'An event made a routine fire its schedule; that does not move its occurrences.',
       asked: 'by a routine',
     },
-  },
-  shows: async () => (await import('./show.ts')).shows,
-  otherWords: {
-    routines: 'routine list',
-    webhook: 'routine',
-    webhooks: 'routine list',
-    hook: 'routine',
-    'routine add': 'create',
-    'routine new': 'create',
-    'routine ls': 'list',
-    'routine rm': 'delete',
-    'routine remove': 'delete',
-    'routine get': 'show',
-    'routine describe': 'show',
-    'routine trigger': 'fire',
-    'routine run': 'fire',
-    'routine history': 'events',
-    'routine log': 'events',
-    'routine pause': 'disable',
-    'routine stop': 'disable',
-    'routine resume': 'enable',
-    'routine start': 'enable',
   },
   routes: async () => (await import('./webhooks.ts')).addWebhooks,
   paths: webhookPaths,

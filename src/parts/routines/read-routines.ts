@@ -1,8 +1,9 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { canBeName, checkInteger, invalid } from '../../store/check.ts'
-import type { StoreContext } from '../../store/context.ts'
-import { parsed, runTextOf } from '../../store/reads/run.ts'
+import { runTextOf } from '../../store/reads/find-run.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { shown } from '../../store/table-codec.ts'
 import { eventPlaceIn } from './event-place.ts'
 import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from './spec.ts'
 import { eventColumns, eventIds, routineColumns, routineIds } from './spec.ts'
@@ -59,7 +60,7 @@ export function routineViewOf(row: Row): RoutineView {
   return {
     id: formatId(routineIds, row.id as number),
     name: row.name as string,
-    spec: parsed(row.spec) as RoutineSpec,
+    spec: shown(row.spec) as RoutineSpec,
     disabled: disabledAt === null ? null : { at: disabledAt, reason: row.disabled_reason as string },
     createdAt: row.created_at as number,
     createdBy: row.created_by as string,
@@ -79,6 +80,6 @@ function eventViewOf(row: Row): RoutineEventView {
     repeats: row.repeats as number,
     actor: row.actor as string,
     door: row.door as string,
-    payload: { value: parsed(row.payload), truncated: row.is_cut === 1 },
+    payload: { value: shown(row.payload), truncated: row.is_cut === 1 },
   }
 }

@@ -1,5 +1,5 @@
-import type { EventRules } from '../../core/matcher.ts'
-import type { Actor } from '../../store/actor.ts'
+import type { EventRules } from '../../core/json/matcher.ts'
+import type { Actor } from '../../store/audit/actor.ts'
 import type { NewRun } from '../../store/port.ts'
 
 /** How the deliveries of a routine are signed, and by which secret. Of the secret only its name is known. */

@@ -1,4 +1,4 @@
-import { defaultPolicy } from '../../core/policy.ts'
+import { defaultPolicy } from '../../core/queue/policy.ts'
 import type { Sweeping } from '../../store/prune/sweep.ts'
 import { all, both, dialects, each, type Step, thereIsNo } from '../../store/statement.ts'
 

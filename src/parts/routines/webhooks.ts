@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { BelfryError } from '../../core/error.ts'
-import { readJson } from '../../core/json-text.ts'
+import { readJson } from '../../core/json/json-text.ts'
 import { tooOften } from '../../doors/http/gate.ts'
 import type { AddRoutes, PartDoor } from '../../doors/http/part.ts'
 import { HttpProblem } from '../../doors/http/problem-details.ts'

@@ -1,5 +1,5 @@
-import { payloadBytesMax } from '../../core/payload.ts'
-import { writeAudit } from '../../store/audit.ts'
+import { payloadBytesMax } from '../../core/run/payload.ts'
+import { writeAudit } from '../../store/audit/write-audit.ts'
 import {
   canBeName,
   canonicalJson,
@@ -9,10 +9,10 @@ import {
   jsonText,
   nameLengthMax,
 } from '../../store/check.ts'
-import type { StoreContext } from '../../store/context.ts'
 import type { Actor } from '../../store/port.ts'
 import { reasonLengthMax } from '../../store/runs/cancel-run.ts'
 import { both, clockNow, dialects, freshIds, metOthers, one, type Row, run, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
 import { routineViewOf } from './read-routines.ts'
 import type { NewRoutine, RoutineAnswer, RoutineSwitch, RoutineView } from './spec.ts'
 import { routineColumns } from './spec.ts'

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/verdict.ts'
+import type { Outcome } from '../../core/run/verdict.ts'
 import { checkChoice, checkInteger, invalid } from '../check.ts'
 import type { AttemptEnd } from '../port.ts'
 
@@ -13,6 +13,7 @@ const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   parked: 'required',
   cancelled: 'optional',
   skipped: 'required',
+  deferred: 'required',
 }
 const kinds = Object.keys(reasons) as Outcome['kind'][]
 /** What both databases can hold. */
@@ -26,10 +27,12 @@ export function checkEnd({ fence, outcome }: AttemptEnd): void {
   }
   const kind = checkChoice(outcome.kind, 'outcome.kind', kinds)
   if (kind === 'success') return
-  const { reason, retryable, holderDied, retryAfterMs, retryAt } = outcome as Readonly<Record<string, unknown>>
+  const { reason, retryable, holderDied, hasBegun, retryAfterMs, retryAt, until } = outcome as Readonly<
+    Record<string, unknown>
+  >
   const isNeeded = reasons[kind] === 'required' || (reasons[kind] === 'optional' && reason !== undefined)
   if (isNeeded && typeof reason !== 'string') throw invalid('outcome.reason', `is ${shown(reason)}`, 'a text')
-  for (const [field, value] of Object.entries({ retryable, holderDied })) {
+  for (const [field, value] of Object.entries({ retryable, holderDied, hasBegun })) {
     if (value !== undefined && typeof value !== 'boolean')
       throw invalid(`outcome.${field}`, `is ${shown(value)}`, 'true or false')
   }
@@ -37,6 +40,8 @@ export function checkEnd({ fence, outcome }: AttemptEnd): void {
     if (value !== undefined && !Number.isFinite(value))
       throw invalid(`outcome.${field}`, `is ${shown(value)}`, 'a finite number of ms')
   }
+  if (kind === 'deferred' && !Number.isFinite(until))
+    throw invalid('outcome.until', `is ${shown(until)}`, 'an instant in ms')
 }
 
 function shown(value: unknown): string {

@@ -1,6 +1,6 @@
-import { columnsOf } from '../columns.ts'
-import { byPlace, type Standing, standingOf } from '../runs/standing.ts'
+import { byPlace, type Standing, standingOf } from '../runs/run-standing.ts'
 import { dialects, each, type Row, type Step } from '../statement.ts'
+import { columnsOf } from '../tables.ts'
 import { contentsOf, definitionColumns } from './lease-row.ts'
 
 /** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */

@@ -1,16 +1,17 @@
-import type { Policy } from '../../core/policy.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
+import type { Policy } from '../../core/queue/policy.ts'
+import { anyBegins, holdOn, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
-import { needServed } from '../runs/lane-row.ts'
+import { type CapabilityLists, needServed } from '../runs/lane-row.ts'
 import { allLast, clockOr, dialects, type Step, storeClock } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
 import type { Unread } from './lease-unfit.ts'
 
 /**
  * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
- * the line is too late or has no room left for its key, and no rate is to be watched. It answers one row at least where the
+ * the line is too late, is held by its key or has no room left for it, and no rate is to be watched. It answers one row at least where the
  * queue has this policy and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because
  * somebody cannot go.
  *
@@ -25,13 +26,14 @@ const leaseHead = dialects('lease at once', {
   postgres: `with line as materialized (
       select id, ns, now, in_flight, greatest(0, least($6::int, $7::int - in_flight)) as room
       from (select q.id, q.ns, c.now, (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight
-        from belfry.queue q join belfry.namespace n on n.id = q.ns cross join (select ${clockOr('$8')} as now) c
-        where q.ns = $1 and q.name = $2 and q.policy = $5 and q.paused_at is null and n.stopped_at is null
+        from belfry.queue q cross join (select ${clockOr('$8')} as now) c
+        where q.ns = $1 and q.name = $2 and q.policy = $5 and ${queueHold('c.now')} is null and ${anyBegins({ now: 'c.now' })} is null
           and current_setting('belfry_step.locked_queue', true) = q.id::text
           and coalesce(c.now < (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id), true)) q),
     head as materialized (
       select r.place, ${columnsOf('ready', 'r')}, ${definitionColumns} from (
         select r.place, ${columnsOf('ready', 'r')} from line join belfry.need n on n.ns = line.ns and ${needServed.postgres('$3', '$4')}
+          and ${laneIsOpen('line.now')}
         cross join lateral (
           select ctid as place, ${columnsOf('ready')} from belfry.ready where queue_id = line.id and need_id = n.id
           order by priority, enqueued_at, run_id limit line.room for update skip locked) r
@@ -39,7 +41,8 @@ const leaseHead = dialects('lease at once', {
       cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d),
     judged as materialized (
       select not exists (select from head
-        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0)
+        where deadline <= (select now from line) or late_after < (select now from line) and fence = 0
+          or concurrency_key is not null and ${holdOn('key', 'head.concurrency_key', { now: '(select now from line)' })} is not null)
       and ($13::int is null or not exists (select from head where concurrency_key is not null group by concurrency_key
         having count(*) + (select count(*) from belfry.lease l
           where l.queue_id = (select id from line) and l.concurrency_key = head.concurrency_key) > $13::int)) as is_fit),
@@ -70,7 +73,7 @@ export function remembersPolicy({ policies }: StoreContext, queue: string): bool
 export interface CheckedRequest extends LeaseRequest {
   readonly workerNumber: number
   /** What the caller can do, as `capabilityLists` has it. */
-  readonly lists: { readonly kinds: string; readonly handlers: string }
+  readonly lists: CapabilityLists
 }
 
 /** What a lease came to, with those of its runs that turned out not to be readable: they are to be set apart by a step of its own. */
@@ -93,7 +96,7 @@ export function* leaseAtOnce(
   if (text === undefined || policy === null) return null
   const { maxConcurrent, maxConcurrentPerKey = null, leaseTtlMs } = policy
   const leaseMs = request.leaseMs ?? leaseTtlMs
-  const asked = [context.ns, queue, lists.kinds, lists.handlers, text, limit, maxConcurrent, storeClock] as const
+  const asked = [context.ns, queue, lists.kinds, lists.lanes, text, limit, maxConcurrent, storeClock] as const
   const rows = yield* allLast(
     leaseHead,
     ...asked,

@@ -1,4 +1,5 @@
 import { formatId } from '../../core/id.ts'
+import { isRecord } from '../../core/json/record.ts'
 import type { Lease, RunSource } from '../port.ts'
 import type { Row } from '../statement.ts'
 
@@ -54,8 +55,4 @@ function parsed(text: Row[string] | undefined): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,12 +1,12 @@
 import { formatId } from '../../core/id.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
 import type { LeaseAnswer } from '../port.ts'
 import { conclude, type Ending } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
-import { takeFromLine } from '../runs/standing.ts'
+import { takeFromLine } from '../runs/run-standing.ts'
 import { lockSchedules } from '../schedules/schedule-row.ts'
 import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import type { Candidate } from './head-of-line.ts'
 import { endingOf } from './settle.ts'
 
@@ -58,7 +58,7 @@ export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pi
   }
   yield* takeFromLine(endable.map(({ standing }) => standing))
   const endings = endable.map((run) => unfitEnding(lane, run))
-  yield* conclude(lane.now, endings, schedules)
+  yield* conclude(lane.context, { now: lane.now, endings, schedules })
   return {
     skipped: endings.flatMap(skippedOf),
     broken: endings.flatMap(brokenOf),
@@ -92,15 +92,15 @@ function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candida
 
 /** Parks runs that are leased and cannot be read, each under its lease, unless its cancellation was asked for meanwhile. */
 export function* setApart(
-  { ns }: StoreContext,
+  context: StoreContext,
   claimId: string,
   unread: readonly Unread[],
 ): Step<LeaseAnswer['broken']> {
   const schedules = yield* lockSchedules(scheduleIdsOf(unread), { wait: true })
   const unreadable = new Map(unread.map((run) => [run.row.run_id as number, run.unreadable]))
-  const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, ns, storeClock)
+  const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, context.ns, storeClock)
   const endings = leases.map((lease) => apartEnding(lease, `unreadable: ${unreadable.get(lease.run_id as number)}`))
-  yield* conclude((leases[0]?.now ?? 0) as number, endings, schedules)
+  yield* conclude(context, { now: (leases[0]?.now ?? 0) as number, endings, schedules })
   return endings.flatMap(brokenOf)
 }
 

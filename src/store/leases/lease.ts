@@ -1,15 +1,15 @@
 import { durationMsMax } from '../../core/duration.ts'
-import { parseId } from '../../core/id.ts'
-import type { Policy } from '../../core/policy.ts'
+import { formatId, parseId } from '../../core/id.ts'
+import type { Policy } from '../../core/queue/policy.ts'
 import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
+import { type HeldHead, heldAmong, nothingHeld } from '../holds/held-head.ts'
+import { anyBegins, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { capabilityLists, needServed } from '../runs/lane-row.ts'
-import { stretches, takeFromAside } from '../runs/standing.ts'
+import { stretches, takeFromAside } from '../runs/run-standing.ts'
 import {
   ahead,
   all,
@@ -27,6 +27,8 @@ import {
   type Step,
   storeClock,
 } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import { type Candidate, firstOfLanes, inOrder } from './head-of-line.ts'
 import { type CheckedRequest, type Leased, leaseAtOnce, rememberPolicy, remembersPolicy } from './lease-at-once.ts'
 import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } from './lease-row.ts'
@@ -47,19 +49,23 @@ export function queueLock(name: string, others: '' | 'skip locked'): Statement {
 }
 
 const lockQueue = queueLock('lease lock queue', '')
-const surveyed = (texts: { now: string; lanes: string }) => `select q.id, q.policy, q.paused_at,
-    n.stopped_at, ${texts.now} as now, (select ${texts.lanes}) as lanes,
+const surveyed = (texts: { now: string; lanes: string; isServed: string }) => `select q.id, q.policy, c.now,
+    ${queueHold('c.now')} as held_by, ${anyBegins({ now: 'c.now' })} as begins,
+    (select 1 from belfry.hold h where h.ns = $1 and h.scope = 'key' limit 1) as holds_keys,
+    (select ${texts.lanes} from belfry.need n where n.ns = $1 and ${texts.isServed} and ${laneIsOpen('c.now')}) as lanes,
     (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight,
     (select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id) as waiting_at
-  from belfry.queue q join belfry.namespace n on n.id = q.ns where q.ns = $1 and q.name = $2`
+  from (select ${texts.now} as now) c cross join belfry.queue q where q.ns = $1 and q.name = $2`
 const survey = dialects('lease survey', {
   sqlite: surveyed({
     now: '$5',
-    lanes: `json_group_array(n.id) from belfry.need n where n.ns = $1 and ${needServed.sqlite('$3', '$4')}`,
+    lanes: 'json_group_array(n.id)',
+    isServed: needServed.sqlite('$3', '$4'),
   }),
   postgres: surveyed({
     now: clockOr('$5'),
-    lanes: `coalesce(json_agg(n.id), '[]')::text from belfry.need n where n.ns = $1 and ${needServed.postgres('$3', '$4')}`,
+    lanes: `coalesce(json_agg(n.id), '[]')::text`,
+    isServed: needServed.postgres('$3', '$4'),
   }),
 })
 const findWaiting = dialects('lease find waiting', {
@@ -140,6 +146,8 @@ interface Lane {
   readonly policy: Policy
   readonly needIds: readonly number[]
   readonly now: number
+  /** Whether runs in line may be held by themselves: by their keys, or by holds that have just begun on their schedules. */
+  readonly mayBeHeld: boolean
 }
 
 /** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
@@ -185,18 +193,19 @@ function checkRequest(request: LeaseRequest): CheckedRequest {
 /** `locking` is what locks the queue. */
 function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking: Request): Step<LeaseAnswer> {
   const { lists, workerNumber: workerId } = request
-  const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.handlers, storeClock)
+  const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.lanes, storeClock)
   // A queue that was made after the lock was asked for is not locked: others may be counting in it at this moment.
   if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')
-  if (queue.stopped_at !== null) return nothing('paused')
-  if (queue.paused_at !== null) return nothing('queue-paused')
+  if (queue.held_by !== null) return { ...nothing('held-by'), hold: formatId('hold', queue.held_by as number) }
   const policy = readPolicy(queue.policy as string)
   if (policy === null) return nothing('policy-unreadable')
   rememberPolicy(context, request.queue, queue.policy as string, policy)
 
   const queueId = queue.id as number
   const [now, inFlight] = [queue.now as number, queue.in_flight as number]
-  const lane = { context, request, workerId, queueId, policy, now, needIds: JSON.parse(queue.lanes as string) }
+  const needIds = JSON.parse(queue.lanes as string) as number[]
+  const mayBeHeld = queue.holds_keys !== null || queue.begins !== null
+  const lane = { context, request, workerId, queueId, policy, now, needIds, mayBeHeld }
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
   const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
   const starts = yield* startsLeft(lane)
@@ -290,8 +299,8 @@ function* take(lane: Lane, room: number): Step<Taken> {
     broken.push(...ended.broken)
     further = unfit.length === 0 ? 0 : Math.min(looksFurtherMax, looksFurther + 4 * further)
     if (ended.skipped.length + ended.broken.length > 0) continue
-    const { going, gated } = sorted(head, left, lane, inFlight)
-    const blocked = unfit.length + gated.length
+    const { going, gated, passed } = sorted(head, left, lane, inFlight, yield* heldIn(lane, head))
+    const blocked = unfit.length + gated.length + passed
     leases.push(...(yield* grant(lane, going, { isWhole: blocked === 0 })))
     for (const key of new Set(gated.map(({ standing }) => standing.key as string))) yield* tryRegate(gateOf(lane, key))
     if (blocked === 0 || (going.length === 0 && blocked <= inTheWay)) break
@@ -303,6 +312,12 @@ function* take(lane: Lane, room: number): Step<Taken> {
 interface Sorted {
   readonly going: (Candidate & { readonly contents: Contents })[]
   readonly gated: Candidate[]
+  /** How many are about to be set aside, because a hold on their schedule has just begun. */
+  passed: number
+}
+
+function* heldIn({ context: { ns }, now, mayBeHeld }: Lane, head: readonly Candidate[]): Step<HeldHead> {
+  return mayBeHeld ? yield* heldAmong(ns, now, head) : nothingHeld
 }
 
 function sorted(
@@ -310,16 +325,19 @@ function sorted(
   room: number,
   { policy, now }: Lane,
   inFlight: Map<string, number>,
+  held: HeldHead,
 ): Sorted {
   const { maxConcurrentPerKey = Number.POSITIVE_INFINITY } = policy
-  const found: Sorted = { going: [], gated: [] }
+  const found: Sorted = { going: [], gated: [], passed: 0 }
   for (const { row, standing, contents } of head) {
     const { key } = standing
     const ofKey = key === null ? 0 : (inFlight.get(key) ?? 0)
     if (found.going.length === room) break
     if ('unreadable' in contents || tooLateReason(row, now) !== null) continue
-    if (key !== null && ofKey >= maxConcurrentPerKey) found.gated.push({ row, standing, contents })
-    else {
+    if (held.scheduleIds.has(row.schedule_id as number)) found.passed++
+    else if (key !== null && (ofKey >= maxConcurrentPerKey || held.keys.has(key))) {
+      found.gated.push({ row, standing, contents })
+    } else {
       found.going.push({ row, standing, contents })
       if (key !== null) inFlight.set(key, ofKey + 1)
     }

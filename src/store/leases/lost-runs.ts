@@ -1,16 +1,14 @@
 import type { Reclaimed } from '../port.ts'
 import { dialects, each, runEach, type Step } from '../statement.ts'
-import type { LostRuns } from '../view.ts'
+import { tables } from '../tables.ts'
+import type { LostRuns } from '../views.ts'
 
 /** In the order of their ids, as two who take back from the same workers must lock them. */
 const findLost = dialects('lost find', {
   sqlite: 'select id, lost from belfry.worker where id = $1',
   postgres: 'select id, lost from belfry.worker where id = any ($1::bigint[]) order by id for no key update',
 })
-const writeLost = dialects('lost write', {
-  sqlite: 'update belfry.worker set lost = $2 where id = $1',
-  postgres: `update belfry.worker w set lost = i.lost from unnest($1::bigint[], $2::text[]) as i (id, lost) where w.id = i.id`,
-})
+const writeLost = dialects('lost write', tables.worker.only('id', 'lost').update())
 
 /** More of one worker are counted, and not listed. */
 const runsMax = 20

@@ -1,13 +1,13 @@
 import { formatId, parseId } from '../../core/id.ts'
-import type { Verdict } from '../../core/verdict.ts'
+import type { Verdict } from '../../core/run/verdict.ts'
 import { canBeName, checkInteger } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
 import type { Reclaimed, ReclaimRequest } from '../port.ts'
 import { conclude } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
 import { lockSchedules } from '../schedules/schedule-row.ts'
 import { all, both, clockNow, dialects, inList, type Row, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import { leasesNamed } from '../verb.ts'
 import { noteLost } from './lost-runs.ts'
 import { endingOf, judge } from './settle.ts'
@@ -72,11 +72,8 @@ export function* reclaim(
   const lost = taken.map((lease) => ({ lease, outcome: { kind: 'lost', holderDied: isDead(lease) } as const }))
   const verdicts = yield* judge(now, lost, schedules)
   const verdictOf = (lease: Row) => verdicts.get(lease.run_id as number) as Verdict
-  yield* conclude(
-    now,
-    taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease))),
-    schedules,
-  )
+  const endings = taken.map((lease) => endingOf(lease, 'lost', verdictOf(lease)))
+  yield* conclude(context, { now, endings, schedules })
   const reclaimed = taken.map((lease) => {
     const { status, reason, nextEligibleAt } = verdictOf(lease)
     return {

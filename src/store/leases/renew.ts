@@ -1,9 +1,9 @@
 import { durationMsMax } from '../../core/duration.ts'
 import { formatId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
-import type { StoreContext } from '../context.ts'
-import type { LeaseName, Renewal } from '../port.ts'
+import type { Renewal, RenewedLease } from '../port.ts'
 import { all, clockNow, dialects, inList, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { fenceMax } from './check-end.ts'
 import { lockLeases, runIdOf } from './settle.ts'
 
@@ -21,17 +21,21 @@ interface RenewedRow {
   readonly cancel_requested_at: number | null
 }
 
-/** Makes all the caller's leases last `leaseMs` from now, and tells which of their runs are to be cancelled. */
-export function* renew(context: StoreContext, leases: readonly LeaseName[], leaseMs: number): Step<Renewal[]> {
-  checkInteger(leaseMs, 'leaseMs', 1, durationMsMax)
-  for (const { fence } of leases) checkInteger(fence, 'fence', 1, fenceMax)
-  const fences = new Set(leases.map((lease) => lease.fence))
-  if (fences.size > 1) yield* lockLeases(leases.map(runIdOf))
+/** Makes the caller's leases last, each for its own length from now, and tells which of their runs are to be cancelled. */
+export function* renew(context: StoreContext, leases: readonly RenewedLease[], leaseMs?: number): Step<Renewal[]> {
+  const groups = new Map<string, { readonly fence: number; readonly ms: number; readonly runIds: number[] }>()
+  for (const lease of leases) {
+    const fence = checkInteger(lease.fence, 'fence', 1, fenceMax)
+    const ms = checkInteger(lease.leaseMs ?? leaseMs, 'leaseMs', 1, durationMsMax)
+    const group = groups.get(`${fence} ${ms}`) ?? { fence, ms, runIds: [] }
+    groups.set(`${fence} ${ms}`, group)
+    group.runIds.push(runIdOf(lease))
+  }
+  if (groups.size > 1) yield* lockLeases(leases.map(runIdOf))
   const now = yield* clockNow()
   const rows = new Map<string, RenewedRow>()
-  for (const fence of fences) {
-    const runIds = leases.filter((lease) => lease.fence === fence).map(runIdOf)
-    const found = yield* all<RenewedRow>(renewLeases, JSON.stringify(runIds), fence, context.ns, now + leaseMs)
+  for (const { fence, ms, runIds } of groups.values()) {
+    const found = yield* all<RenewedRow>(renewLeases, JSON.stringify(runIds), fence, context.ns, now + ms)
     for (const row of found) rows.set(`${formatId('run', row.run_id)} ${row.fence}`, row)
   }
   return leases.map(({ runId, fence }) => {

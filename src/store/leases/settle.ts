@@ -1,17 +1,17 @@
 import { BelfryError } from '../../core/error.ts'
 import { parseId } from '../../core/id.ts'
-import { type Outcome, type Verdict, verdict } from '../../core/verdict.ts'
+import { type Outcome, type Verdict, verdict } from '../../core/run/verdict.ts'
 import { invalid } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
 import type { AttemptEnd, LeaseName, Settled } from '../port.ts'
 import { conclude, type Ending, reasonTold } from '../runs/conclude.ts'
+import { callEnded, callEnding, seesPlainEnds } from '../runs/end-hooks.ts'
 import { writeResults } from '../runs/result.ts'
 import { type JudgingPolicy, judgingPolicy } from '../runs/retry-policy.ts'
 import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
 import {
   all,
   allAlone,
+  clockNow,
   clockOr,
   dialects,
   each,
@@ -25,6 +25,8 @@ import {
   type Step,
   storeClock,
 } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import { leasesNamed } from '../verb.ts'
 import { checkEnd } from './check-end.ts'
 
@@ -72,6 +74,16 @@ const findJudged = dialects('settle find judged', {
   postgres: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
     where d.id = any ($1::bigint[])`,
 })
+const deferralsOf = (
+  run: string,
+) => `select run_id, ended_at from belfry.attempt where run_id = ${run} and outcome = 'deferred'
+  and fence > coalesce((select max(a.fence) from belfry.attempt a
+    where a.run_id = ${run} and a.outcome not in ('deferred', 'released')), 0) order by fence limit 1`
+/** The first deferral of each run since its last attempt that came to something. Only one more deferral asks for it. */
+const findFirstDeferrals = dialects('settle find first deferrals', {
+  sqlite: deferralsOf('$1'),
+  postgres: `select d.run_id, d.ended_at from unnest($1::bigint[]) as i (id) cross join lateral (${deferralsOf('i.id')}) d`,
+})
 const findListed = dialects('settle find listed', {
   sqlite: 'select run_id from belfry.schedule_run where schedule_id = $1 and run_id = $2',
   postgres: `select s.run_id from unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
@@ -105,26 +117,36 @@ export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
  */
 export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
   const settled = new Map<AttemptEnd, Settled>()
+  const written: NumberedEnd[] = []
   const hopeful = ends.map(numbered)
   const fences = byFence(hopeful)
-  const isAlone = fences.size === 1 && ends.every(({ result }) => result === undefined)
+  const now = seesPlainEnds(context) ? yield* clockNow() : null
+  const isAlone = now === null && fences.size === 1 && ends.every(({ result }) => result === undefined)
   if (fences.size > 1) yield* lockLeases(hopeful.map(({ runId }) => runId))
   for (const [fence, byRun] of fences) {
-    const params = [listOf(byRun), fence, context.ns, storeClock] as const
+    const params = [listOf(byRun), fence, context.ns, now ?? storeClock] as const
     const rows = yield* (isAlone ? allAlone : all)<{ run_id: number | null }>(endPlainly, ...params)
     if (rows.length === 0) continue
     const runIds = rows[0]?.run_id === null ? [...byRun.keys()] : rows.map((row) => row.run_id as number)
     yield* run(dropPlainLeases, JSON.stringify(runIds))
     for (const runId of runIds) {
-      const { end } = byRun.get(runId) as NumberedEnd
+      const one = byRun.get(runId) as NumberedEnd
+      const { end } = one
+      written.push(one)
       settled.set(end, { runId: end.runId, fence, answer: 'written', status: 'completed', reason: 'success' })
     }
   }
-  yield* keepResults(
-    context,
-    hopeful.filter(({ end }) => settled.has(end)),
-  )
+  if (now !== null && written.length > 0) yield* callHooks(context, now, written)
+  yield* keepResults(context, written)
   return settled
+}
+
+/** No schedule moves at a plain end. */
+function* callHooks(context: StoreContext, now: number, written: readonly NumberedEnd[]): Step<void> {
+  const plain = { scheduleId: null, outcome: 'success', status: 'completed', isOver: true, reason: 'success' } as const
+  const ends = written.map(({ runId, end: { fence, result } }) => ({ ...plain, runId, ns: context.ns, fence, result }))
+  yield* callEnding(context, { now, ends, schedules: new Map() })
+  yield* callEnded(context, { now, ends, schedules: new Map() })
 }
 
 function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<void> {
@@ -209,11 +231,10 @@ function* settleFully(
   const schedules = yield* withForgotten(locked, rows)
   const verdicts = yield* judge(now, held, schedules)
   const judged = held.map((each) => ({ ...each, given: verdicts.get(each.one.runId) as Verdict }))
-  yield* conclude(
-    now,
-    judged.map(({ lease, outcome, given }) => endingOf(lease, outcome.kind, given)),
-    schedules,
-  )
+  const endings = judged.map(({ one: { end }, lease, outcome, given }) => {
+    return { ...endingOf(lease, outcome.kind, given), result: end.result }
+  })
+  yield* conclude(context, { now, endings, schedules })
   yield* keepResults(
     context,
     held.map(({ one }) => one),
@@ -252,10 +273,11 @@ export function* judge(
   const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'success' ? [] : [[lease.run_id as number]]))
   const facts = new Map((yield* each(findJudged, ids)).map((row) => [row.id as number, row]))
   const orphans = yield* orphansAmong(attempts, schedules)
+  const deferredAt = yield* firstDeferrals(attempts)
   return new Map(
     attempts.map(({ lease, outcome }) => {
       const runId = lease.run_id as number
-      const given = verdictOn(now, lease, outcome, facts.get(runId))
+      const given = verdictOn({ now, lease, outcome, facts: facts.get(runId), firstDeferredAt: deferredAt.get(runId) })
       return [runId, orphans.has(runId) ? withoutFurtherAttempt(given) : given]
     }),
   )
@@ -280,7 +302,19 @@ function withoutFurtherAttempt(given: Verdict): Verdict {
   return { status: 'cancelled', attempts, releases, deaths, reason: `${reason} (schedule-deleted)` }
 }
 
-function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undefined): Verdict {
+function* firstDeferrals(attempts: readonly EndedAttempt[]): Step<Map<number, number>> {
+  const ids = attempts.flatMap(({ lease, outcome }) => (outcome.kind === 'deferred' ? [[lease.run_id as number]] : []))
+  const rows = yield* each<{ run_id: number; ended_at: number }>(findFirstDeferrals, ids)
+  return new Map(rows.map((row) => [row.run_id, row.ended_at]))
+}
+
+interface Judging extends EndedAttempt {
+  readonly now: number
+  readonly facts: Row | undefined
+  readonly firstDeferredAt: number | undefined
+}
+
+function verdictOn({ now, lease, outcome, facts, firstDeferredAt }: Judging): Verdict {
   const policy = judgingPolicy(facts)
   const run = {
     id: String(lease.run_id),
@@ -290,6 +324,7 @@ function verdictOn(now: number, lease: Row, outcome: Outcome, facts: Row | undef
     cancelRequestedAt: lease.cancel_requested_at as number | null,
     repeatable: facts?.repeatable !== 0,
     onExhausted: onExhaustedOf(lease, facts, policy),
+    firstDeferredAt,
   }
   return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy })
 }
@@ -300,7 +335,9 @@ function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy
   return own ?? policy.onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
 }
 
-export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): Ending {
+/** A deferral that fails or parks the run is recorded as a failure: after a reset its day begins anew. */
+export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): Ending {
+  const isSpent = given.status === 'failed' || given.status === 'parked'
   return {
     runId: lease.run_id as number,
     ns: lease.ns as number,
@@ -312,7 +349,7 @@ export function endingOf(lease: Row, outcome: Outcome['kind'], given: Verdict): 
     fence: lease.fence as number,
     lastFence: lease.fence as number,
     startedAt: lease.leased_at as number,
-    outcome,
+    outcome: kind === 'deferred' && isSpent ? 'failed' : kind,
     verdict: given,
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { BelfryError } from '../../core/error.ts'
-import type { DatabaseOptions } from '../database.ts'
+import type { DatabaseOptions } from '../database-port.ts'
 
 const versionMin = 140_000
 

@@ -1,4 +1,4 @@
-import type { DatabaseCondition } from '../health.ts'
+import type { DatabaseCondition } from '../health-views.ts'
 import { dialects, one, type Step } from '../statement.ts'
 import { readSettings, riskySettings, type Settings } from './boot.ts'
 

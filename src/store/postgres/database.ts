@@ -2,9 +2,9 @@ import pg from 'pg'
 import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import { hashOf } from '../check.ts'
-import { closedStore, type Database } from '../database.ts'
-import type { DatabaseCondition } from '../health.ts'
-import type { NewsKind } from '../listeners.ts'
+import { closedStore, type Database } from '../database-port.ts'
+import type { DatabaseCondition } from '../health-views.ts'
+import type { NewsKind } from '../news.ts'
 import {
   clockOr,
   metOthers,
@@ -23,14 +23,14 @@ import { condition } from './condition.ts'
 import { refuseOtherDatabase, refusePool, whichDatabase } from './lent.ts'
 import type { Pool } from './pool.ts'
 import { codeOf, isConflict, isSilence } from './refusal.ts'
-import { type Connection, type Query, Talk, type Told } from './talk.ts'
+import { type Connection, type Query, type SentQuery, Talk } from './talk.ts'
 import { notification, Wire } from './wire.ts'
 
 interface Transaction {
   readonly begin: string
   readonly end: (talk: Talk) => Promise<void>
   readonly isRehearsal?: boolean
-  /** It reads and locks nothing, so nobody need wait for its end. */
+  /** It reads and locks nothing, so its end need not be waited for. */
   readonly isLook?: boolean
 }
 
@@ -54,7 +54,7 @@ export class PostgresDatabase implements Database {
   readonly #wire: Wire
   readonly #clock: Dials | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
-  readonly #ahead = new WeakMap<Request, Told>()
+  readonly #ahead = new WeakMap<Request, SentQuery>()
   /** Callers' own connections, with the last step that was asked of each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   readonly #ofThisDatabase = new WeakSet<Connection>()
@@ -220,7 +220,7 @@ export class PostgresDatabase implements Database {
     return isSilence(error.cause) || this.#pool.wasSilent(client)
   }
 
-  /** Lets whoever looked go on before the connection is free again. */
+  /** Lets the reader go on before the connection is free again. */
   #leave(leaving: Promise<void>): void {
     const over = this.#untilOver(leaving)
     this.#leaving.add(over)
@@ -353,7 +353,7 @@ function columns(tuples: readonly (readonly Value[])[]): string[] {
 }
 
 function ignored(): void {
-  // Somebody else is told; see where this listens.
+  // The error is reported elsewhere; see where this listens.
 }
 
 async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {

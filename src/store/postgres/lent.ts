@@ -6,7 +6,7 @@ export const whichDatabase = `select current_database() as name, pg_postmaster_s
   (select oid::text from pg_database where datname = current_database()) as oid,
   host(inet_server_addr()) as host, inet_server_port() as port`
 
-/** Tables of the same name may be in another database too: work would land there, and nobody here would do it. */
+/** Tables of the same name may be in another database too: work would land there, and no worker of this store would do it. */
 export function refuseOtherDatabase(theirs: Row | undefined, ours: Row | undefined, place: string): void {
   const isSame = (['name', 'since', 'oid'] as const).every((part) => theirs?.[part] === ours?.[part])
   if (!isSame) throw otherDatabase(theirs, place)

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
-import { type NewsKind, newsKinds } from '../listeners.ts'
+import { type NewsKind, newsKinds } from '../news.ts'
 
 const pingEveryMs = 10_000
 const pingMsMax = 5_000
@@ -11,13 +11,13 @@ const farewellMsMax = 1_000
 
 export interface Line {
   readonly clock: Pick<Clock, 'after'>
-  /** Makes the connection that listens, which has to be one of its own: a pool would hand it to somebody else. */
+  /** Makes the connection that listens, which has to be one of its own: a pool would hand it to another user. */
   readonly connection: pg.ClientConfig
-  /** Where all processes of this store tell of what they did. */
+  /** Where all processes of this store announce what they did. */
   readonly channel: string
-  /** Where this one alone is told that it still hears. */
+  /** Where this process alone gets its own pings back. */
   readonly pingChannel: string
-  /** What this process says when it tells of its own steps, which it need not hear of again. */
+  /** How this process names itself when it announces its own steps, which it need not hear again. */
   readonly self: string
   readonly heard: (what: NewsKind | 'anything') => void
   /** Sends by another connection. */
@@ -25,10 +25,10 @@ export interface Line {
 }
 
 /**
- * Listens until it is told to stop, and knows whether it hears. A connection that looks sound may deliver nothing, be it
- * for a firewall that forgot it or a pooler that gave it to somebody else, so it is believed only while it delivers a
- * ping now and then; one that does not is replaced. What came while nobody heard is lost, so whoever listens is called
- * when hearing comes, and called when it goes, because from then on he must look for himself.
+ * Listens until it is stopped, and knows whether notifications arrive. A connection that looks sound may deliver nothing, be it
+ * for a firewall that forgot it or a pooler that gave it to another client, so it is trusted only while it delivers a
+ * ping now and then; one that does not is replaced. What was sent while no connection listened is lost, so the callback is called
+ * when listening begins, and when it ends, because from then on the caller must poll.
  */
 export class Listener {
   readonly #line: Line
@@ -85,7 +85,7 @@ export class Listener {
         await this.#wait(pingEveryMs, isOver)
       }
     } catch {
-      // The server is away or wants nobody; `isProven` tells of it for as long as it lasts.
+      // The server is away or accepts no connection; `isProven` is false for as long as that lasts.
     }
     isOpen = false
     const wasProven = this.#isProven
@@ -96,7 +96,7 @@ export class Listener {
 
   async #hearsPing(isOver: () => boolean): Promise<boolean> {
     const ping = ++this.#pings
-    // The connection may be sound when the ping cannot be sent, but nobody knows.
+    // The connection may be sound when the ping cannot be sent, but that is not known.
     this.#line.ping(String(ping)).catch(() => this.#interrupt())
     await this.#wait(pingMsMax, isOver)
     return this.#heardPing === ping && !isOver()

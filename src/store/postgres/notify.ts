@@ -1,5 +1,5 @@
 import { type Clock, pause } from '../../core/clock.ts'
-import type { NewsKind } from '../listeners.ts'
+import type { NewsKind } from '../news.ts'
 
 /** Shorter, and the notifications of one busy process would slow down the commits of all others. */
 const gapMs = 10
@@ -29,7 +29,7 @@ export class Notifier {
     this.#sending ??= this.#sendAll()
   }
 
-  /** Whoever closes right after his last step has told of it. */
+  /** A process that closes right after its last step has still announced it. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#sending
@@ -47,5 +47,5 @@ export class Notifier {
 }
 
 function lost(): void {
-  // Whoever sleeps does not sleep for ever: a lost notification costs the time until he looks by himself.
+  // A lost notification costs a sleeping worker the time until its next poll.
 }

@@ -1,5 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
-import type { DatabaseOptions } from '../database.ts'
+import type { DatabaseOptions } from '../database-port.ts'
 import { refuseUnfitServer } from './boot.ts'
 import { PostgresDatabase, typeParsers } from './database.ts'
 import { Pool } from './pool.ts'
@@ -8,9 +8,9 @@ const connectMsMax = 10_000
 /** A frozen server must not freeze us: whatever takes longer than this has failed. */
 const queryMsMax = 30_000
 /**
- * Whoever stops in the middle of a step, as a machine that is paused does, keeps its locks, and with the lock of a queue
- * everybody else waits. A step is a few statements, one right after the other, so the server need not be patient; what it
- * breaks off was not written and is tried again. The same happens to a process whose event loop somebody blocks for as long.
+ * A process that stops in the middle of a step, as on a machine that is paused, keeps its locks, and all others wait for the
+ * lock of a queue. A step is a few statements, one right after the other, so the server need not be patient; what it
+ * breaks off was not written and is tried again. The same happens to a process whose event loop is blocked for as long.
  */
 const silenceMsMax = 1_000
 /** What happens once a minute finds its connection, with all that was prepared on it; a new one costs tens of ms. */
@@ -20,13 +20,13 @@ const idleMsMax = 600_000
  * Every statement of the store is a handful of index probes, whatever the sizes of the tables. The planner knows those
  * sizes only from statistics, which small churning tables outrun, so the plans that read whole tables are ruled out.
  * Without bitmap scans each probe also marks the dead index entries it meets, and the next one passes them by; with them
- * a count of 500 leases read the remains of 100,000 earlier ones until vacuum came. Nobody is probed for twice in one
+ * a count of 500 leases read the remains of 100,000 earlier ones until vacuum came. No row is probed for twice in one
  * statement, so that remembering probes only costs.
  */
 const planOnlyIndexProbes = ['bitmapscan', 'seqscan', 'hashjoin', 'mergejoin', 'memoize'].map(
   (plan) => `-c enable_${plan}=off`,
 )
-/** There is one plan for each of them then, so nobody need look for a better one with every call. */
+/** There is one plan for each of them then, so the server need not look for a better one with every call. */
 const planOnce = '-c plan_cache_mode=force_generic_plan'
 /**
  * Before PostgreSQL 18 a plan that has no choice but to use what is ruled out is taken for enormous, and the server may

@@ -17,7 +17,7 @@ export class Pool extends pg.Pool {
     super({ ...config, stream: () => sockets.make() })
     this.#sockets = sockets
     // The pool listens to idle connections alone, and has stopped listening before it hands one out. One that the server
-    // ends in between would end this process if nobody listened; the query that follows tells of it.
+    // ends in between would end this process if there were no listener; the query that follows reports it.
     this.on('connect', (client) => client.on('error', (error) => this.#lastWords.set(client, error)))
     this.on('error', ignored)
   }
@@ -28,8 +28,8 @@ export class Pool extends pg.Pool {
   }
 
   /**
-   * Ends all connections once `usersAreDone`: the driver leaves whoever still waits for one without an answer. What has
-   * not ended in time is cut off, because a server that says nothing may never take leave, and whoever closes is done.
+   * Ends all connections once `usersAreDone`: the driver leaves callers that still wait for one without an answer. What has
+   * not ended in time is cut off, because a server that does not answer may never take leave, and the caller of `close` is done.
    */
   async close(usersAreDone: Promise<unknown>, clock: Pick<Clock, 'after'> = systemClock): Promise<void> {
     const takeBack = clock.after(farewellMsMax, () => this.#sockets.cut())
@@ -40,7 +40,7 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** The driver asks a server to take leave and waits for it; only whoever holds the socket can end it without. */
+/** The driver asks a server to take leave and waits for it; only the holder of the socket can end it without. */
 class Sockets {
   readonly #open = new Set<Socket>()
   #isCut = false
@@ -89,5 +89,5 @@ function gatherWrites(socket: Socket): void {
 }
 
 function ignored(): void {
-  // Somebody else is told; see where this listens.
+  // The error is reported elsewhere; see where this listens.
 }

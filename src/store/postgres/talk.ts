@@ -27,13 +27,13 @@ export interface TalkOptions {
 }
 
 /** A statement that was sent, whose rows can be waited for when they are wanted. */
-export interface Told {
+export interface SentQuery {
   rows(): Promise<Row[]>
 }
 
 /**
  * One transaction's talk with the server. Each answer that is waited for costs a round trip, and there are as many of
- * these in a second as there are: so the beginning travels with the first statement, a statement whose rows nobody reads
+ * these in a second as there are: so the beginning travels with the first statement, a statement whose rows are not read
  * travels with the one that follows, and the last of them with the commit. The server does them one after the other all
  * the same, each with a snapshot of its own, and after one that failed it does none.
  */
@@ -56,8 +56,8 @@ export class Talk {
     return this.#answered(this.#send(query))
   }
 
-  /** Does not wait: whether it went well is told by whatever is waited for next. */
-  async tell(query: Query): Promise<Told> {
+  /** Does not wait: if it failed, whatever is waited for next fails. */
+  async tell(query: Query): Promise<SentQuery> {
     this.#begin()
     const answer = handled(this.#send(query))
     if (this.#options.begin === null) await this.#answered(answer)
@@ -171,7 +171,7 @@ function isLook(text: string): boolean {
   return /^\s*(select|begin|rollback|commit)\b/i.test(text)
 }
 
-/** Somebody else waits for it, or nobody does any more. */
+/** Another caller waits for it, or none does any more. */
 function handled<Answer>(answer: Promise<Answer>): Promise<Answer> {
   answer.catch(() => undefined)
   return answer

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { systemClock } from '../../core/clock.ts'
-import type { NewsKind } from '../listeners.ts'
+import type { NewsKind } from '../news.ts'
 import { Listener } from './listen.ts'
 import { Notifier } from './notify.ts'
 

@@ -1,7 +1,7 @@
-import type { Policy } from '../../core/policy.ts'
-import type { StoreContext } from '../context.ts'
+import type { Policy } from '../../core/queue/policy.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /** A queue with the policy that says what of it is kept. */
 export interface KeptQueue {
@@ -34,7 +34,7 @@ export const nothingSwept: Swept = { rows: 0, runs: 0, ledger: 0, other: 0, next
 
 const findQueues = both('prune find queues', 'select id, policy from belfry.queue where ns = $1 order by id')
 
-/** A queue whose policy cannot be read keeps everything: nobody knows what may go. */
+/** A queue whose policy cannot be read keeps everything: it is unknown what may go. */
 export function* keptQueues(context: StoreContext): Step<KeptQueue[]> {
   const rows = yield* all<{ id: number; policy: string }>(findQueues, context.ns)
   return rows.flatMap(({ id, policy: text }) => {

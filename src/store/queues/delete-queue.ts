@@ -1,13 +1,13 @@
-import { noticesQueue } from '../../core/notice.ts'
-import { defaultQueue } from '../../core/policy.ts'
-import type { Actor } from '../actor.ts'
-import { writeAudit } from '../audit.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
+import type { Actor } from '../audit/actor.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import { canBeName } from '../check.ts'
-import type { StoreContext } from '../context.ts'
+import { forgetHolds } from '../holds/lift-hold.ts'
 import { refuseManaged } from '../managed.ts'
 import { queueStats } from '../reads/queue-stats.ts'
 import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
-import type { Counted } from '../view.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { Counted } from '../views.ts'
 
 /** What keeps a queue from being deleted. */
 export interface QueueUse {
@@ -35,10 +35,7 @@ const findSchedules = both(
   'delete queue find schedules',
   'select name from belfry.schedule where ns = $1 and queue_id = $2 and deleted_at is null order by name',
 )
-const markDeleted = both(
-  'delete queue mark',
-  'update belfry.queue set deleted_at = $2, paused_at = null, paused_reason = null, notify = null where id = $1',
-)
+const markDeleted = both('delete queue mark', 'update belfry.queue set deleted_at = $2, notify = null where id = $1')
 
 const namesMax = 5
 
@@ -52,7 +49,8 @@ export function* deleteQueue(
   name: string,
   { actor }: { readonly actor: Actor },
 ): Step<DeleteQueueAnswer> {
-  if (name === defaultQueue || name === noticesQueue) return { answer: 'system' }
+  const isOfPart = context.parts.some(({ queues = {} }) => Object.hasOwn(queues, name))
+  if (name === defaultQueue || isOfPart) return { answer: 'system' }
   const found = canBeName(name) ? yield* one(lockQueue, context.ns, name) : undefined
   if (found === undefined) return { answer: 'not-found' }
   refuseManaged({ noun: 'queue', name, managedBy: found.managed_by as string | null })
@@ -60,6 +58,7 @@ export function* deleteQueue(
   if (isUsed(use)) return { answer: 'in-use', use }
   const now = yield* clockNow()
   yield* one(markDeleted, found.id as number, now)
+  yield* forgetHolds(context, 'queue', name)
   yield* writeAudit(context, { actor, verb: 'queue.delete', subject: `queue ${name}` }, now)
   return { answer: 'deleted' }
 }

@@ -1,8 +1,8 @@
-import { firstPolicy } from '../../core/first-policy.ts'
-import { type Policy, policyProblems } from '../../core/policy.ts'
+import { firstPolicy } from '../../core/queue/first-policy.ts'
+import { type Policy, policyProblems } from '../../core/queue/policy.ts'
 import { checkText, nameLengthMax } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { both, clockNow, dialects, each, freshIds, type Row, run, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /** A queue as the verbs need it. `policy` is `null` when what is stored cannot be read, and then nothing is leased. */
 export interface QueueRow {
@@ -20,8 +20,7 @@ const findQueues = dialects('queue find', {
 })
 /** A queue that was deleted is made anew in its old row, which ended runs may still name; its versions go on. */
 export const madeAnew = `on conflict (ns, name) do update set policy = excluded.policy, policy_version = q.policy_version + 1,
-    paused_at = excluded.paused_at, paused_reason = excluded.paused_reason, notify = excluded.notify,
-    created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
+    notify = excluded.notify, created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
 const insertQueues = dialects('queue insert', {
   sqlite: `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at) values ($1, $2, $3, $4, 1, $5)
     ${madeAnew}`,
@@ -56,7 +55,7 @@ export interface FoundQueues {
 }
 
 /** What tells in which namespace a queue is made, and with which ceiling. */
-type Ground = Pick<StoreContext, 'ns' | 'defaultMaxConcurrent'>
+type Ground = Pick<StoreContext, 'ns' | 'defaultMaxConcurrent' | 'parts'>
 
 /** The named queues, created with conservative policies where they do not exist yet. */
 export function* ensureQueues(context: Ground, names: readonly string[]): Step<FoundQueues> {
@@ -68,13 +67,24 @@ export function* ensureQueues(context: Ground, names: readonly string[]): Step<F
   const ids = yield* freshIds(missing.length)
   yield* each(
     insertQueues,
-    missing.map((name, index) => [ids[index] ?? 0, context.ns, name, JSON.stringify(firstPolicy(context, name)), now]),
+    missing.map((name, index) => [
+      ids[index] ?? 0,
+      context.ns,
+      name,
+      JSON.stringify(policyAtFirst(context, name)),
+      now,
+    ]),
   )
   yield* each(
     insertFirstVersions,
     missing.map((name) => [context.ns, name, 'belfry']),
   )
   return { queues: yield* find(context, wanted), created: new Set(missing) }
+}
+
+/** The policy that a queue is created with. */
+export function policyAtFirst({ defaultMaxConcurrent, parts }: Omit<Ground, 'ns'>, name: string): Policy {
+  return firstPolicy({ defaultMaxConcurrent, queues: Object.assign({}, ...parts.map(({ queues }) => queues)) }, name)
 }
 
 function* find(context: Ground, names: readonly string[]): Step<Map<string, QueueRow>> {
@@ -110,7 +120,8 @@ export function readPolicy(text: string): Policy | null {
 function parsePolicy(text: string): Policy | null {
   try {
     const policy: unknown = JSON.parse(text)
-    return policyProblems(policy).length === 0 ? (policy as Policy) : null
+    // A program without the part that added a field still leases from the queue.
+    return policyProblems(policy, Object.keys(policy as object)).length === 0 ? (policy as Policy) : null
   } catch {
     // Not JSON at all: the caller refuses to lease from this queue and says why.
     return null

@@ -1,21 +1,22 @@
 import { BelfryError } from '../../core/error.ts'
-import { firstPolicy } from '../../core/first-policy.ts'
+import { isRecord } from '../../core/json/record.ts'
 import type { Notify } from '../../core/notice.ts'
-import { type Policy, policyProblems } from '../../core/policy.ts'
-import { writeAudit } from '../audit.ts'
+import { type Policy, policyProblems } from '../../core/queue/policy.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
+import { pauseQueue } from '../holds/pause-queue.ts'
 import { refuseManaged } from '../managed.ts'
 import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from '../notify-setting.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from '../port.ts'
-import { findQueue as readQueue } from '../reads/queue.ts'
+import { findQueue as readQueue } from '../reads/find-queue.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { both, clockNow, dialects, freshIds, one, type Row, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import type { About } from '../verb.ts'
-import type { QueueView } from '../view.ts'
-import { madeAnew, readPolicy } from './queue-row.ts'
+import type { QueueView } from '../views.ts'
+import { madeAnew, policyAtFirst, readPolicy } from './queue-row.ts'
 
 const lockQueue = dialects('set queue lock', {
   sqlite: `select ${columnsOf('queue')} from belfry.queue where ns = $1 and name = $2`,
@@ -23,12 +24,12 @@ const lockQueue = dialects('set queue lock', {
 })
 const insertQueue = both(
   'set queue insert',
-  `insert into belfry.queue as q (id, ns, name, policy, policy_version, paused_at, paused_reason, created_at, notify)
-    values ($1, $2, $3, $4, 1, $5, $6, $7, $8) ${madeAnew} returning id, policy_version`,
+  `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at, notify)
+    values ($1, $2, $3, $4, 1, $5, $6) ${madeAnew} returning id, policy_version`,
 )
 export const updateQueue = both(
   'set queue update',
-  `update belfry.queue set policy = $2, policy_version = $3, paused_at = $4, paused_reason = $5 where id = $1`,
+  'update belfry.queue set policy = $2, policy_version = $3 where id = $1',
 )
 /** Nobody can start sooner for it, so that it is apart from what wakes those who sleep. */
 const updateNotify = both('set queue notify', 'update belfry.queue set notify = $2 where id = $1')
@@ -92,15 +93,14 @@ function shown(value: unknown): string {
 function* create(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer | null> {
   const { ifVersion = 0, actor } = change
   if (ifVersion !== 0) return { answer: 'version-differs', queue: null }
-  const policy = JSON.stringify(patched(name, firstPolicy(context, name), change.policy))
+  const policy = JSON.stringify(patched(name, policyAtFirst(context, name), change.policy))
   const notify = patchedNotify(null, change.notify ?? {})
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
-  const reason = change.paused ? change.paused.reason : null
-  const pausedAt = reason === null ? null : now
-  const row = yield* one(insertQueue, id, context.ns, name, policy, pausedAt, reason, now, notifyText(notify))
+  const row = yield* one(insertQueue, id, context.ns, name, policy, now, notifyText(notify))
   if (row === undefined) return null
-  yield* ensureLanesOf(context.ns, notify)
+  yield* pauseQueue(context, name, change)
+  yield* ensureLanesOf(context, notify)
   const [queueId, version] = [row.id as number, row.policy_version as number]
   yield* one(insertVersion, context.ns, queueId, version, policy, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
@@ -113,17 +113,16 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   if (ifVersion !== version) return { answer: 'version-differs', queue: yield* viewOf(context, name) }
   const stored = readPolicy(found.policy as string)
   const base = change.isWhole === true ? null : stored
-  const policy = patched(name, base ?? firstPolicy(context, name), change.policy)
+  const policy = patched(name, base ?? policyAtFirst(context, name), change.policy)
   const isNewPolicy =
     change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
   const managedBy = found.managed_by as string | null
   const now = yield* clockNow()
-  const paused = pausedAfter(found, change, now)
-  const isPausedAnew = paused.at !== found.paused_at || paused.reason !== found.paused_reason
   const told = readNotify(found.notify)
   const notify = patchedNotify(change.isWhole === true ? null : told, change.notify ?? {})
   const isNewNotify = change.notify !== undefined && !isSameNotify(told, notify)
   if (isNewPolicy || isNewNotify) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
+  const isPausedAnew = yield* pauseQueue(context, name, change)
   if (!isNewPolicy && !isPausedAnew && !isNewNotify) {
     return { answer: 'unchanged', queue: yield* viewOf(context, name) }
   }
@@ -131,25 +130,28 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
   const newVersion = isNewPolicy ? version + 1 : version
   const isWider = isNewPolicy && isWiderThan(stored, policy)
-  if (isNewPolicy || isPausedAnew) yield* one(updateQueue, id, text, newVersion, paused.at, paused.reason)
-  if (isNewPolicy) yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
+  if (isNewPolicy) {
+    yield* one(updateQueue, id, text, newVersion)
+    yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
+  }
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
   if (isWider) yield* openGates(context, id, policy.maxConcurrentPerKey ?? null)
   return { answer: 'updated', queue: yield* viewOf(context, name) }
 }
 
-function* saveNotify({ ns }: StoreContext, queueId: number, notify: Notify): Step<void> {
+function* saveNotify(context: StoreContext, queueId: number, notify: Notify): Step<void> {
   yield* one(updateNotify, queueId, notifyText(notify))
-  yield* ensureLanesOf(ns, notify)
+  yield* ensureLanesOf(context, notify)
 }
 
 /** `null` takes an optional field away and `retention` is changed field by field; what is not named stays. */
-function patched(name: string, policy: Policy, patch: PolicyPatch | undefined): Policy {
-  if (patch === undefined) return policy
+function patched(name: string, base: Policy, patch: PolicyPatch | undefined): Policy {
+  if (patch === undefined) return base
   const { retention } = patch
-  const ofRetention = isRecord(retention) ? { retention: merged(policy.retention, retention) } : {}
-  const whole = merged(policy, { ...patch, ...ofRetention })
-  const problems = policyProblems(whole)
+  const ofRetention = isRecord(retention) ? { retention: merged(base.retention, retention) } : {}
+  const whole = merged(base, { ...patch, ...ofRetention })
+  // The names are judged by the caller, who knows what parts add.
+  const problems = policyProblems(whole, Object.keys(whole))
   if (problems.length === 0) return whole as unknown as Policy
   const said = problems.map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`).join('; ')
   throw new BelfryError('invalid', `The policy of queue ${name} is not sound: ${said}.`, { details: { problems } })
@@ -162,18 +164,6 @@ function merged(base: object, patch: object): Record<string, unknown> {
     else if (value !== undefined) whole[field] = value
   }
   return whole
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A pause that is asked for again keeps its beginning. */
-function pausedAfter(found: Row, { paused }: QueueChange, now: number) {
-  if (paused === undefined)
-    return { at: found.paused_at as number | null, reason: found.paused_reason as string | null }
-  if (paused === false) return { at: null, reason: null }
-  return { at: (found.paused_at as number | null) ?? now, reason: paused.reason }
 }
 
 /** Whether more runs of each key may go than before. */

@@ -1,24 +1,29 @@
-import type { StoreContext } from '../context.ts'
+import { endless, stopsFiring } from '../holds/hold-row.ts'
 import type { NextInstants } from '../port.ts'
 import { allAlone, clockOr, dialects, type Row, type Step, storeClock } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /**
- * A stopped namespace sleeps towards nothing: what is due in it stays due, and whoever slept towards it would not sleep.
- * Leases expire all the same.
+ * A worker of a stopped namespace does not sleep towards its schedules: what is due there stays due, and the worker would not sleep
+ * at all. It sleeps towards the end of the hold. Leases expire all the same.
  */
-const findInstants = (now: string) => `select ${now} as now,
-    (select min(s.wake_at) from belfry.schedule s where s.wake_at is not null and s.ns = n.id and n.stopped_at is null)
-      as schedule_at,
-    (select min(l.expires_at) from belfry.lease l where l.ns = n.id) as lease_expires_at
-  from belfry.namespace n where n.id = $1`
+const findInstants = (now: string) => `select c.now,
+    (select min(s.wake_at) from belfry.schedule s
+      where s.wake_at is not null and s.ns = $1 and not ${stopsFiring({ now: 'c.now' })}) as schedule_at,
+    (select min(l.expires_at) from belfry.lease l where l.ns = $1) as lease_expires_at,
+    (select min(h.until_at) from belfry.hold h where h.ns = $1) as hold_ends_at,
+    (select min(h.from_at) from belfry.hold h where h.ns = $1 and h.begun_at is null) as hold_begins_at
+  from (select ${now} as now) c`
 const instants = dialects('read next instants', { sqlite: findInstants('$2'), postgres: findInstants(clockOr('$2')) })
 
 /** The earliest instant of each kind, also when it is over and nobody has acted on it yet. */
 export function* nextInstants(context: StoreContext): Step<NextInstants> {
   const row = (yield* allAlone(instants, context.ns, storeClock))[0] as Row
+  const holdAt = Math.min((row.hold_ends_at ?? endless) as number, (row.hold_begins_at ?? endless) as number)
   return {
     now: row.now as number,
     scheduleAt: row.schedule_at as number | null,
     leaseExpiresAt: row.lease_expires_at as number | null,
+    holdAt: holdAt === endless ? null : holdAt,
   }
 }

@@ -1,25 +1,23 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
-import { inQueueOrder, type PlannedRun, type TargetNeed } from '../../core/plan.ts'
-import type { RateLimit } from '../../core/policy.ts'
-import type { RunStatus } from '../../core/run-state.ts'
+import { inQueueOrder, type PlannedRun, type TargetNeed } from '../../core/queue/plan-leases.ts'
+import type { RateLimit } from '../../core/queue/policy.ts'
+import type { RunStatus } from '../../core/run/run-state.ts'
 import { canBeName, checkInteger } from '../check.ts'
-import type { StoreContext } from '../context.ts'
+import { holdsOver } from '../holds/list-holds.ts'
 import { readPolicy } from '../queues/queue-row.ts'
-import type { AsideKind } from '../runs/standing.ts'
+import type { AsideKind } from '../runs/run-standing.ts'
 import { all, both, clockNow, each, one, probing, type Row, type Statement, type Step } from '../statement.ts'
-import type { PlanWindow } from '../view.ts'
-import { unknownQueue } from './queue.ts'
-import { runTextOf } from './run.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { PlanWindow } from '../views.ts'
+import { unknownQueue } from './find-queue.ts'
+import { runTextOf } from './find-run.ts'
 import { headOfLanes, laneStart } from './run-sources.ts'
 
-const findQueue = both(
-  'plan find queue',
-  `select q.id, q.policy, q.paused_at, n.stopped_at from belfry.queue q join belfry.namespace n on n.id = q.ns
-    where q.ns = $1 and q.name = $2`,
-)
+const findQueue = both('plan find queue', 'select q.id, q.policy from belfry.queue q where q.ns = $1 and q.name = $2')
 const findNeeds = both('plan find needs', 'select id, kind, name from belfry.need where ns = $1')
-const definition = 'd.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
+const definition =
+  'd.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
 const findLeased = probing(
   'plan find leased',
   (join) => `select l.run_id, l.fence, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
@@ -78,12 +76,13 @@ export function* planInput(context: StoreContext, queue: string, limit: number):
     ...(yield* all(findKept, queueId, limit)),
     ...(yield* all(findParked, queueId, limit)),
   ]
+  const { holds, schedules } = yield* holdsOver(context, now, { queue, rows })
   return {
     now,
     policy,
-    runs: rows.map((row) => plannedRunOf(row, needs)),
-    queuePaused: found.paused_at !== null,
-    paused: found.stopped_at !== null,
+    queue,
+    holds,
+    runs: rows.map((row) => plannedRunOf(row, needs, schedules)),
     recentStarts: yield* recentStarts(queueId, policy.rateLimit, now),
   }
 }
@@ -95,7 +94,7 @@ function* needsOf(context: StoreContext): Step<Map<number, TargetNeed | null>> {
 
 function needOf(kind: string, name: string): TargetNeed | null {
   if (kind === 'none') return null
-  return kind === 'handler' ? { kind, handler: name } : { kind }
+  return name === '' ? { kind } : { kind, name }
 }
 
 function* inLine(queueId: number, needIds: readonly number[], limit: number): Step<Row[]> {
@@ -111,7 +110,11 @@ function placeOf(row: Row) {
   return { priority: row.priority as number, enqueuedAt: row.enqueued_at as number, id }
 }
 
-function plannedRunOf(row: Row, needs: ReadonlyMap<number, TargetNeed | null>): PlannedRun {
+function plannedRunOf(
+  row: Row,
+  needs: ReadonlyMap<number, TargetNeed | null>,
+  schedules: ReadonlyMap<number, string>,
+): PlannedRun {
   return {
     ...placeOf(row),
     status: statusOf(row),
@@ -122,6 +125,7 @@ function plannedRunOf(row: Row, needs: ReadonlyMap<number, TargetNeed | null>): 
     leaseExpiresAt: (row.expires_at ?? null) as number | null,
     cancelRequestedAt: (row.cancel_requested_at ?? null) as number | null,
     blockedBy: row.kind === 'overlap' ? (runTextOf(row.waits_for) ?? 'a live run of its schedule') : null,
+    schedule: schedules.get(row.schedule_id as number) ?? null,
     target: needs.get(row.need_id as number) ?? null,
   }
 }

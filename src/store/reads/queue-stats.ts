@@ -1,7 +1,7 @@
 import { canBeName } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { all, both, clockNow, type Joins, one, probing, type Row, type Step } from '../statement.ts'
-import type { Counted, QueueStats } from '../view.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { Counted, QueueStats } from '../views.ts'
 
 const findQueue = both(
   'stats find queue',

@@ -1,10 +1,10 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { runPlaceExpected } from '../../core/page-place.ts'
-import { inQueueOrder } from '../../core/plan.ts'
-import type { EndedStatus } from '../../core/run-state.ts'
+import { inQueueOrder } from '../../core/queue/plan-leases.ts'
+import type { EndedStatus } from '../../core/run/run-state.ts'
 import { invalid, priorityMax } from '../check.ts'
-import { columnsOf } from '../columns.ts'
 import { all, both, dialects, each, type Row, type Step } from '../statement.ts'
+import { columnsOf } from '../tables.ts'
 
 /** A run that a list may show, with the place from which the page after it goes on. */
 export interface Candidate {
@@ -48,13 +48,13 @@ const findParked = dialects('list parked runs', {
 const findNeeds = both('list needs', 'select id from belfry.need where ns = $1')
 /** The first runs of each lane after a place, in queue order. */
 export const headOfLanes = dialects('list head of lanes', {
-  sqlite: `select r.run_id, r.fence, r.attempts, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
-      d.concurrency_key
+  sqlite: `select r.run_id, r.fence, r.attempts, d.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after,
+      d.waits_for, d.concurrency_key
     from (select run_id, fence, attempts from belfry.ready where queue_id = $1 and need_id = $2
       and (priority, enqueued_at, run_id) > ($3, $4, $5) order by priority, enqueued_at, run_id limit $6) r
     join belfry.run d on d.id = r.run_id`,
-  postgres: `select r.run_id, r.fence, r.attempts, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for,
-      d.concurrency_key
+  postgres: `select r.run_id, r.fence, r.attempts, d.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after,
+      d.waits_for, d.concurrency_key
     from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
       as lane (queue_id, need_id, priority, enqueued_at, run_id, most)
     cross join lateral (

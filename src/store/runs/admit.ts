@@ -1,26 +1,31 @@
+import { holdOn } from '../holds/hold-row.ts'
 import { all, dialects, type Step, thereIs } from '../statement.ts'
 import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
-import { type Aside, byPlace, putInLine, type Standing, setAside } from './standing.ts'
+import { type Aside, byPlace, putInLine, type Standing, setAside } from './run-standing.ts'
 
 /** A live run that is to take its place. */
 export interface Arrival {
   readonly standing: Standing
   /** The earliest instant it may go, and why; `null` when it may go at once. */
   readonly eligible: { readonly at: number; readonly reason: string } | null
-  /** It must wait for a run of its schedule, or for its schedule's resumption. */
+  /** It must wait for a run of its schedule, or until its schedule is neither paused nor held. */
   readonly kept: 'overlap' | 'held' | null
   /** The ceiling of its key, if it has a key and the queue such a ceiling. */
   readonly keyLimit: number | null
+  /** No gate is locked for it: it stands in line, and the lease that meets it decides. */
+  readonly passesGates?: boolean
 }
 
 const ofKey = 'queue_id = $1 and concurrency_key = i.value'
-const busyIn = (list: string, ready: string) => `select i.value as key from ${list} i
-  where ${thereIs(`from belfry.lease where ${ofKey}`)}
-    or ${thereIs(`from ${ready} where ${ofKey}`)}
-    or ${thereIs(`from belfry.aside where kind = 'key' and ${ofKey}`)}`
-const findBusyKeys = dialects('admit find busy keys', {
-  sqlite: busyIn('json_each($2)', 'belfry.ready indexed by ready_key'),
-  postgres: busyIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready'),
+const statesIn = (list: string, ready: string, now: string) => `select i.value as key,
+    case when ${thereIs(`from belfry.lease where ${ofKey}`)}
+      or ${thereIs(`from ${ready} where ${ofKey}`)}
+      or ${thereIs(`from belfry.aside where kind = 'key' and ${ofKey}`)} then 1 else 0 end as is_busy,
+    ${holdOn('key', 'i.value', { ns: '$3', now })} as held_by
+  from ${list} i`
+const findKeyStates = dialects('admit find key states', {
+  sqlite: statesIn('json_each($2)', 'belfry.ready indexed by ready_key', '$4'),
+  postgres: statesIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready', '$4'),
 })
 
 /** More gates than this are not locked in one step; PostgreSQL keeps all its locks in one table of fixed size. */
@@ -34,26 +39,26 @@ export function* admit(now: number, arrivals: readonly Arrival[]): Step<void> {
   const inLine: Standing[] = []
   const aside: Aside[] = []
   const gates = new Map<string, AtGate>()
-  for (const { standing, eligible, kept, keyLimit } of arrivals) {
+  for (const { standing, eligible, kept, keyLimit, passesGates = false } of arrivals) {
     const at = eligible?.at ?? standing.enqueuedAt
     if (kept !== null) aside.push({ standing, kind: kept, at, reason: eligible?.reason ?? null })
     else if (eligible !== null && eligible.at > now)
       aside.push({ standing, kind: 'waiting', at, reason: eligible.reason })
-    else if (standing.key !== null && keyLimit !== null) gather(gates, standing, standing.key, keyLimit)
+    else if (standing.key !== null && !passesGates) gather(gates, standing, standing.key, keyLimit)
     else inLine.push(standing)
   }
-  const sorted = yield* sortAtGates([...gates.values()])
+  const sorted = yield* sortAtGates(now, [...gates.values()])
   yield* putInLine([...inLine, ...sorted.inLine])
   yield* setAside([...aside, ...sorted.behind.map(behindGate)])
   for (const gate of sorted.locked) yield* regateLocked(gate)
 }
 
 interface AtGate {
-  readonly gate: Gate & { readonly limit: number }
+  readonly gate: Gate
   readonly standings: Standing[]
 }
 
-function gather(gates: Map<string, AtGate>, standing: Standing, key: string, limit: number): void {
+function gather(gates: Map<string, AtGate>, standing: Standing, key: string, limit: number | null): void {
   const { ns, queueId } = standing
   const known = gates.get(gateName(standing))
   if (known === undefined) gates.set(gateName(standing), { gate: { ns, queueId, key, limit }, standings: [standing] })
@@ -67,14 +72,14 @@ interface SortedAtGates {
 }
 
 /**
- * Of a key that nobody else has, the first runs stand in line and the others behind them. Where others have it the gate
- * decides, if it can be locked at once; else the runs stand in line, and the lease that meets them sends them behind.
+ * Of a key that no other run has, the first runs stand in line and the others behind them. Where others have it, or it is held, the
+ * gate decides, if it can be locked at once; else the runs stand in line, and the lease that meets them sends them behind.
  */
-function* sortAtGates(gates: readonly AtGate[]): Step<SortedAtGates> {
+function* sortAtGates(now: number, gates: readonly AtGate[]): Step<SortedAtGates> {
   const sorted: SortedAtGates = { inLine: [], behind: [], locked: [] }
-  const busy = yield* busyKeys(gates)
+  const judged = yield* gatesThatJudge(now, gates)
   for (const { gate, standings } of gates) {
-    if (!busy.has(gateName(gate))) sortAlone(sorted, standings, gate.limit)
+    if (!judged.has(gateName(gate))) sortAlone(sorted, standings, gate.limit ?? Number.POSITIVE_INFINITY)
     else if (sorted.locked.length < gatesMax && (yield* tryLockGate(gate))) {
       sorted.locked.push(gate)
       sorted.behind.push(...standings)
@@ -93,14 +98,24 @@ function sortAlone({ inLine, behind }: SortedAtGates, standings: readonly Standi
   }
 }
 
-function* busyKeys(gates: readonly AtGate[]): Step<Set<string>> {
-  const busy = new Set<string>()
+interface KeyState {
+  readonly key: string
+  readonly is_busy: number
+  readonly held_by: number | null
+}
+
+function* gatesThatJudge(now: number, gates: readonly AtGate[]): Step<Set<string>> {
+  const judged = new Set<string>()
   for (const queueId of new Set(gates.map(({ gate }) => gate.queueId))) {
-    const keys = gates.filter(({ gate }) => gate.queueId === queueId).map(({ gate }) => gate.key)
-    const rows = yield* all<{ key: string }>(findBusyKeys, queueId, JSON.stringify(keys))
-    for (const { key } of rows) busy.add(gateName({ queueId, key }))
+    const ofQueue = new Map(gates.flatMap(({ gate }) => (gate.queueId === queueId ? [[gate.key, gate]] : [])))
+    const [{ ns }] = [...ofQueue.values()] as [Gate]
+    const rows = yield* all<KeyState>(findKeyStates, queueId, JSON.stringify([...ofQueue.keys()]), ns, now)
+    for (const { key, is_busy: isBusy, held_by: hold } of rows) {
+      const isFull = isBusy === 1 && ofQueue.get(key)?.limit !== null
+      if (isFull || hold !== null) judged.add(gateName({ queueId, key }))
+    }
   }
-  return busy
+  return judged
 }
 
 function behindGate(standing: Standing): Aside {

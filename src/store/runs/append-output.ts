@@ -1,8 +1,8 @@
 import { keepableText } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { LeaseName } from '../port.ts'
 import { all, both, dialects, each, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /** Of each attempt the first and the last half of this many bytes are kept. */
 export const outputBytesMax = 1024 * 1024

@@ -1,14 +1,14 @@
 import { checkText } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { CancelAnswer } from '../port.ts'
-import { lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { lockSchedules } from '../schedules/schedule-row.ts'
 import { both, clockNow, one, type Step, StepAgain } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import type { About } from '../verb.ts'
 import { conclude, type Ending } from './conclude.ts'
 import { type Gate, lockGates } from './key-gate.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { takeFromAside, takeFromLine } from './standing.ts'
+import { takeFromAside, takeFromLine } from './run-standing.ts'
 
 export const requestCancel = both(
   'cancel request',
@@ -50,7 +50,8 @@ export function* cancelRun(context: StoreContext, runId: string, reason: string)
   yield* lockGates(gatesOf(place))
   const withdrawn = yield* withdraw(place)
   if (withdrawn === null) throw new StepAgain(`Run ${runId} moved while it was to be cancelled.`)
-  return yield* endCancelled(now, { place, reason, ...withdrawn }, schedules)
+  yield* conclude(context, { now, endings: [cancelledEnding({ place, reason, ...withdrawn })], schedules })
+  return 'cancelled'
 }
 cancelRun.audits = (answer: CancelAnswer, [id]: About) =>
   answer === 'cancelled' || answer === 'cancel-requested' ? { detail: { answer }, subject: `run ${id}` } : null
@@ -67,15 +68,6 @@ function* withdraw(place: RunPlace): Step<{ wasParked: boolean } | null> {
   return aside === undefined ? null : { wasParked: aside.kind === 'parked' }
 }
 
-function* endCancelled(
-  now: number,
-  cancelled: Cancelled,
-  schedules: ReadonlyMap<number, ScheduleRow>,
-): Step<'cancelled'> {
-  yield* conclude(now, [cancelledEnding(cancelled)], schedules)
-  return 'cancelled'
-}
-
 export interface Cancelled {
   readonly place: RunPlace
   readonly reason: string
@@ -89,7 +81,7 @@ export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending
     runId,
     ns,
     queueId,
-    scheduleId: wasParked ? null : scheduleId,
+    scheduleId,
     key,
     dedupeKey,
     workerId: null,
@@ -98,5 +90,6 @@ export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending
     startedAt: null,
     outcome: 'cancelled',
     verdict: { status: 'cancelled', attempts: 0, releases: 0, deaths: 0, reason },
+    wasParked,
   }
 }

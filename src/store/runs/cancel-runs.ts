@@ -1,7 +1,7 @@
-import type { StoreContext } from '../context.ts'
 import { withdrawRuns } from '../schedules/hold-runs.ts'
 import type { ScheduleRow } from '../schedules/schedule-row.ts'
 import { all, dialects, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { cancelledEnding } from './cancel-run.ts'
 import { conclude } from './conclude.ts'
 import { placesOf } from './run-place.ts'
@@ -31,5 +31,5 @@ export function* cancelRuns(
     asides.map(({ standing }) => standing.runId),
   )
   const endings = [...places.values()].map((place) => cancelledEnding({ place, reason, wasParked: false }))
-  if (endings.length > 0) yield* conclude(now, endings, new Map([[schedule.id, schedule]]))
+  if (endings.length > 0) yield* conclude(context, { now, endings, schedules: new Map([[schedule.id, schedule]]) })
 }

@@ -1,13 +1,15 @@
-import type { Outcome, Verdict } from '../../core/verdict.ts'
+import type { Outcome, Verdict } from '../../core/run/verdict.ts'
 import { keepableText } from '../check.ts'
-import { tellEnds } from '../notice.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { occurrencesEnded } from '../schedules/occurrence-end.ts'
-import { isPaused, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { type ScheduleRow, setsAside } from '../schedules/schedule-row.ts'
 import { dialects, each, inList, type Row, run, runEach, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { tables } from '../tables.ts'
 import { admit, gateName, regateAll } from './admit.ts'
+import { callEnded, callEnding, type RunEnd } from './end-hooks.ts'
 import { type Gate, lockGates } from './key-gate.ts'
-import { setAside } from './standing.ts'
+import { setAside } from './run-standing.ts'
 
 /** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
 export interface Ending {
@@ -25,17 +27,13 @@ export interface Ending {
   readonly startedAt: number | null
   readonly outcome: Outcome['kind']
   readonly verdict: Verdict
+  /** For its schedule it has ended before, when it was parked. */
+  readonly wasParked?: boolean
+  /** What the holder gave as the result. */
+  readonly result?: unknown
 }
 
-const insertAttempts = dialects('conclude insert attempts', {
-  sqlite: `insert into belfry.attempt
-    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, reason, ends)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-  postgres: `insert into belfry.attempt
-    (run_id, fence, ns, queue_id, worker_id, started_at, ended_at, outcome, reason, ends)
-    select * from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-      $8::text[], $9::text[], $10::text[])`,
-})
+const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
 /** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
 const deleteDedupe = dialects('conclude delete dedupe', {
   sqlite: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}
@@ -52,16 +50,18 @@ const findKeyLimits = dialects('conclude find key limits', {
   postgres: 'select id, policy from belfry.queue where id = any ($1::bigint[])',
 })
 
+/** What ended, and the locked schedules of the runs. */
+interface Concluded {
+  readonly now: number
+  readonly endings: readonly Ending[]
+  readonly schedules: ReadonlyMap<number, ScheduleRow>
+}
+
 /**
- * Writes down how attempts ended and does all that follows, in the transaction that ended them: the history, the run's
- * next place, the keys it frees, its schedule's next occurrence, and the notices of what went wrong, which come last.
- * `schedules` are the locked schedules of the runs.
+ * Writes down how attempts ended and does all that follows, in the transaction that ended them: the history, the run's next place, the keys it
+ * frees, its schedule's next occurrence, and what parts do at an end.
  */
-export function* conclude(
-  now: number,
-  endings: readonly Ending[],
-  schedules: ReadonlyMap<number, ScheduleRow>,
-): Step<void> {
+export function* conclude(context: StoreContext, { now, endings, schedules }: Concluded): Step<void> {
   const notable = endings.filter(isNotable)
   const keyLimits = yield* keyLimitsOf(notable)
   const gates = gatesOf(notable, keyLimits)
@@ -70,23 +70,26 @@ export function* conclude(
     insertAttempts,
     endings.map((ending) => attemptTuple(now, ending)),
   )
-  if (notable.length === 0) return
-  yield* returnToQueue(now, notable, schedules, keyLimits)
   const over = notable.filter(({ verdict }) => verdict.status !== 'ready')
-  yield* freeDedupeKeys(over)
-  yield* regateAll(gates)
+  if (notable.length > 0) {
+    yield* returnToQueue(now, notable, schedules, keyLimits)
+    yield* freeDedupeKeys(over)
+    yield* regateAll(gates)
+  }
+  const ends = endings.map(runEndOf)
+  const before = yield* callEnding(context, { now, ends, schedules })
   const moved = yield* occurrencesEnded(
     now,
-    schedules,
-    over.flatMap(({ runId, scheduleId, verdict }) =>
-      scheduleId === null ? [] : [{ runId, scheduleId, status: verdict.status, reason: verdict.reason }],
+    before,
+    over.flatMap(({ runId, scheduleId, verdict, wasParked = false }) =>
+      scheduleId === null || wasParked ? [] : [{ runId, scheduleId, status: verdict.status, reason: verdict.reason }],
     ),
   )
-  yield* tellEnds(
-    now,
-    over.map(({ verdict: { status, reason }, ...ended }) => ({ ...ended, status, reason })),
-    moved,
-  )
+  yield* callEnded(context, { now, ends, schedules: moved })
+}
+
+function runEndOf({ runId, ns, scheduleId, fence, outcome, verdict: { status, reason }, result }: Ending): RunEnd {
+  return { runId, ns, scheduleId, fence, outcome, status, isOver: status !== 'ready', reason, result }
 }
 
 function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
@@ -119,7 +122,7 @@ function attemptTuple(now: number, { runId, fence, ns, queueId, workerId, starte
   const said = reasonTold(verdict)
   const reason = said === 'success' ? null : keepableText(said)
   const ends = verdict.status === 'ready' || verdict.status === 'parked' ? null : verdict.status
-  return [runId, fence, ns, queueId, workerId, startedAt, now, outcome, reason, ends]
+  return tables.attempt.tuple({ runId, fence, ns, queueId, workerId, startedAt, endedAt: now, outcome, reason, ends })
 }
 
 function* returnToQueue(
@@ -143,12 +146,13 @@ function* returnToQueue(
   )
   yield* admit(
     now,
-    placed.flatMap(({ ending: { verdict, scheduleId, queueId }, standing }) => {
+    placed.flatMap(({ ending: { verdict, outcome, scheduleId, queueId }, standing }) => {
       if (verdict.status !== 'ready') return []
-      const { nextEligibleAt } = verdict
-      const eligible = nextEligibleAt === undefined ? null : { at: nextEligibleAt, reason: 'backoff' }
+      const { nextEligibleAt, reason } = verdict
+      const why = outcome === 'deferred' ? `deferred: ${keepableText(reason)}` : 'backoff'
+      const eligible = nextEligibleAt === undefined ? null : { at: nextEligibleAt, reason: why }
       const schedule = scheduleId === null ? undefined : schedules.get(scheduleId)
-      const kept = schedule !== undefined && isPaused(schedule, now) ? 'held' : null
+      const kept = schedule !== undefined && setsAside(schedule, now) ? 'held' : null
       return [{ standing, eligible, kept, keyLimit: keyLimits.get(queueId) ?? null }] as const
     }),
   )

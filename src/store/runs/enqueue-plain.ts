@@ -1,7 +1,7 @@
-import type { TargetNeed } from '../../core/plan.ts'
-import type { StoreContext } from '../context.ts'
+import type { TargetNeed } from '../../core/queue/plan-leases.ts'
 import type { NewRun } from '../port.ts'
 import { clockOr, dialects, eachAhead, eachAlone, type Request, type Step, storeClock } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { needName } from './lane-row.ts'
 import type { RunRow } from './run-row.ts'
 

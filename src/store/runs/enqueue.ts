@@ -1,9 +1,8 @@
-import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
-import { payloadBytesMax } from '../../core/payload.ts'
-import { defaultQueue } from '../../core/policy.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
+import { payloadBytesMax } from '../../core/run/payload.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
 import { needOf } from '../../core/target.ts'
-import type { ImportedRun } from '../change.ts'
 import {
   checkChoice,
   checkFields,
@@ -18,7 +17,6 @@ import {
   nameLengthMax,
   priorityMax,
 } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import type { Enqueued, NewRun, RunSource } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
 import {
@@ -34,15 +32,15 @@ import {
   rowsOf,
   type Step,
 } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { type AuditDetail, runsNamed } from '../verb.ts'
 import { admit } from './admit.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
 import { firstsOf } from './idempotency.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
-import { setAside } from './standing.ts'
+import { setAside } from './run-standing.ts'
 
-const priorityDefault = 100
 const looksMax = 10
 
 const pointIdempotencyKey = both(
@@ -91,18 +89,26 @@ export function* enqueueFrom(context: StoreContext, source: RunSource, input: Ne
   return answer as Enqueued
 }
 
+/** Work that another program had in line before. */
+export interface RunWithPast extends NewRun {
+  /** Why it was parked there, and is here. */
+  readonly parkedReason?: string
+  /** How many attempts it had used there. */
+  readonly attempts?: number
+}
+
 /**
- * The same for work that another program had in line, inside the transaction of a larger step; what was parked there is
- * parked from the first. Its place may change there between two imports and it is the same work all the same, so that its
- * key stands for the rest of it.
+ * Enqueues work that another program had in line, inside the transaction of a larger step; what was parked there is
+ * parked from the start. Its place in that line may change before it is enqueued again, and it is the same work all the
+ * same, so its key is compared without priority and instant.
  */
-export function* enqueueImported(context: StoreContext, inputs: readonly ImportedRun[]): Step<Enqueued[]> {
+export function* enqueueWithPast(context: StoreContext, inputs: readonly RunWithPast[]): Step<Enqueued[]> {
   const checked = inputs.map(({ parkedReason: _, attempts: __, ...input }, index) => checkRun(input, index))
-  const imported = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
+  const pasts = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
     return { parkedReason, attempts: checkInteger(attempts, `runs[${index}].attempts`, 0, attemptsMax) }
   })
   // The way of a caller's own transaction, which neither ends it nor locks gates in it.
-  return yield* enqueueFully({ ...context, isLent: true }, checked, { imported })
+  return yield* enqueueFully({ ...context, isLent: true }, checked, { pasts })
 }
 
 /**
@@ -131,8 +137,8 @@ interface Taking {
   /** Their ids, where they have them already. */
   readonly drawn?: readonly number[]
   readonly source?: RunRow['source']
-  /** Of imported ones: why each is parked, or `null`, and how many attempts it has used. */
-  readonly imported?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
+  /** Of work with a past: why each is parked, or `null`, and how many attempts it has used. */
+  readonly pasts?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
 }
 
 const attemptsMax = 1_000_000
@@ -140,7 +146,7 @@ const attemptsMax = 1_000_000
 function* enqueueFully(
   context: StoreContext,
   checked: readonly CheckedRun[],
-  { drawn, source = 'enqueued', imported }: Taking = {},
+  { drawn, source = 'enqueued', pasts }: Taking = {},
 ): Step<Enqueued[]> {
   const inputs = checked.map(({ input }) => input)
   const needs = checked.map(({ need }) => need)
@@ -151,7 +157,7 @@ function* enqueueFully(
   const candidates = inputs.map((input, index) => ({ id: ids[index] as number, input }))
 
   const answers = new Map<number, Enqueued>()
-  yield* refuseKnownKeys(context, candidates, { now, isImported: imported !== undefined }, answers)
+  yield* refuseKnownKeys(context, candidates, { now, hasPast: pasts !== undefined }, answers)
   yield* refuseLiveDuplicates(
     context,
     candidates.filter(({ id }) => !answers.has(id)),
@@ -165,7 +171,7 @@ function* enqueueFully(
     const needId = needIds.get(needName(needs[index] ?? null)) as number
     const { texts } = checked[index] as CheckedRun
     const row = rowOf(context, { id, input, texts, queue, needId, now, source })
-    const { parkedReason: reason = null, attempts = 0 } = imported?.[index] ?? {}
+    const { parkedReason: reason = null, attempts = 0 } = pasts?.[index] ?? {}
     accepted.push({ queue, row, reason, attempts })
     answers.set(id, { created: true, id: formatId('run', id), ...(created.has(queue.name) && { queueCreated: true }) })
   }
@@ -174,7 +180,11 @@ function* enqueueFully(
     now,
     accepted
       .filter(({ reason }) => reason === null)
-      .map(({ row, queue, attempts }) => ({ ...arrivalOf(row, attempts), keyLimit: keyLimitOf(context, queue) })),
+      .map(({ row, queue, attempts }) => ({
+        ...arrivalOf(row, attempts),
+        keyLimit: queue.policy?.maxConcurrentPerKey ?? null,
+        passesGates: context.isLent === true,
+      })),
   )
   yield* setAside(
     accepted.flatMap(({ row, reason, attempts }) => {
@@ -187,12 +197,7 @@ function* enqueueFully(
   return ids.map((id) => answers.get(id) as Enqueued)
 }
 
-/** In a caller's own transaction no gate is locked: its runs stand in line, and the lease that meets them decides. */
-function keyLimitOf(context: StoreContext, queue: QueueRow): number | null {
-  return context.isLent === true ? null : (queue.policy?.maxConcurrentPerKey ?? null)
-}
-
-/** A fresh run as it comes to its place: nothing counted yet, but for the attempts that an imported one had used. */
+/** A fresh run as it comes to its place: nothing counted yet, but for the attempts that work with a past has used. */
 export function arrivalOf(row: RunRow, attempts = 0) {
   const standing = {
     runId: row.id,
@@ -240,7 +245,7 @@ function checkRun(input: NewRun, index: number): CheckedRun {
     options: options === undefined ? null : recordText(options, where('options')),
   }
   const answer = needOf(target)
-  if ('problem' in answer) throw new BelfryError('invalid', `${where('target')} ${answer.problem}.`)
+  if ('problem' in answer) throw invalid(where('target'), answer.problem, 'an object with exactly one kind of target')
   checkParts(input, where)
   return { input, need: answer.need, texts }
 }
@@ -289,11 +294,11 @@ function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
 function* refuseKnownKeys(
   context: StoreContext,
   candidates: readonly Candidate[],
-  { now, isImported }: { readonly now: number; readonly isImported: boolean },
+  { now, hasPast }: { readonly now: number; readonly hasPast: boolean },
   answers: Map<number, Enqueued>,
 ): Step<void> {
   const keyed = candidates.flatMap(({ id, input }) => {
-    const { idempotencyKey: key, ...rest } = isImported ? withoutPlace(input) : input
+    const { idempotencyKey: key, ...rest } = hasPast ? withoutPlace(input) : input
     return key === undefined ? [] : [{ id, key, hash: hashOf({ ...rest, options: withoutTrace(rest.options) }) }]
   })
   const firsts = yield* firstsOf(context, keyed, now)

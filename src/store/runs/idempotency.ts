@@ -1,5 +1,5 @@
-import type { StoreContext } from '../context.ts'
 import { all, dialects, each, inList, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 const claimKeys = dialects('enqueue claim idempotency', {
   sqlite: `insert into belfry.idempotency (ns, key, run_id, input_hash, created_at) values ($1, $2, $3, $4, $5)

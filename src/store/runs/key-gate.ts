@@ -1,13 +1,14 @@
-import { columnsOf } from '../columns.ts'
-import { all, both, dialects, inList, one, run, type Step, thereIs } from '../statement.ts'
-import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './standing.ts'
+import { holdOn } from '../holds/hold-row.ts'
+import { all, both, clockOr, dialects, inList, one, run, type Step, storeClock, thereIs } from '../statement.ts'
+import { columnsOf } from '../tables.ts'
+import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './run-standing.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {
   readonly ns: number
   readonly queueId: number
   readonly key: string
-  /** `null` where the queue has no such ceiling: everybody may pass. */
+  /** `null` where the queue has no such ceiling: all may pass. */
   readonly limit: number | null
 }
 
@@ -27,13 +28,12 @@ const countInFlight = both(
   'select count(*) as in_flight from belfry.lease where queue_id = $1 and concurrency_key = $2',
 )
 /** One probe a lane: a count or a `distinct` would read every run behind the gate. */
-const lanesOfKey = both(
-  'gate lanes',
-  `select n.id as need_id from belfry.need n where n.ns = $1 and (
+const lanesAt = (now: string) => `select n.id as need_id, ${holdOn('key', '$3', { now })} as held_by
+  from belfry.need n where n.ns = $1 and (
     ${thereIs(`from belfry.aside a
       where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id`)}
-    or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`,
-)
+    or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`
+const lanesOfKey = dialects('gate lanes', { sqlite: lanesAt('$4'), postgres: lanesAt(`(select ${clockOr('$4')})`) })
 /** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
 const inLine = dialects('gate in line', {
   sqlite: `select ${columnsOf('ready')} from belfry.ready indexed by ready_key
@@ -54,7 +54,8 @@ const takeGated = dialects('gate take gated', {
     returning ${columnsOf('aside')}`,
 })
 
-const movesMax = 500
+/** The runs of one lane that one look at a gate moves. */
+export const movesMax = 500
 
 /**
  * Waits for the locks of gates, in one order for everybody. Only those wait who have already taken a run of the key from
@@ -77,21 +78,28 @@ export function* tryRegate(gate: Gate): Step<number> {
 /**
  * Brings the line into agreement with the room a key has: in each lane the best-ranked runs stand in line, as many as
  * could go now, and all others stand behind the gate. So the line never holds more than a few runs of any key, and a
- * lease never wades through those that cannot go. The caller has locked the gate.
+ * lease never wades through those that cannot go. A key that is held has no room. The caller has locked the gate.
  *
  * Lanes are apart because a worker that can do one kind of work must not wait for a run that only another can do.
  */
 export function* regateLocked(gate: Gate): Step<number> {
-  const room = yield* roomOf(gate)
+  const lanes = yield* all<LaneOfKey>(lanesOfKey, gate.ns, gate.queueId, gate.key, storeClock)
+  const [first] = lanes
+  if (first === undefined) return 0
+  const room = first.held_by === null ? yield* roomOf(gate) : 0
   let moves = 0
-  for (const { need_id: needId } of yield* all<{ need_id: number }>(lanesOfKey, gate.ns, gate.queueId, gate.key)) {
-    moves += yield* regateLane(gate, needId, room)
-  }
+  for (const { need_id: needId } of lanes) moves += yield* regateLane(gate, needId, room)
   return moves
 }
 
+interface LaneOfKey {
+  readonly need_id: number
+  /** The hold on the key: while there is one, the gate is shut. */
+  readonly held_by: number | null
+}
+
 function* roomOf({ queueId, key, limit }: Gate): Step<number> {
-  if (limit === null) return movesMax
+  if (limit === null) return Number.POSITIVE_INFINITY
   const row = yield* one<{ in_flight: number }>(countInFlight, queueId, key)
   return Math.max(0, limit - (row?.in_flight ?? 0))
 }

@@ -1,7 +1,7 @@
-import type { Capabilities, TargetNeed } from '../../core/plan.ts'
+import { type Capabilities, lanesOf, laneText, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import { canBeName } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { dialects, each, eachAhead, freshIds, type Request, rowsOf, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /** The lane of runs without a target, which only hosts take. */
 export const hostKind = 'none'
@@ -21,7 +21,7 @@ const insertNeeds = dialects('need insert', {
 })
 
 export function needName(need: TargetNeed | null): string {
-  return JSON.stringify([need?.kind ?? hostKind, need?.handler ?? ''])
+  return JSON.stringify([need?.kind ?? hostKind, need?.name ?? ''])
 }
 
 /** Looks for lanes in any namespace; `ensureNeeds` reads what was found when it is handed the request. */
@@ -73,20 +73,26 @@ function needTuple(ns: number, name: string): [number, string, string] {
 
 /** Whether a need `n` is among what a caller can execute, whose lists are these parameters. */
 export const needServed = {
-  sqlite: (kinds: string, handlers: string) =>
+  sqlite: (kinds: string, lanes: string) =>
     `(n.kind in (select value from json_each(${kinds}))
-      or n.kind = 'handler' and n.name in (select value from json_each(${handlers})))`,
-  postgres: (kinds: string, handlers: string) =>
+      or n.kind || '/' || n.name in (select value from json_each(${lanes})))`,
+  postgres: (kinds: string, lanes: string) =>
     `(n.kind in (select json_array_elements_text(${kinds}::json))
-      or n.kind = 'handler' and n.name in (select json_array_elements_text(${handlers}::json)))`,
+      or n.kind || '/' || n.name in (select json_array_elements_text(${lanes}::json)))`,
 }
 
-/**
- * What a caller can execute, as two JSON lists for a statement: kinds taken whole, and handlers by name. The lane of runs
- * without a target is no kind that could be named: only a host has it.
- */
-export function capabilityLists({ kinds, handlers = [], host }: Capabilities): { kinds: string; handlers: string } {
-  const named = kinds.filter((kind) => kind !== hostKind && canBeName(kind))
-  const whole = host === true ? [...named, hostKind] : named
-  return { kinds: JSON.stringify(whole), handlers: JSON.stringify(handlers.filter(canBeName)) }
+/** What a caller can execute, as two JSON lists for a statement. */
+export interface CapabilityLists {
+  /** Kinds taken whole. */
+  readonly kinds: string
+  /** Lanes taken by name, as `laneText` spells them. */
+  readonly lanes: string
+}
+
+/** The lane of runs without a target is no kind that could be named: only a host has it. */
+export function capabilityLists(can: Capabilities): CapabilityLists {
+  const lanes = lanesOf(can).filter(({ kind, name }) => kind !== hostKind && canBeName(kind) && canBeName(name ?? kind))
+  const whole = lanes.filter(({ name }) => name === undefined).map(laneText)
+  const named = lanes.filter(({ name }) => name !== undefined).map(laneText)
+  return { kinds: JSON.stringify(can.host === true ? [...whole, hostKind] : whole), lanes: JSON.stringify(named) }
 }

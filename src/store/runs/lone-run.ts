@@ -1,9 +1,9 @@
-import { defaultQueue } from '../../core/policy.ts'
-import type { StoreContext } from '../context.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
 import { leaseTried, queueLock } from '../leases/lease.ts'
 import type { Leased } from '../leases/lease-at-once.ts'
 import type { Enqueued, LeaseAnswer, LeaseRequest, NewRun } from '../port.ts'
 import { ahead, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { enqueue, enqueueBefore } from './enqueue.ts'
 
 /**

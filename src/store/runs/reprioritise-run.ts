@@ -1,18 +1,17 @@
-import { isEnded } from '../../core/run-state.ts'
-import { writeAudit } from '../audit.ts'
+import { isEnded, type RunStatus } from '../../core/run/run-state.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import { checkActor, checkInteger, priorityMax } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
-import type { Reprioritised } from '../host-steps.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { Actor } from '../port.ts'
-import { findRun as readRun } from '../reads/run.ts'
+import { findRun as readRun } from '../reads/find-run.ts'
 import { both, clockNow, one, run, type Step, StepAgain } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import { gatesOf } from './cancel-run.ts'
 import { lockGates, regateLocked } from './key-gate.ts'
 import { lockScheduleOf } from './reset-run.ts'
 import { placesOf, type RunPlace } from './run-place.ts'
-import { putInLine, standingOf } from './standing.ts'
+import { putInLine, standingOf } from './run-standing.ts'
 
 /**
  * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
@@ -31,6 +30,11 @@ const moveAside = both(
   'update belfry.aside set priority = $3 where run_id = $1 and ns = $2 returning run_id',
 )
 const redefine = both('reprioritise definition', 'update belfry.run set priority = $2 where id = $1')
+
+type Reprioritised =
+  | { readonly answer: 'moved' | 'unchanged'; readonly before: number }
+  | { readonly answer: 'not-waiting'; readonly status: RunStatus }
+  | { readonly answer: 'not-found' }
 
 export function* reprioritiseRun(
   context: StoreContext,

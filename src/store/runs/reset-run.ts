@@ -1,14 +1,14 @@
-import { overlapOf } from '../../core/overlap.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
+import { overlapOf } from '../../core/schedule/overlap.ts'
 import { runIdOf } from '../leases/settle.ts'
 import { listLiveRuns, schedulesAtWork } from '../schedules/live-run.ts'
-import { isPaused, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { lockSchedules, type ScheduleRow, setsAside } from '../schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
 import type { About } from '../verb.ts'
 import { type Arrival, admit } from './admit.ts'
 import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { asideOf } from './standing.ts'
+import { asideOf } from './run-standing.ts'
 
 /** Found by its run, and not among all that are parked; see `takeGated` in `key-gate.ts`. */
 const takeParked = both(
@@ -82,6 +82,6 @@ export function* joinSchedule(
   const behind = other?.run_id ?? null
   // A resumption lets one of those who may not overlap go first; the mark says that this is one of them.
   const eligible = behind === null ? null : { at: enqueuedAt, reason: 'overlap' }
-  if (isPaused(schedule, now)) return { kept: 'held', eligible, behind }
+  if (setsAside(schedule, now)) return { kept: 'held', eligible, behind }
   return isAtWork ? { kept: 'overlap', eligible, behind } : { kept: null, eligible: null, behind }
 }

@@ -1,4 +1,4 @@
-import { type JsonProblem, jsonProblem } from '../../core/json.ts'
+import { type JsonProblem, jsonProblem } from '../../core/json/json.ts'
 import { keepableText } from '../check.ts'
 import { dialects, runEach, type Step } from '../statement.ts'
 

@@ -1,5 +1,5 @@
-import type { Policy } from '../../core/policy.ts'
-import { type OwnRetries, retriesIn, withRetries } from '../../core/retries.ts'
+import type { Policy } from '../../core/queue/policy.ts'
+import { type OwnRetries, retriesIn, withRetries } from '../../core/run/retries.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import type { Row } from '../statement.ts'
 

@@ -2,13 +2,14 @@ import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
 import { needOf } from '../../core/target.ts'
 import { jsonText } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
 import { runIdOf } from '../leases/settle.ts'
-import type { DoneWork, RetryAnswer } from '../port.ts'
+import type { DoneWork, RetryAnswer, RunSource } from '../port.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import type { ScheduleRow } from '../schedules/schedule-row.ts'
 import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { RowOf } from '../table-codec.ts'
+import { columnsOf, tables } from '../tables.ts'
 import type { About } from '../verb.ts'
 import { admit } from './admit.ts'
 import { arrivalOf } from './enqueue.ts'
@@ -33,10 +34,11 @@ const findDedupeKey = both('retry find dedupe', 'select run_id from belfry.dedup
 const looksMax = 10
 
 /** What a retried run does and where, as its first run had it or as its schedule says now. */
-type Work = Pick<
-  RunRow,
-  'queueId' | 'needId' | 'priority' | 'concurrencyKey' | 'repeatable' | 'onExhausted' | 'target' | 'payload' | 'options'
->
+const work = tables.run.only(
+  ...(['queueId', 'needId', 'priority', 'concurrencyKey', 'repeatable', 'onExhausted'] as const),
+  ...(['target', 'payload', 'options'] as const),
+)
+type Work = RowOf<typeof work>
 
 /**
  * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its
@@ -59,7 +61,7 @@ export function* retryRun(
   const end = yield* one(findEnd, id)
   if (definition === undefined || end === undefined) return { answer: 'still-live' }
   const first: First = { definition, end }
-  if (!latest) return yield* makeRun(context, first, workOf(definition), schedule)
+  if (!latest) return yield* makeRun(context, first, work.read(definition), schedule)
   if (schedule === null || schedule.deletedAt !== null) return { answer: 'schedule-gone' }
   return yield* makeRun(context, first, yield* latestWork(context, schedule), schedule)
 }
@@ -95,8 +97,7 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
     scheduleId: first.schedule_id as number | null,
     occurrenceAt: null,
     dueAt: ahead(first.not_before, now) ?? standsFor(first) ?? now,
-    // What fails of a notice is told to nobody, also where a person has tried it again.
-    source: first.source === 'notice' ? 'notice' : 'retry',
+    source: sourceOfRetry(context, first.source as RunSource),
     // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
     notBefore: ahead(first.not_before, now),
     deadline: ahead(first.deadline, now),
@@ -113,6 +114,10 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
   const arrival = arrivalOf(row)
   yield* admit(now, [{ ...arrival, eligible: arrival.eligible ?? joined.eligible, kept: joined.kept, keyLimit }])
   return { answer: 'created', id: formatId('run', id), ...(alreadyDone !== undefined && { alreadyDone }) }
+}
+
+function sourceOfRetry({ parts }: StoreContext, first: RunSource): RunSource {
+  return parts.some(({ sourcesKept = [] }) => sourcesKept.includes(first)) ? first : 'retry'
 }
 
 function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): Step<number> {
@@ -134,20 +139,6 @@ function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: en
 
 function ahead(instant: Row[string] | undefined, now: number): number | null {
   return typeof instant === 'number' && instant > now ? instant : null
-}
-
-function workOf(row: Row): Work {
-  return {
-    queueId: row.queue_id as number,
-    needId: row.need_id as number,
-    priority: row.priority as number,
-    concurrencyKey: row.concurrency_key as string | null,
-    repeatable: row.repeatable === 1,
-    onExhausted: row.on_exhausted as RunRow['onExhausted'],
-    target: row.target as string | null,
-    payload: row.payload as string | null,
-    options: row.options as string | null,
-  }
 }
 
 function* latestWork(context: StoreContext, { spec, queueId }: ScheduleRow): Step<Work> {

@@ -1,10 +1,11 @@
 import { formatId } from '../../core/id.ts'
-import { catchUpMs, catchUpShareMs, caughtUpAt, stampedeMin } from '../../core/spread.ts'
+import type { Fire, Turn as TurnOf } from '../../core/schedule/turn.ts'
+import { merelyLateMs } from '../../core/timing/missed.ts'
+import { catchUpMs, catchUpShareMs, caughtUpAt, stampedeMin } from '../../core/timing/spread.ts'
 import { all, dialects, each, inList, probes, type Step } from '../statement.ts'
-import type { Fire, Turn } from './turn.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
-/** An occurrence that is this late is missed, whatever else is due. */
-const missedAfterMs = 60_000
+type Turn = TurnOf<ScheduleRow>
 
 const listed = inList.numbers('$1')
 /** Schedules that no step has fired yet: other workers have them, or the next step will. One look serves all queues. */
@@ -56,7 +57,7 @@ function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): 
   }
   const few = sift()
   if (few.length === 0) return isSpread
-  const before = now - missedAfterMs
+  const before = now - merelyLateMs
   const overdue = yield* all<{ queue_id: number; count: number }>(countOverdue, JSON.stringify(few), before)
   for (const { queue_id: id, count } of overdue) {
     const own = (missed.get(id) ?? []).filter(({ row }) => (row.knownWakeAt ?? now) <= before).length

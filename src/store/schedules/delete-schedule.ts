@@ -1,16 +1,20 @@
-import { writeAudit } from '../audit.ts'
-import type { StoreContext } from '../context.ts'
+import { hintKinds } from '../../core/schedule/hints.ts'
+import { unplanned, withExpirySeen } from '../../core/schedule/next-plan.ts'
+import { passedBy } from '../../core/schedule/passed-by.ts'
+import { isPaused } from '../../core/schedule/state.ts'
+import { writeAudit } from '../audit/write-audit.ts'
+import { forgetHolds } from '../holds/lift-hold.ts'
 import { refuseManaged } from '../managed.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { clockNow, type Step } from '../statement.ts'
-import { endHints, hintKinds } from './hint-row.ts'
-import { writeLedger } from './ledger.ts'
-import { passedBy, unplanned, withExpirySeen } from './plan-schedule.ts'
-import { isPaused, lockNamedSchedule, saveSchedules } from './schedule-row.ts'
+import type { StoreContext } from '../store-context.ts'
+import { endHints } from './hint-row.ts'
+import { writePassed } from './ledger.ts'
+import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 import type { DeleteOptions } from './schedule-steps.ts'
 
 /**
- * Marks a schedule as deleted; its name is free at once. Its runs that nobody has leased end, leased ones finish or, on
+ * Marks a schedule as deleted; its name is free at once. Its runs that are not leased end, leased ones finish or, on
  * request, are asked to end; nothing they do moves the schedule any more.
  */
 export function* deleteSchedule(
@@ -24,11 +28,12 @@ export function* deleteSchedule(
   const now = yield* clockNow()
   const outcome = isPaused(found, now) ? 'paused' : 'schedule-deleted'
   const { row, entries } = passedBy(withExpirySeen(found, { now, lastRunId: null }), { by: now, now, outcome })
-  yield* writeLedger(now, entries)
+  yield* writePassed(now, row, entries)
   yield* endHints(hintKinds.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'cleared' })))
   const deleted = { ...unplanned(row), hints: {}, wakeAt: null, deletedAt: now }
   yield* saveSchedules([deleted])
   yield* cancelRuns(context, now, deleted, { reason: 'schedule-deleted', leased: cancelLeased })
+  yield* forgetHolds(context, 'schedule', name)
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.delete', subject: `schedule ${name}` }, now)
   }

@@ -1,30 +1,33 @@
 import { formatId } from '../../core/id.ts'
+import { afterFire } from '../../core/schedule/after-fire.ts'
+import { type Fire, type LiveName, type Turn as TurnOf, takeTurn } from '../../core/schedule/turn.ts'
 import { checkInteger } from '../check.ts'
-import { columnsOf } from '../columns.ts'
-import type { StoreContext } from '../context.ts'
+import { stopsFiring } from '../holds/hold-row.ts'
 import type { Fired } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { arrivalOf } from '../runs/enqueue.ts'
 import { type RunRow, writeRuns } from '../runs/run-row.ts'
 import { all, clockOr, dialects, freshIds, type Row, runEach, type Step, storeClock } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf, tables } from '../tables.ts'
 import { spreadCatchUp } from './catch-up.ts'
-import { endHints, without } from './hint-row.ts'
+import { endHints } from './hint-row.ts'
 import { releaseRuns } from './hold-runs.ts'
-import { type LedgerEntry, writeLedger } from './ledger.ts'
+import { type LedgerEntry, passedEntry, writeLedger } from './ledger.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
-import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
-import { planned, unplanned } from './plan-schedule.ts'
+import { askForWork, refuseUnfit, runOf, type Work, workOf } from './occurrence-run.ts'
 import { lockSchedules, type ScheduleRow, savePlans, saveSchedules, scheduleRowOf } from './schedule-row.ts'
-import { type Fire, type LiveName, lastRunId, type Turn, takeTurn } from './turn.ts'
+
+type Turn = TurnOf<ScheduleRow>
 
 /**
- * The namespace is asked of each row, and not joined, because PostgreSQL would rather begin with the namespaces and sort
- * all that is due. Each row tells the clock by which it is due, which saves PostgreSQL a round trip.
+ * Whether its namespace is stopped is asked of each row, and not joined, because PostgreSQL would rather begin with the holds and
+ * sort all that is due. Each row tells the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
-  and (select n.stopped_at from belfry.namespace n where n.id = s.ns) is null`
+  and not ${stopsFiring({ ns: 's.ns', now: `(select ${now})` })}`
 const oldestFirst = 'order by s.wake_at, s.id limit $2'
 const lockOldest = dialects('fire lock oldest', {
   sqlite: `${dueRows('$1')} ${oldestFirst}`,
@@ -40,11 +43,7 @@ const lockNewest = dialects('fire lock newest', {
 const runsMax = 2_000
 const brokenAgainMs = 60_000
 
-const postponeUnread = dialects('fire postpone unread', {
-  sqlite: 'update belfry.schedule set wake_at = $2 where id = $1',
-  postgres: `update belfry.schedule s set wake_at = i.wake_at from unnest($1::bigint[], $2::bigint[]) as i (id, wake_at)
-    where s.id = i.id`,
-})
+const postponeUnread = dialects('fire postpone unread', tables.schedule.only('id', 'wakeAt').update())
 
 /**
  * Makes runs of the occurrences that are due and asks the governor what follows, of many schedules in one step. What
@@ -125,7 +124,8 @@ export function* fireSchedules(context: StoreContext, now: number, rows: readonl
   const ids = yield* freshIds(firing.reduce((sum, { fires }) => sum + fires.length, 0))
   const batches = new Map<Turn, RunRow[]>()
   for (const turn of firing) batches.set(turn, runsOf(turn, work, now, ids.splice(0, turn.fires.length)))
-  const written = yield* makeRuns(now, [...batches.values()].flat(), work)
+  const held = new Set(firing.flatMap(({ row }) => (row.heldBy === null ? [] : [row.id])))
+  const written = yield* makeRuns(now, [...batches.values()].flat(), work, held)
 
   yield* writeLedger(
     now,
@@ -133,7 +133,13 @@ export function* fireSchedules(context: StoreContext, now: number, rows: readonl
   )
   yield* endHints(turns.flatMap(({ endedHints }) => endedHints))
   const after = [
-    ...turns.map((turn) => rowAfter(turn, now, batches.get(turn) ?? [], written)),
+    ...turns.map((turn) =>
+      afterFire(
+        turn,
+        now,
+        (batches.get(turn) ?? []).filter(({ id }) => written.has(id)),
+      ),
+    ),
     ...broken.map(({ row }) => ({ ...row, wakeAt: now + brokenAgainMs })),
   ]
   const isPlain = new Set(turns.filter(isPlainTurn).map(({ row }) => row.id))
@@ -180,6 +186,7 @@ function allTurns(rows: readonly ScheduleRow[], now: number, live: ReadonlyMap<n
   const broken: { row: ScheduleRow; error: Error }[] = []
   for (const row of rows) {
     try {
+      refuseUnfit(row)
       taken.push(takeTurn(row, now, live.get(row.id) ?? []))
     } catch (error) {
       broken.push({ row, error: error as Error })
@@ -213,8 +220,13 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
   })
 }
 
-/** Writes runs and lets each take its place; answers those that did not exist before. */
-function* makeRuns(now: number, runs: readonly RunRow[], work: ReadonlyMap<number, Work>): Step<Set<number>> {
+/** Writes runs and lets each take its place, those of held schedules aside; answers those that did not exist before. */
+function* makeRuns(
+  now: number,
+  runs: readonly RunRow[],
+  work: ReadonlyMap<number, Work>,
+  held: ReadonlySet<number>,
+): Step<Set<number>> {
   const written = yield* writeRuns(runs)
   const made = runs.filter(({ id }) => written.has(id))
   yield* listLiveRuns(made.map(({ ns, scheduleId, id }) => ({ ns, scheduleId: scheduleId as number, id })))
@@ -222,7 +234,7 @@ function* makeRuns(now: number, runs: readonly RunRow[], work: ReadonlyMap<numbe
     now,
     made.map((row) => ({
       ...arrivalOf(row),
-      kept: row.waitsFor === null ? null : 'overlap',
+      kept: held.has(row.scheduleId as number) ? 'held' : row.waitsFor === null ? null : 'overlap',
       keyLimit: work.get(row.scheduleId as number)?.queue.policy?.maxConcurrentPerKey ?? null,
     })),
   )
@@ -234,36 +246,20 @@ function entriesOf(turn: Turn, runs: readonly RunRow[], written: ReadonlySet<num
   const idOf = (name: LiveName | null) => {
     return name === null ? null : 'runId' in name ? name.runId : (runs[name.fire]?.id ?? null)
   }
-  const skipped = skips.map((skip) => ({ ...skip, causedBy: idOf(skip.causedBy) }))
+  const ended = [
+    ...passed.map((one) => passedEntry(row, one)),
+    ...skips.map((skip) => passedEntry(row, skip, idOf(skip.causedBy))),
+  ]
   const fired = fires.flatMap((fire, index) => {
     const runId = runs[index]?.id
     return runId === undefined || !written.has(runId) ? [] : [firedEntry(row, fire, runId)]
   })
-  return [...passed, ...skipped, ...fired].sort((a, b) => a.from - b.from)
+  return [...ended, ...fired].sort((a, b) => a.from - b.from)
 }
 
 function firedEntry({ ns, id: scheduleId }: ScheduleRow, { plannedAt, decision }: Fire, runId: number): LedgerEntry {
-  const [from, to] = [plannedAt, plannedAt]
-  return { ns, scheduleId, from, to, count: 1, outcome: 'fired', runId, causedBy: null, decision }
-}
-
-/** The schedule once its runs are made: hints are used up and the last plan is remembered before the next is asked for. */
-export function rowAfter(
-  turn: Turn,
-  now: number,
-  runs: readonly Pick<RunRow, 'id' | 'occurrenceAt'>[],
-  written: ReadonlySet<number>,
-): ScheduleRow {
-  const { row, live, wasDue, waitingHint } = turn
-  if (!wasDue) return planned(row, { now, lastRunId: lastRunId(row, live) })
-  const made = runs.filter(({ id }) => written.has(id))
-  const newest = made.find(({ occurrenceAt }) => occurrenceAt === row.lastPlannedAt)
-  const asked = { now, lastRunId: newest?.id ?? lastRunId(row, live) }
-  const fired = unplanned({ ...row, runsCount: row.runsCount + made.length })
-  if (!waitingHint) return planned(fired, asked)
-  const next = planned({ ...fired, hints: without(row.hints, ['oneshot']) }, asked)
-  const expiresAt = row.hints.oneshot?.expiresAt ?? Number.POSITIVE_INFINITY
-  return { ...next, hints: row.hints, wakeAt: Math.min(next.wakeAt ?? expiresAt, expiresAt) }
+  const alone = { from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }
+  return { ns, scheduleId, ...alone, outcome: 'fired', runId, causedBy: null, decision }
 }
 
 function reportOf(

@@ -1,15 +1,5 @@
-import type { Hints } from '../../core/governor.ts'
-import type { HintKind } from '../port.ts'
+import type { EndedHint } from '../../core/schedule/hints.ts'
 import { dialects, runEach, type Step } from '../statement.ts'
-import type { HintView } from '../view.ts'
-
-/** A hint that no longer counts, and why. */
-export interface EndedHint {
-  readonly scheduleId: number
-  readonly kind: HintKind
-  readonly at: number
-  readonly by: NonNullable<HintView['ended']>['by']
-}
 
 const endRows = dialects('hint end', {
   sqlite: `update belfry.hint set ended_at = $3, ended_by = $4
@@ -19,21 +9,10 @@ const endRows = dialects('hint end', {
     where h.schedule_id = any ($1::bigint[]) and h.schedule_id = i.schedule_id and h.kind = i.kind and h.ended_at is null`,
 })
 
-export const hintKinds = ['interval', 'oneshot'] as const satisfies readonly HintKind[]
-
 /** Writes down that hints have ended; the rows of `schedule` no longer carry them. */
 export function* endHints(ended: readonly EndedHint[]): Step<void> {
   yield* runEach(
     endRows,
     ended.map(({ scheduleId, kind, at, by }) => [scheduleId, kind, at, by]),
   )
-}
-
-export function without(hints: Hints, kinds: readonly HintKind[]): Hints {
-  return Object.fromEntries(Object.entries(hints).filter(([kind]) => !kinds.includes(kind as HintKind)))
-}
-
-/** The hints that have run out by an instant. */
-export function expiredKinds(hints: Hints, now: number): HintKind[] {
-  return hintKinds.filter((kind) => (hints[kind]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
 }

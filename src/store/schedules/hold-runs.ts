@@ -1,9 +1,9 @@
-import { columnsOf } from '../columns.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit, gateName, regateAll } from '../runs/admit.ts'
 import type { Gate } from '../runs/key-gate.ts'
-import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/standing.ts'
+import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/run-standing.ts'
 import { all, metOthers, probing, type Row, type Step } from '../statement.ts'
+import { columnsOf } from '../tables.ts'
 import { schedulesAtWork } from './live-run.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
@@ -55,10 +55,11 @@ export function* holdRuns(schedule: ScheduleRow): Step<void> {
 }
 
 /**
- * Lets the held runs of a locked schedule take their places again. Each keeps the instant it waited for, and those that
- * may not overlap go one at a time, as before.
+ * Lets the held runs of a locked schedule take their places again, unless a hold still keeps them. Each keeps the instant it waited
+ * for, and those that may not overlap go one at a time, as before.
  */
 export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
+  if (schedule.heldBy !== null) return
   const rows = yield* all(findHeld, schedule.id)
   if (rows.length === 0) return
   const definitions = new Map(rows.map((row) => [row.run_id as number, row]))

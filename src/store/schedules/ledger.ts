@@ -1,4 +1,5 @@
-import { columnsOf } from '../columns.ts'
+import type { NextDecision } from '../../core/schedule/decision.ts'
+import { type Passed, summed } from '../../core/schedule/passed-by.ts'
 import {
   dialects,
   each,
@@ -10,22 +11,25 @@ import {
   type Step,
   type Value,
 } from '../statement.ts'
-import type { NextDecisionView } from '../view.ts'
+import { columnsOf, tables } from '../tables.ts'
+import type { ScheduleRow } from './schedule-row.ts'
 
 /** How nominal occurrences of a schedule end: one that became a run, or one or more that ended without. */
-export interface LedgerEntry {
+export interface LedgerEntry extends Passed {
   readonly ns: number
   readonly scheduleId: number
-  readonly from: number
-  readonly to: number
-  readonly count: number
-  /** The count stopped early. Once it did, the row's count stays a lower bound. */
-  readonly countIsAtLeast?: boolean
-  readonly outcome: string
   readonly runId: number | null
   /** The run that stood in the way. */
   readonly causedBy: number | null
-  readonly decision: NextDecisionView | null
+}
+
+/** The entry of occurrences that ended without a run; `causedBy` is the run that stood in the way. */
+export function passedEntry(
+  { ns, id: scheduleId }: ScheduleRow,
+  passed: Passed,
+  causedBy: number | null = null,
+): LedgerEntry {
+  return { ns, scheduleId, ...passed, runId: null, causedBy }
 }
 
 const findNewest = dialects('ledger find newest', {
@@ -33,16 +37,7 @@ const findNewest = dialects('ledger find newest', {
   postgres: `select ${columnsOf('ledger', 'l')} from unnest($1::bigint[]) as i (id) cross join lateral (
     select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.id order by from_at desc limit 1) l`,
 })
-const insertEntries = dialects('ledger insert', {
-  sqlite: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
-      recorded_at, ended_at, at_least)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (schedule_id, from_at) do nothing`,
-  postgres: `insert into belfry.ledger (ns, schedule_id, from_at, to_at, count, outcome, run_id, caused_by, decision,
-      recorded_at, ended_at, at_least)
-    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
-      $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::smallint[])
-    on conflict (schedule_id, from_at) do nothing`,
-})
+const insertEntries = dialects('ledger insert', tables.ledger.insert('on conflict (schedule_id, from_at) do nothing'))
 const extendEntries = dialects('ledger extend', {
   sqlite: `update belfry.ledger set to_at = $3, count = count + $4, ended_at = $5, at_least = max(at_least, $6)
     where schedule_id = $1 and from_at = $2`,
@@ -100,7 +95,15 @@ export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step
   )
 }
 
-/** Writes down how occurrences with a run ended; `finishedBy` tells of which of them it was the end. */
+/** Writes down occurrences of one schedule that ended without a run. */
+export function* writePassed(now: number, row: ScheduleRow, passed: readonly Passed[]): Step<void> {
+  yield* writeLedger(
+    now,
+    passed.map((one) => passedEntry(row, one)),
+  )
+}
+
+/** Writes down how occurrences with a run ended; `finishedBy` answers the runs whose occurrences had not ended before. */
 export function finishLedger(
   now: number,
   ends: readonly { readonly scheduleId: number; readonly runId: number; readonly status: string }[],
@@ -127,13 +130,6 @@ function neighboursMerged(entries: readonly LedgerEntry[]): LedgerEntry[] {
   return merged
 }
 
-type Counted = Pick<LedgerEntry, 'count' | 'countIsAtLeast'>
-
-/** A sum of which one part is a lower bound is one itself. */
-export function summed(a: Counted, b: Counted): Required<Counted> {
-  return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
-}
-
 function isAlike(a: LedgerEntry, b: LedgerEntry): boolean {
   return a.scheduleId === b.scheduleId && a.outcome === b.outcome && a.causedBy === b.causedBy
 }
@@ -147,24 +143,12 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
   return row !== undefined && row.run_id === null && row.outcome === outcome && row.caused_by === causedBy
 }
 
-function tupleOf(now: number, entry: LedgerEntry): Value[] {
-  return [
-    entry.ns,
-    entry.scheduleId,
-    entry.from,
-    entry.to,
-    entry.count,
-    entry.outcome,
-    entry.runId,
-    entry.causedBy,
-    entry.decision === null ? null : decisionText(entry.decision),
-    now,
-    entry.runId === null ? now : null,
-    entry.countIsAtLeast ? 1 : 0,
-  ]
+/** Without the memory the governor answered from: that is kept with the run, and the ledger outlives it by far. */
+function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
+  const kept = decision === null ? null : withoutMemory(decision)
+  return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: entry.runId === null ? now : null })
 }
 
-/** Without the memory the governor answered from: that is kept with the run, and the ledger outlives it by far. */
-function decisionText({ at, version, unmeasured, source, winner, waitsForEnd, trail }: NextDecisionView): string {
-  return JSON.stringify({ at, version, unmeasured, source, winner, waitsForEnd, trail })
+function withoutMemory({ at, version, unmeasured, source, winner, waitsForEnd, trail }: NextDecision): NextDecision {
+  return { at, version, unmeasured, source, winner, waitsForEnd, trail }
 }

@@ -1,24 +1,16 @@
-import { columnsOf } from '../columns.ts'
+import type { LiveScheduleRun } from '../../core/schedule/state.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
-import { takeFromAside } from '../runs/standing.ts'
+import { takeFromAside } from '../runs/run-standing.ts'
 import { all, dialects, each, type Joins, plainJoins, probes, runEach, type Step, thereIs } from '../statement.ts'
+import { columnsOf, tables } from '../tables.ts'
 
 /** A live run of a schedule, as overlap asks for it. */
-export interface LiveRunRow {
-  readonly runId: number
+export interface LiveRunRow extends LiveScheduleRun {
   readonly scheduleId: number
-  readonly occurrenceAt: number | null
-  readonly dueAt: number | null
-  readonly enqueuedAt: number
-  readonly isLeased: boolean
 }
 
-const insertLive = dialects('live insert', {
-  sqlite: 'insert into belfry.schedule_run (ns, schedule_id, run_id) values ($1, $2, $3)',
-  postgres: `insert into belfry.schedule_run (ns, schedule_id, run_id)
-    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[])`,
-})
+const insertLive = dialects('live insert', tables.schedule_run.insert())
 /** A run is of one schedule only. PostgreSQL is to find them by their schedules: both lists together are many pairs. */
 const deleteLive = dialects('live delete', {
   sqlite: 'delete from belfry.schedule_run where schedule_id = $1 and run_id = $2',

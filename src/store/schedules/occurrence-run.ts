@@ -1,13 +1,14 @@
 import { BelfryError } from '../../core/error.ts'
-import { overlapOf } from '../../core/overlap.ts'
-import type { TargetNeed } from '../../core/plan.ts'
-import { priorityDefault, type ScheduleSpec } from '../../core/schedule.ts'
+import type { TargetNeed } from '../../core/queue/plan-leases.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { refuseUnworkable } from '../../core/schedule/workable.ts'
 import { needOf } from '../../core/target.ts'
-import type { StoreContext } from '../context.ts'
 import { type QueueRow, queueRowOf } from '../queues/queue-row.ts'
 import { askForNeeds, ensureNeeds, needName } from '../runs/lane-row.ts'
 import type { RunRow } from '../runs/run-row.ts'
 import { dialects, eachAhead, type Request, rowsOf, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
 const findQueues = dialects('occurrence find queues', {
@@ -66,17 +67,16 @@ export function* workOf(
   return work
 }
 
-/** A target that this program takes for none is told apart before anything is written: see `takeTurn`. */
-export function needFor({ name, target }: ScheduleSpec): TargetNeed | null {
+/** Throws where this process cannot fire the schedule, so that the caller can set this one apart before anything is written. */
+export function refuseUnfit({ spec }: ScheduleRow): void {
+  needFor(spec)
+  refuseUnworkable(spec)
+}
+
+function needFor({ name, target }: ScheduleSpec): TargetNeed | null {
   const answer = needOf(target)
   if ('problem' in answer) throw new BelfryError('failure', `The target of schedule ${name} ${answer.problem}.`)
   return answer.need
-}
-
-/** Whether a new run of the schedule stands behind those that are live, instead of beside them. */
-export function standsBehind(spec: Pick<ScheduleSpec, 'overlap' | 'missed'>): boolean {
-  const mode = overlapOf(spec)
-  return mode === 'queue' || mode === 'cancel'
 }
 
 /** What differs between the runs of one schedule. */

@@ -1,18 +1,20 @@
-import { writeAudit } from '../audit.ts'
+import { beforePause } from '../../core/schedule/before-pause.ts'
+import { expiredKinds, without } from '../../core/schedule/hints.ts'
+import { planned } from '../../core/schedule/next-plan.ts'
+import { passedBy } from '../../core/schedule/passed-by.ts'
+import { isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import { checkInstant, checkText, invalid } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import type { Actor } from '../port.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { clockNow, type Step } from '../statement.ts'
-import { beforePause } from './before-pause.ts'
+import type { StoreContext } from '../store-context.ts'
 import { fireSchedules } from './fire-due.ts'
-import { endHints, expiredKinds, without } from './hint-row.ts'
+import { endHints } from './hint-row.ts'
 import { holdRuns, releaseRuns } from './hold-runs.ts'
-import { writeLedger } from './ledger.ts'
+import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
-import { passedBy, planned } from './plan-schedule.ts'
-import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { lastRunId } from './turn.ts'
+import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
 /**
  * Stops a schedule until an instant, or without one until it is resumed. From this commit on nothing of it starts; what
@@ -51,7 +53,7 @@ function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
   if (found.wakeAt === null || found.wakeAt > now) return found
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
   const { row, entries, endedHints } = beforePause(found, now, live)
-  yield* writeLedger(now, entries)
+  yield* writePassed(now, row, entries)
   yield* endHints(endedHints)
   return row
 }
@@ -67,7 +69,7 @@ export function* resumeSchedule(
   if (found.disabledAt === null && found.pausedUntil === null) return 'was-not-paused'
   const now = yield* clockNow()
   if (isPaused(found, now)) yield* endPause(found, now)
-  // The pause has ended by itself since anybody looked, and what came after it was not paused.
+  // The pause has ended by itself since a worker looked, and what came after it was not paused.
   else yield* fireSchedules(context, now, [found])
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)
@@ -77,7 +79,7 @@ export function* resumeSchedule(
 
 function* endPause(found: ScheduleRow, now: number): Step<void> {
   const { row, entries } = passedBy(found, { by: now, now, outcome: 'paused' })
-  yield* writeLedger(now, entries)
+  yield* writePassed(now, row, entries)
   const expired = expiredKinds(row.hints, now)
   yield* endHints(expired.map((kind) => ({ scheduleId: row.id, kind, at: now, by: 'expired' })))
   const resumed = withoutPause({ ...row, hints: without(row.hints, expired) })

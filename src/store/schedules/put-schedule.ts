@@ -1,9 +1,11 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
-import { payloadBytesMax } from '../../core/payload.ts'
-import { defaultQueue } from '../../core/policy.ts'
-import { type ScheduleSpec, scheduleProblems } from '../../core/schedule.ts'
-import { writeAudit } from '../audit.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
+import { planned, unplanned } from '../../core/schedule/next-plan.ts'
+import { passedBy } from '../../core/schedule/passed-by.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import { freshState, isPaused, lastRunId } from '../../core/schedule/state.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import {
   canonicalJson,
   checkActor,
@@ -11,23 +13,22 @@ import {
   checkFields,
   checkInteger,
   checkText,
-  jsonText,
   keyLengthMax,
+  nameLengthMax,
 } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { refuseManaged } from '../managed.ts'
 import { ensureLanesOf } from '../notify-setting.ts'
 import type { PutAnswer, PutOptions } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
-import { scheduleViewOf } from '../reads/schedule.ts'
+import { scheduleViewOf } from '../reads/find-schedule.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { both, clockNow, freshIds, metOthers, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { tables } from '../tables.ts'
 import { fireSchedules } from './fire-due.ts'
-import { writeLedger } from './ledger.ts'
+import { writePassed } from './ledger.ts'
 import { liveRunsOf } from './live-run.ts'
-import { passedBy, planned, unplanned } from './plan-schedule.ts'
-import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { lastRunId } from './turn.ts'
+import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
 const insertSchedule = both(
   'schedule insert',
@@ -40,11 +41,7 @@ const updateSpec = both(
   'schedule update spec',
   'update belfry.schedule set spec = $2, version = $3, queue_id = $4, timed_at = $5, updated_at = $6 where id = $1',
 )
-const insertVersion = both(
-  'schedule insert version',
-  `insert into belfry.schedule_version (ns, schedule_id, version, spec, at, actor, reason, door)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-)
+const insertVersion = both('schedule insert version', tables.schedule_version.insertOne())
 
 const racesMax = 3
 
@@ -55,16 +52,18 @@ interface Put {
   readonly now: number
 }
 
-/** Creates a schedule or changes the one that has its name; a bad one is refused whole, with all that is wrong. */
-export function* putSchedule(context: StoreContext, spec: ScheduleSpec, options: PutOptions): Step<PutAnswer> {
+/** Creates a schedule or changes the one that has its name. The caller has judged the spec. */
+export function* putSchedule(context: StoreContext, given: ScheduleSpec, options: PutOptions): Step<PutAnswer> {
   checkOptions(options)
-  refuseBad(spec, yield* clockNow(), spec)
+  checkTexts(given)
+  // As it will be read back, without what is undefined: else a spec would differ from itself.
+  const spec: ScheduleSpec = JSON.parse(JSON.stringify(given))
   for (let races = 1; races <= racesMax; races++) {
     const found = yield* lockNamedSchedule(context, spec.name)
     const now = yield* clockNow()
-    const put = { context, spec: checked(spec, now, found), options, now }
+    const put = { context, spec, options, now }
     const answer = found === null ? yield* create(put) : yield* change(put, found)
-    // Somebody else has created it since we looked: it is there now, and the next look finds it.
+    // Another caller has created it since we looked: it is there now, and the next look finds it.
     if (answer !== null) return answer
   }
   throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
@@ -90,25 +89,12 @@ function checkOptions(options: PutOptions): void {
   if (options.ifId !== undefined) checkText(options.ifId, 'ifId', keyLengthMax)
 }
 
-/** The spec as it will be read back. Nothing of it is dropped: what JSON cannot say is refused, and the rest is judged. */
-function checked(spec: ScheduleSpec, now: number, found: ScheduleRow | null): ScheduleSpec {
-  refuseBad(spec, now, found?.spec)
-  for (const field of ['payload', 'target', 'notify', 'options'] as const) {
-    if (spec[field] !== undefined) jsonText(spec[field], field, payloadBytesMax)
-  }
-  const stored: ScheduleSpec = JSON.parse(jsonText(spec, 'schedule'))
-  refuseBad(stored, now, found?.spec)
-  return stored
-}
-
-function refuseBad(spec: ScheduleSpec, now: number, before: ScheduleSpec | undefined): void {
-  const problems = scheduleProblems(spec, { now, before })
-  const [first] = problems
-  if (first === undefined) return
-  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
-  throw new BelfryError('invalid', `${first.field} ${first.problem}; expected: ${first.expected}${more}.`, {
-    details: { problems },
-  })
+/** What the two databases would keep differently, or not at all. Everything else was judged by the caller. */
+function checkTexts({ name, queue, concurrencyKey, description }: ScheduleSpec): void {
+  checkText(name, 'name', nameLengthMax)
+  if (queue !== undefined) checkText(queue, 'queue', nameLengthMax)
+  if (concurrencyKey !== undefined) checkText(concurrencyKey, 'concurrencyKey', keyLengthMax)
+  if (description !== undefined) checkText(description, 'description', Number.MAX_SAFE_INTEGER)
 }
 
 function* create(put: Put): Step<PutAnswer | null> {
@@ -133,38 +119,9 @@ function* create(put: Put): Step<PutAnswer | null> {
   return { answer: 'created', schedule: scheduleViewOf(row), changed: Object.keys(spec), ...created }
 }
 
-function freshRow({ context, spec, now }: Put, id: number, queueId: number): ScheduleRow {
-  return {
-    id,
-    ns: context.ns,
-    name: spec.name,
-    spec,
-    version: 1,
-    queueId,
-    disabledAt: null,
-    disabledReason: null,
-    pausedUntil: null,
-    pausedReason: null,
-    hints: {},
-    failureCount: 0,
-    runsCount: 0,
-    lastPlannedAt: null,
-    anchorAt: now,
-    gridAnchorAt: spec.startAt ?? now,
-    lastEndAt: null,
-    lastSuccessAt: null,
-    nextRunAt: null,
-    nextDueAt: null,
-    nextDecision: null,
-    waitsFor: null,
-    wakeAt: null,
-    knownWakeAt: null,
-    timedAt: now,
-    managedBy: null,
-    createdAt: now,
-    updatedAt: now,
-    deletedAt: null,
-  }
+function freshRow({ context: { ns }, spec, now }: Put, id: number, queueId: number): ScheduleRow {
+  const stored = { ns, name: spec.name, queueId, knownWakeAt: null, managedBy: null, heldBy: null, updatedAt: now }
+  return { ...freshState(id, spec, now), ...stored }
 }
 
 function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
@@ -193,7 +150,7 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
 }
 
-/** What somebody made by hand is not overwritten by a file that happens to use its name. */
+/** What a person made by hand is not overwritten by a file that happens to use its name. */
 function refuseUnasked({ name, managedBy }: ScheduleRow, { source, adopt = false }: PutOptions): void {
   if (source === undefined || managedBy !== null || adopt) return
   throw new BelfryError('conflict', `Schedule ${name} was made by hand and says something else than the file.`, {
@@ -215,7 +172,7 @@ function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow
   const current = fired ?? found
   const outcome = isPaused(current, now) ? 'paused' : 'edited'
   const { row, entries } = passedBy(current, { by: now, now, outcome })
-  yield* writeLedger(now, entries)
+  yield* writePassed(now, row, entries)
   return unplanned(row)
 }
 
@@ -230,14 +187,15 @@ function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly stri
 
 function* queueOf({ context, spec: { queue = defaultQueue, notify } }: Put): Step<{ queue: QueueRow; isNew: boolean }> {
   const { queues, created } = yield* ensureQueues(context, [queue])
-  yield* ensureLanesOf(context.ns, notify)
+  yield* ensureLanesOf(context, notify)
   return { queue: queues.get(queue) as QueueRow, isNew: created.has(queue) }
 }
 
 function* record({ context, spec, options, now }: Put, row: ScheduleRow, verb: string, changed?: string[]): Step<void> {
   const { actor, reason } = options
-  const { name, door } = actor
-  yield* one(insertVersion, row.ns, row.id, row.version, JSON.stringify(spec), now, name, reason ?? null, door)
-  const detail = { version: row.version, ...(changed && { changed }), ...(reason !== undefined && { reason }) }
+  const { ns, id: scheduleId, version } = row
+  const by = { at: now, actor: actor.name, door: actor.door, reason: reason ?? null }
+  yield* one(insertVersion, ...tables.schedule_version.tuple({ ns, scheduleId, version, spec, ...by }))
+  const detail = { version, ...(changed && { changed }), ...(reason !== undefined && { reason }) }
   yield* writeAudit(context, { actor, verb, subject: `schedule ${row.name}`, detail }, now)
 }

@@ -1,15 +1,16 @@
 import { formatId } from '../../core/id.ts'
+import { planned } from '../../core/schedule/next-plan.ts'
+import { isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { checkInteger } from '../check.ts'
-import type { StoreContext } from '../context.ts'
+import { holdOn } from '../holds/hold-row.ts'
 import type { Repaired } from '../port.ts'
-import { namingQueue } from '../prune/queues.ts'
+import { namingQueue } from '../prune/sweep-queues.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { all, both, clockNow, type Joins, one, probing, type Row, type Step, thereIs, thereIsNo } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { liveRunsOf, openOverlapGates } from './live-run.ts'
-import { planned } from './plan-schedule.ts'
-import { isPaused, lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { lastRunId } from './turn.ts'
+import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
 /** Nobody will wake these: they have no instant, wait for no live run, and the governor did not say that they are done. */
 export const brokenChain = `s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
@@ -27,7 +28,10 @@ const firstOfNextLane = `coalesce(
     order by n.queue_id, n.concurrency_key, n.need_id limit 1))`
 const inLineOfLane = `from belfry.ready r
   where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
-/** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
+/**
+ * Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. The gate of a key that is
+ * held is shut rightly.
+ */
 export const findGates = probing(
   'repair find gates',
   (join) => `with recursive lane (queue_id, concurrency_key, need_id) as (
@@ -40,7 +44,7 @@ export const findGates = probing(
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
       as in_flight
   from (select queue_id, concurrency_key, need_id from lane limit $1) l join belfry.queue q on q.id = l.queue_id
-  where ${thereIsNo(inLineOfLane)}`,
+  where ${thereIsNo(inLineOfLane)} and ${holdOn('key', 'l.concurrency_key', { ns: 'q.ns', now: '$2' })} is null`,
 )
 const findInLine = both(
   'repair find in line',
@@ -67,15 +71,15 @@ const findDeletedInUse = both(
 const lanesMax = 10_000
 
 /**
- * Looks for what can only be wrong: a schedule that nothing will ever wake, a key with room and nobody in line, a run
- * that waits for nobody. Mends it and says so; each find is a defect somewhere else.
+ * Looks for what can only be wrong: a schedule that nothing will ever wake, a key with room and no run in line, a run
+ * that waits for runs that have ended. Mends it and says so; each find is a defect somewhere else.
  */
 export function* repair(_context: StoreContext, { limit }: { limit: number }): Step<Repaired[]> {
   checkInteger(limit, 'limit', 1, 100_000)
   const now = yield* clockNow()
   const chains = yield* mendChains(now, limit)
   const overlaps = yield* mendOverlaps(now, limit)
-  const gates = yield* mendGates(limit)
+  const gates = yield* mendGates(now, limit)
   return [...chains, ...overlaps, ...gates, ...(yield* mendQueues(limit))]
 }
 
@@ -117,9 +121,9 @@ function* mendOverlaps(now: number, limit: number): Step<Repaired[]> {
   return freed
 }
 
-function* mendGates(limit: number): Step<Repaired[]> {
+function* mendGates(now: number, limit: number): Step<Repaired[]> {
   const mended: Repaired[] = []
-  for (const row of yield* all(findGates, lanesMax)) {
+  for (const row of yield* all(findGates, lanesMax, now)) {
     if (mended.length === limit) return mended
     const gate = { ns: row.ns as number, queueId: row.queue_id as number, key: row.concurrency_key as string }
     if (isKeyShut(row)) continue
@@ -134,7 +138,7 @@ function keyLimit(row: Row): number | null {
   return readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
 }
 
-/** Whether the key has no room, so that whoever stands behind its gate stands there rightly. */
+/** Whether the key has no room, so that runs stand behind its gate rightly. */
 export function isKeyShut(row: Row): boolean {
   const limit = keyLimit(row)
   return limit !== null && (row.in_flight as number) >= limit

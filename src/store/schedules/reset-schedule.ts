@@ -1,11 +1,11 @@
-import { writeAudit } from '../audit.ts'
-import type { StoreContext } from '../context.ts'
+import { planned } from '../../core/schedule/next-plan.ts'
+import { lastRunId } from '../../core/schedule/state.ts'
+import { writeAudit } from '../audit/write-audit.ts'
 import type { Actor } from '../port.ts'
 import { clockNow, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { liveRunsOf } from './live-run.ts'
-import { planned } from './plan-schedule.ts'
 import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
-import { lastRunId } from './turn.ts'
 
 /**
  * Forgets the failures in a row of a schedule and asks the governor at once: what was backed off is planned as if it had

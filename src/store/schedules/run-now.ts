@@ -1,21 +1,21 @@
 import { formatId } from '../../core/id.ts'
-import { overlapDecision } from '../../core/overlap.ts'
-import { payloadBytesMax } from '../../core/payload.ts'
+import { payloadBytesMax } from '../../core/run/payload.ts'
+import { overlapDecision, standsBehind } from '../../core/schedule/overlap.ts'
 import { jsonText } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import type { RunNowAnswer, RunSource } from '../port.ts'
 import { admit } from '../runs/admit.ts'
 import { cancelRuns } from '../runs/cancel-runs.ts'
 import { arrivalOf } from '../runs/enqueue.ts'
 import { writeRuns } from '../runs/run-row.ts'
 import { clockNow, freshIds, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 import { type LiveRunRow, listLiveRuns, liveRunsOf } from './live-run.ts'
-import { askForWork, runOf, standsBehind, type Work, workOf } from './occurrence-run.ts'
-import { isPaused, lockNamedSchedule, type ScheduleRow } from './schedule-row.ts'
+import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
+import { lockNamedSchedule, type ScheduleRow, setsAside } from './schedule-row.ts'
 
 /**
- * Makes a run of a schedule because somebody asks for it. It is no occurrence: it neither uses up a planned instant nor
- * moves the next one. Beside a live run the schedule's overlap rule holds, and a person who may not overlap is told why.
+ * Makes a run of a schedule because a caller asks for it. It is no occurrence: it neither uses up a planned instant nor
+ * moves the next one. Beside a live run the schedule's overlap rule holds, and the answer names the run in the way.
  */
 export function* runNow(
   context: StoreContext,
@@ -80,7 +80,7 @@ function* make(
   })
   yield* writeRuns([row])
   yield* listLiveRuns([{ ns: schedule.ns, scheduleId: schedule.id, id }])
-  const isHeld = isPaused(schedule, now)
+  const isHeld = setsAside(schedule, now)
   const kept = isHeld ? 'held' : waitsFor === null ? null : 'overlap'
   yield* admit(now, [{ ...arrivalOf(row), kept, keyLimit: work.queue.policy?.maxConcurrentPerKey ?? null }])
   return { answer: 'created', id: formatId('run', id), ...(kept !== null && { kept }) }

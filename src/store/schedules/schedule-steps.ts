@@ -1,5 +1,5 @@
-import type { Actor } from '../actor.ts'
-import type { ScheduleView } from '../view.ts'
+import type { Actor } from '../audit/actor.ts'
+import type { ScheduleView } from '../views.ts'
 
 export interface PutOptions {
   /** `create` refuses a name that has another spec; `put` creates or updates. */
@@ -30,8 +30,6 @@ export interface PutAnswer {
   /** Whether the queue that it names was made with it. */
   readonly queueCreated?: true
 }
-
-export type HintKind = 'interval' | 'oneshot'
 
 export type NewHint = {
   readonly expiresAt: number

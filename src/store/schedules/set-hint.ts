@@ -1,24 +1,22 @@
 import { durationMsMax } from '../../core/duration.ts'
-import type { Hints } from '../../core/governor.ts'
 import { formatId } from '../../core/id.ts'
-import { everyMsMin } from '../../core/schedule.ts'
+import type { Hints } from '../../core/schedule/governor.ts'
+import { expiredKinds, type HintKind, hintKinds, without } from '../../core/schedule/hints.ts'
+import { beforeOneshot, planned } from '../../core/schedule/next-plan.ts'
+import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
+import { isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { checkInstant, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
-import type { StoreContext } from '../context.ts'
-import type { HintAnswer, HintKind, NewHint } from '../port.ts'
+import type { HintAnswer, NewHint } from '../port.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
 import { both, clockNow, freshIds, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { tables } from '../tables.ts'
 import { fireSchedules } from './fire-due.ts'
-import { endHints, expiredKinds, hintKinds, without } from './hint-row.ts'
+import { endHints } from './hint-row.ts'
 import { liveRunsOf } from './live-run.ts'
-import { beforeOneshot, planned } from './plan-schedule.ts'
-import { isPaused, lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
-import { lastRunId } from './turn.ts'
+import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
-const insertHint = both(
-  'hint insert',
-  `insert into belfry.hint (id, ns, schedule_id, kind, value, expires_at, reason, author, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-)
+const insertHint = both('hint insert', tables.hint.insertOne())
 
 /** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
 export function* setHint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
@@ -31,7 +29,8 @@ export function* setHint(context: StoreContext, name: string, given: NewHint): S
   const { kind, expiresAt, reason, author } = given
   yield* endHints([{ scheduleId: found.id, kind, at: now, by: 'replaced' }])
   const [id] = (yield* freshIds(1)) as [number]
-  yield* one(insertHint, id, context.ns, found.id, kind, value, expiresAt, reason, author, now)
+  const hint = { id, ns: context.ns, scheduleId: found.id, kind, value, expiresAt, reason, author, createdAt: now }
+  yield* one(insertHint, ...tables.hint.tuple({ ...hint, endedAt: null, endedBy: null }))
   const own =
     given.kind === 'interval' ? { interval: { ms: given.ms, expiresAt } } : { oneshot: { at: given.at, expiresAt } }
   const { nextRunAt, waitsFor } = yield* askAgain(found, { ...found.hints, ...own }, now)

@@ -153,7 +153,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The system and SQLite say the same things in words of their own, which tell a person less than he needs. */
+/** The system and SQLite say the same things in words of their own, which help a person less. */
 function whyUnwritable(file: string, error: Error): { reason: string; hint: string } {
   const { code, path = file, syscall } = error as NodeJS.ErrnoException
   const rights = 'Give this user the right to write the file and its folder, or name another store.'

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import type { DatabaseCondition, RiskySetting } from '../health.ts'
+import type { DatabaseCondition, RiskySetting } from '../health-views.ts'
 import { dialects, one, type Row, type Step } from '../statement.ts'
 import { networkFileSystem } from './boot.ts'
 
@@ -44,7 +44,7 @@ export function logBytes(file: string): number {
   return existsSync(log) ? statSync(log).size : 0
 }
 
-/** Both are set at every opening, so that somebody else has changed them since. */
+/** Both are set at every opening: if they differ, another program has changed them since. */
 function risksIn({ journal_mode: mode, synchronous }: Row): RiskySetting[] {
   const mend = 'Start this process anew; every opening sets it.'
   const risks: RiskySetting[] = []

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { type Dials, systemClock } from '../../core/clock.ts'
 import { BelfryError, isDamage } from '../../core/error.ts'
-import { closedStore, type Database } from '../database.ts'
-import type { DatabaseCondition } from '../health.ts'
+import { closedStore, type Database } from '../database-port.ts'
+import type { DatabaseCondition } from '../health-views.ts'
 import {
   dialects,
   type Param,

@@ -7,7 +7,7 @@ const lookEveryMs = 1_000
 /**
  * Knows the file that a handle was opened on, and the log and the shared memory beside it. Once one of them is deleted or
  * replaced the handle goes on working, on a file that has no name any more: a worker would run for ever beside the store
- * that everybody else sees, and write what nobody will read. Both stay the same files for as long as anybody has the store
+ * that all others see, and write what no other process can read. Both stay the same files for as long as a process has the store
  * open, and the file itself is never empty then.
  */
 export class FileWatch {

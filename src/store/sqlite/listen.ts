@@ -21,7 +21,7 @@ export interface Watched {
 }
 
 /**
- * Tells when somebody else has written to the file. It looks soon after the system says that something was written, and
+ * Calls back when another connection has written to the file. It looks soon after the system says that something was written, and
  * again and again besides, because the system may not say so. A look costs some microseconds.
  */
 export function listen({ clock, changeMark, heard, watch }: Watched): () => void {
@@ -70,7 +70,7 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
   }
 }
 
-/** What cannot be looked at may have changed: whoever is woken for it asks the file himself, and is told what is wrong. */
+/** A file that cannot be read may have changed: the worker that is woken for it reads it and gets the error. */
 function markOrNull(changeMark: () => number): number | null {
   try {
     return changeMark()
@@ -79,7 +79,7 @@ function markOrNull(changeMark: () => number): number | null {
   }
 }
 
-/** All that is written goes to the log first, which stays the same file for as long as anybody has the store open. */
+/** All that is written goes to the log first, which stays the same file for as long as a process has the store open. */
 export function watchLog(file: string): Watched['watch'] {
   return (changed) => {
     try {

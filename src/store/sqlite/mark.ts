@@ -54,7 +54,7 @@ export function markIfNew(handle: SqliteHandle, file: string): void {
   if (handle.prepare('select 1 from sqlite_master limit 1').get() === undefined) writeMark(handle, file)
 }
 
-/** Marks a file that somebody trusts. */
+/** Marks a file as trusted. */
 export function giveMark(file: string): void {
   withHandle(file, (handle) => {
     handle.exec('begin immediate')

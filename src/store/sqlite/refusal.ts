@@ -12,7 +12,7 @@ export function explained(error: unknown, place: string): unknown {
       })
     case primaryCode.busy:
     case primaryCode.locked:
-      return new BelfryError('unavailable', `${place} is being written to by somebody else; nothing was written.`, {
+      return new BelfryError('unavailable', `${place} is being written to by another process; nothing was written.`, {
         hint: "Begin your own transactions with 'begin immediate', or try again.",
         cause: error,
       })

@@ -6,7 +6,7 @@ import type { Step } from '../statement.ts'
 /** What the queue needs of its connection. Nothing of this waits. */
 export interface Writer {
   readonly place: string
-  /** Whether it has begun; somebody else may be writing. Throws where nobody can write at all. */
+  /** Whether it has begun; another connection may be writing. Throws where the file cannot be written at all. */
   begin(): boolean
   drive<Result>(step: Step<Result>): Result
   commit(): void
@@ -36,7 +36,7 @@ const busyGiveUpMs = 30_000
 /**
  * Writes happen in the order in which they were asked for, and what is asked for in one turn of the event loop is
  * committed together: a commit waits for the disk, which takes as long as writing a hundred rows and does not depend on
- * their number. Nobody waits for a group to form, and everybody is answered after the commit.
+ * their number. No write waits for a group to form, and every caller is answered after the commit.
  *
  * A group is driven from `begin immediate` to `commit` without an await, so nothing of this process can come between its
  * statements, and the file is never locked across a turn of the loop.

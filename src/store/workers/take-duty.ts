@@ -1,7 +1,7 @@
 import { parseId } from '../../core/id.ts'
 import { checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
-import type { StoreContext } from '../context.ts'
 import { both, clockNow, one, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
 
 /** One statement decides: of several who ask at once exactly one finds the duty free. */
 const take = both(
@@ -14,7 +14,7 @@ const take = both(
 
 const dutyMsMax = 86_400_000
 
-/** The right to do a singleton duty: free, expired and one's own are taken, anybody else's is not. */
+/** The right to do a singleton duty: a free, expired or own one is taken, that of another worker is not. */
 export function* takeDuty(
   context: StoreContext,
   { name, workerId, forMs }: { name: string; workerId: string; forMs: number },

@@ -1,6 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
-import type { EndFacts } from '../../core/expect.ts'
 import { type Notice, sentNotice } from '../../core/notice.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
 import type { Target } from '../../core/target.ts'
 import type { Attempt, Ended, Execute } from '../executor.ts'
 import { redact } from '../redact.ts'
@@ -53,7 +53,7 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
     if ('facts' in begun) return begun
     const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
     const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
-    return { facts: { kind: 'command', ...exit, ...text }, result: { ...exit, durationMs } }
+    return { facts: { ...exit, ...text }, result: { ...exit, durationMs } }
   }
 }
 
@@ -71,7 +71,7 @@ interface Begun {
 /** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
 function notBegun(error: unknown): Ended {
   if (!(error instanceof BelfryError)) throw error
-  return { facts: { kind: 'command', error: error.message, retryable: error.code !== 'invalid' } }
+  return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
 }
 
 interface Prepared {

@@ -103,13 +103,13 @@ function textProblems(text: string, field: string): TargetProblem[] {
  * to the folder it will run in, as a shell there would. A bare name stays, and is looked up on PATH at dispatch. What is
  * not right in the first place is left for `commandTargetProblems` to name.
  */
-export function resolveCommandTarget(target: Target, { cwd }: { readonly cwd: string }): Target {
-  const place = isRelative(target.cwd) ? resolve(cwd, target.cwd) : target.cwd
+export function resolveCommandTarget(target: Target, folder: string): Target {
+  const place = isRelative(target.cwd) ? resolve(folder, target.cwd) : target.cwd
   const resolved = place === undefined ? target : { ...target, cwd: place }
   if (!Array.isArray(target.command)) return resolved
   const [program, ...rest] = target.command as unknown[]
   if (!isRelative(program) || !program.includes('/')) return resolved
-  return { ...resolved, command: [resolve(typeof place === 'string' ? place : cwd, program), ...rest] }
+  return { ...resolved, command: [resolve(typeof place === 'string' ? place : folder, program), ...rest] }
 }
 
 function isRelative(path: unknown): path is string {

@@ -19,12 +19,12 @@ export function handlerExecutor<Payload, Result>(handle: Handler<Payload, Result
 }
 
 function answered(result: unknown): Ended {
-  if (typeof result === 'string') return { facts: { kind: 'handler', json: result, text: result }, result }
-  return { facts: { kind: 'handler', json: result }, result }
+  if (typeof result === 'string') return { facts: { json: result, text: result }, result }
+  return { facts: { json: result }, result }
 }
 
 function threw(thrown: unknown): Ended {
-  return { facts: { kind: 'handler', ...failureOf(thrown) } }
+  return { facts: { ...failureOf(thrown) } }
 }
 
 /** What `await` would wait for. */

@@ -1,5 +1,5 @@
-import type { EndFacts } from '../../core/expect.ts'
-import { reasonText } from '../../core/reason.ts'
+import { reasonText } from '../../core/reason-text.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
 
 export interface RunFailureOptions {
   /** `false`: no further attempt can mend it. `true`: it surely had no effect, so even a run that must not repeat may. */

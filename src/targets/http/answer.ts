@@ -1,5 +1,5 @@
-import type { EndFacts } from '../../core/expect.ts'
-import { jsonProblem } from '../../core/json.ts'
+import { jsonProblem } from '../../core/json/json.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
 import type { Ended } from '../executor.ts'
 import { redact, redactor } from '../redact.ts'
 import type { Secret } from '../secret.ts'
@@ -58,7 +58,6 @@ export function endedBy(answer: Answer, { secrets, redirects, durationMs, now }:
   const after = answer.header('retry-after')
   const waitMs = after === undefined ? undefined : retryAfterMs(after, now)
   const facts: EndFacts = {
-    kind: 'http',
     status: answer.status,
     ...(read.text !== undefined && { text: read.text }),
     ...(read.json !== undefined && { json: read.json }),

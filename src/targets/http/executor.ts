@@ -1,6 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
-import type { EndFacts } from '../../core/expect.ts'
-import { reasonText } from '../../core/reason.ts'
+import { reasonText } from '../../core/reason-text.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
 import type { Attempt, Ended, Execute } from '../executor.ts'
 import { redact } from '../redact.ts'
 import type { Secret, SecretResolver } from '../secret.ts'
@@ -138,7 +138,6 @@ function requestOf(attempt: Attempt): HttpRequest {
 
 function failed({ message, retryable }: ExchangeFailure, secrets: readonly Secret[]): Ended {
   const facts: EndFacts = {
-    kind: 'http',
     error: reasonText(redact(message, secrets)),
     ...(retryable !== undefined && { retryable }),
   }

@@ -1,4 +1,4 @@
-import { jsonProblem, plainData } from '../../core/json.ts'
+import { jsonProblem, plainData } from '../../core/json/json.ts'
 import { type NoticeFormat, noticeFormats } from '../../core/notice-message.ts'
 import type { Target } from '../../core/target.ts'
 import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../problem.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AttemptEnd, Lease, Store } from '../../../src/store/port.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { type Case, noop, type Stage, seeded } from '../place.ts'
 import { assertEachRunStandsOnce } from '../record.ts'

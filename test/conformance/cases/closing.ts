@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BelfryError, isPassing } from '../../../src/core/error.ts'
 import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { Store } from '../../../src/store/port.ts'
-import { workAhead } from '../../../src/store/reads/queue.ts'
+import { workAhead } from '../../../src/store/reads/find-queue.ts'
 import { clockNow } from '../../../src/store/statement.ts'
 import { type Case, cannotShare, noop } from '../place.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { EventPlace } from '../../../src/store/event-view.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
-import { listEvents } from '../../../src/store/reads/events.ts'
+import { listEvents } from '../../../src/store/reads/list-events.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { actor, type Case, enqueueMany, noop, type Stage } from '../place.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { Capabilities } from '../../../src/core/plan.ts'
+import type { Capabilities } from '../../../src/core/queue/plan-leases.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { brokenParts } from '../../../src/store/reads/health/broken.ts'
-import { lanesBeyond } from '../../../src/store/reads/health/lanes.ts'
-import { troubledLeases } from '../../../src/store/reads/health/leases.ts'
-import { parkedRuns } from '../../../src/store/reads/health/parked.ts'
-import { scheduleHealth } from '../../../src/store/reads/health/schedules.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
+import { brokenParts } from '../../../src/store/reads/health/broken-parts.ts'
+import { lanesBeyond } from '../../../src/store/reads/health/lanes-beyond.ts'
+import { parkedRuns } from '../../../src/store/reads/health/parked-runs.ts'
+import { scheduleHealth } from '../../../src/store/reads/health/schedule-health.ts'
+import { troubledLeases } from '../../../src/store/reads/health/troubled-leases.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
@@ -23,23 +23,20 @@ const look = { longMs: hour, cancelMs: minute, limit: 10 }
 /** What a look at the health of a store reads. */
 export const health: Case[] = [
   {
-    name: 'the store tells which schema it found, whether it is stopped, and what its database promises',
+    name: 'the store tells which schema it found, and what its database promises',
     async run(stage) {
       const store = await stage.open()
-      const { database, schema, stopped } = await store.condition()
+      const { database, schema } = await store.condition()
       assert.equal(database.kind, stage.subject.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL')
       assert.match(database.version, /^\d+\.\d+/)
       assert.deepEqual(database.risks, [])
       assert.equal(database.isEphemeral, !stage.subject.isShared)
       assert.equal(database.file !== null, stage.subject.isShared && stage.subject.dialect === 'sqlite')
       assert.deepEqual(schema.found, schema.known)
-      assert.equal(stopped, null)
       assert.equal(await store.damage(), null)
       await stage.sql(`insert into belfry.migration (version, name, applied_at) values (99, 'later', 0)`)
-      await stage.sql(`update belfry.namespace set stopped_at = 7, stopped_reason = 'enough'`)
       const after = await store.condition()
       assert.deepEqual(after.schema, { found: 99, known: schema.known })
-      assert.deepEqual(after.stopped, { at: 7, reason: 'enough' })
     },
   },
   {
@@ -164,16 +161,16 @@ export const health: Case[] = [
       }
       const one = { count: 1, countIsAtLeast: false }
       assert.deepEqual(await beyond({ kinds: [], handlers: ['noop'] }), [
-        { queue: 'default', kind: 'http', handler: null, ...one },
-        { queue: 'default', kind: null, handler: null, ...one },
-        { queue: 'post', kind: 'handler', handler: 'mail', count: 2, countIsAtLeast: false },
+        { queue: 'default', kind: 'http', name: null, ...one },
+        { queue: 'default', kind: null, name: null, ...one },
+        { queue: 'post', kind: 'handler', name: 'mail', count: 2, countIsAtLeast: false },
       ])
       assert.equal((await beyond({ kinds: [] }, 2)).length, 2)
       assert.deepEqual(await beyond({ kinds: ['http', 'handler'], host: true }), [])
       for (let made = 0; made < 1_000; made += 500) {
         await store.enqueue(Array.from({ length: 500 }, () => noop({ queue: 'many' })))
       }
-      const many = { queue: 'many', kind: 'handler', handler: 'noop', count: 1_000 }
+      const many = { queue: 'many', kind: 'handler', name: 'noop', count: 1_000 }
       const rest = { kinds: ['http'], handlers: ['mail'], host: true }
       assert.deepEqual((await beyond(rest)).at(-1), { ...many, countIsAtLeast: false })
       await store.enqueue([noop({ queue: 'many' })])

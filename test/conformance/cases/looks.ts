@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
+import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { cancelRequests, leasesOfWorkers } from '../../../src/store/reads/lease.ts'
+import { cancelRequests, leasesOfWorkers } from '../../../src/store/reads/find-leases.ts'
+import { workAhead } from '../../../src/store/reads/find-queue.ts'
+import { overdueSchedules } from '../../../src/store/reads/find-schedule.ts'
+import { listRuns } from '../../../src/store/reads/list-runs.ts'
+import { listWorkers } from '../../../src/store/reads/list-workers.ts'
 import { nextInstants } from '../../../src/store/reads/next-instants.ts'
-import { workAhead } from '../../../src/store/reads/queue.ts'
-import { listRuns } from '../../../src/store/reads/runs.ts'
-import { overdueSchedules } from '../../../src/store/reads/schedule.ts'
-import { listWorkers } from '../../../src/store/reads/worker.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
-import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
+import { stop } from '../../holding.ts'
 import { actor, type Case, noop } from '../place.ts'
 import { put } from './schedules.ts'
 
@@ -57,11 +59,11 @@ export const looks: Case[] = [
       await store.enqueue([noop()])
       await lease(1, { leaseMs: minute })
       await store.enqueue([noop({ notBefore: now + second })])
-      const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute }
+      const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute, holdAt: null }
       assert.deepEqual(await store.look(nextInstants), instants)
       stage.clock.advance(1)
-      await stage.sql('update belfry.namespace set stopped_at = 1')
-      const stopped = { now: now + 1, scheduleAt: null, leaseExpiresAt: now + minute }
+      await store.do(putHold, stop)
+      const stopped = { now: now + 1, scheduleAt: null, leaseExpiresAt: now + minute, holdAt: null }
       assert.deepEqual(await store.look(nextInstants), stopped)
     },
   },
@@ -85,7 +87,7 @@ export const looks: Case[] = [
       assert.deepEqual(await store.look(workAhead), { now: notBefore, queues: ['line', 'waits'], nextAt: null })
       const [run] = (await store.look(listRuns, { limit: 1, queue: 'paused' })).runs
       assert.equal(run?.status, 'ready')
-      await stage.sql('update belfry.namespace set stopped_at = 1')
+      await store.do(putHold, stop)
       assert.deepEqual(await store.look(workAhead), { now: notBefore, queues: [], nextAt: null })
     },
   },
@@ -144,7 +146,7 @@ export const looks: Case[] = [
       assert.deepEqual(await overdue(minute, 1), ['later'])
       assert.deepEqual(await overdue(minute + 1), ['later'])
       assert.deepEqual(await overdue(0), ['later', 'late', 'due'])
-      await stage.sql('update belfry.namespace set stopped_at = 1')
+      await store.do(putHold, stop)
       assert.deepEqual(await overdue(minute), [])
     },
   },

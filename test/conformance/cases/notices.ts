@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type Notice, noticeQuietMs, overdueAgainMs } from '../../../src/core/notice.ts'
-import { noticeOverdue } from '../../../src/store/notice-overdue.ts'
+import { noticeOverdue } from '../../../src/parts/notices/notice-overdue.ts'
+import { setNotify } from '../../../src/parts/notices/set-notify.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
-import { setNotify } from '../../../src/store/set-notify.ts'
 import { actor, type Case, cannotShare, enqueueMany, noop, type Stage } from '../place.ts'
 
 const http = { http: { url: 'https://example.org/' } }

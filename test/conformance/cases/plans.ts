@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { planLeases } from '../../../src/core/plan.ts'
+import { planLeases } from '../../../src/core/queue/plan-leases.ts'
 import type { Lease, NewRun, Store } from '../../../src/store/port.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { planInput } from '../../../src/store/reads/plan-input.ts'
@@ -38,10 +38,14 @@ type Can = { kinds: string[]; handlers?: string[]; host?: boolean }
 const capabilities: Can[] = [
   { kinds: ['handler', 'http'], host: true },
   { kinds: [], handlers: ['a', 'b'] },
-  { kinds: ['http'] },
+  { kinds: ['http', 'agent/a'] },
+  { kinds: ['agent'], handlers: ['a'] },
   { kinds: [], host: true },
 ]
-const targets = [{ handler: 'a' }, { handler: 'b' }, { http: { url: 'https://example.org' } }, null]
+const targets = [
+  ...[{ handler: 'a' }, { handler: 'b' }, { http: { url: 'https://example.org' } }, null],
+  ...[{ agent: {}, lane: 'a' }, { agent: {}, lane: 'b/c' }, { agent: {} }],
+]
 
 async function compare(given: {
   stage: Stage

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { listRuns } from '../../../src/store/reads/runs.ts'
+import { listRuns } from '../../../src/store/reads/list-runs.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { type Case, cannotShare, noop, type Stage } from '../place.ts'
 import { assertEachRunStandsOnce, count } from '../record.ts'

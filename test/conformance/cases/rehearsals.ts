@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { BelfryError } from '../../../src/core/error.ts'
-import type { ScheduleSpec } from '../../../src/core/schedule.ts'
-import { backfillSchedule } from '../../../src/store/backfill.ts'
+import type { ScheduleSpec } from '../../../src/core/schedule/schedule-spec.ts'
+import { backfillSchedule } from '../../../src/parts/backfill/backfill-schedule.ts'
 import { leasesOf } from '../../../src/store/leases/lease.ts'
 import type { PutOptions, Store } from '../../../src/store/port.ts'
 import { deleteQueue } from '../../../src/store/queues/delete-queue.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
-import { findSchedule } from '../../../src/store/reads/schedule.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
+import { findSchedule } from '../../../src/store/reads/find-schedule.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { resetRun } from '../../../src/store/runs/reset-run.ts'
 import { retryRun } from '../../../src/store/runs/retry-run.ts'
@@ -136,7 +136,7 @@ export const rehearsals: Case[] = [
       await prepare(stage, mine)
       await putting({ queue: 'fresh' })(mine)
       const rehearsal = mine.rehearsal()
-      const bad = { ...daily, priority: 0.5 }
+      const bad = { ...daily, queue: '' }
       for (let round = 0; round < 3; round++) {
         await Promise.all(writes.map(([, write]) => write(rehearsal)))
         await assert.rejects(rehearsal.do(putSchedule, bad, { mode: 'put', actor }), isInvalid)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Store } from '../../../src/store/port.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
 import { type Case, enqueueMany, noop } from '../place.ts'
 
 const resultBytesMax = 100 * 1024

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cron } from '../../../src/core/cron/cron.ts'
-import { workOf } from '../../config/work.ts'
+import { workOf } from '../../parts/config/work.ts'
 import { expressions, zoneNames } from './arbitraries.ts'
 
 const MINUTE_MS = 60_000

@@ -7,7 +7,7 @@ import { longestGapMs } from '../../../src/core/cron/gap.ts'
 import { parse } from '../../../src/core/cron/parse.ts'
 import { newZone, segmentAt, type Zone, zoneOf, zoneOffsetMs } from '../../../src/core/cron/zone.ts'
 import { isKnownZone, resolveZone } from '../../../src/core/cron/zone-name.ts'
-import { workOf } from '../../config/work.ts'
+import { workOf } from '../../parts/config/work.ts'
 import { wallClock } from './law9-judge.mjs'
 
 const HOUR_MS = 3_600_000

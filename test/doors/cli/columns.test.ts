@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { columns } from '../../../src/doors/cli/columns.ts'
-import { paintOf, shownWidth } from '../../../src/doors/cli/sheet.ts'
+import { columns, shownWidth } from '../../../src/doors/cli/columns.ts'
+import { paintOf } from '../../../src/doors/cli/sheet.ts'
 
 describe('columns', () => {
   it('stand under each other though some cells are coloured', () => {

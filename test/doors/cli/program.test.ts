@@ -4,17 +4,14 @@ import { fieldsOf } from '../../../src/doors/cli/fields.ts'
 import { inputOf } from '../../../src/doors/cli/given.ts'
 import { program } from '../../../src/doors/cli/program.ts'
 import { Texts } from '../../../src/doors/cli/read-value.ts'
-import { kernelShows } from '../../../src/doors/cli/show/all.ts'
 import { sortedOut } from '../../../src/doors/cli/strays.ts'
 import { type AnyOperation, commandOf } from '../../../src/operations/operation.ts'
 import { refuse } from '../../../src/operations/problem.ts'
-import { loadShows } from '../../../src/parts-face.ts'
 import { operations } from '../../../src/table.ts'
 import { filesOf } from './files-of.ts'
 import { shellWords } from './shell-words.ts'
 import { Terminal } from './terminal.ts'
 
-const shows = { ...kernelShows, ...(await loadShows()) }
 const offered = operations.filter(({ doors }) => doors.cli === true)
 const nothing = { stdin: { isTTY: true } as NodeJS.ReadStream, folder: '/' }
 
@@ -31,10 +28,7 @@ async function read(line: string): Promise<{ asked: AnyOperation; input: unknown
       refuse('The command', problems)
       found = { asked, input }
     },
-    up: () => Promise.resolve(),
-    mcp: () => Promise.resolve(),
-    apply: () => Promise.resolve(),
-    trust: () => Promise.resolve(),
+    beside: () => Promise.resolve(),
     write: () => undefined,
     misread: (problem) => refuse('The command', [problem]),
   })
@@ -48,7 +42,7 @@ describe('the command line is the table of operations', () => {
     const words = commandOf(operation).join(' ')
 
     it(`has ${words}, and shows its answer to people`, () => {
-      expect(Object.keys(shows)).toContain(words)
+      expect(operation.show).toBeDefined()
     })
 
     it(`reads the examples of ${words} as they are written`, async () => {
@@ -69,12 +63,6 @@ describe('the command line is the table of operations', () => {
       expect(new Set(flags).size).toBe(flags.length)
     })
   }
-
-  it('shows nothing that is no command', () => {
-    expect(Object.keys(shows).filter((words) => !offered.some((each) => commandOf(each).join(' ') === words))).toEqual(
-      [],
-    )
-  })
 })
 
 describe('what is typed', () => {

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { paintOf } from '../../../src/doors/cli/sheet.ts'
-import { showSchedules } from '../../../src/doors/cli/show/schedules.ts'
 import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
-import type { Schedule } from '../../../src/operations/schedule/view.ts'
+import { scheduleOperations } from '../../../src/operations/schedule/schedule.ts'
+import { shown } from './shown.ts'
 import { Terminal } from './terminal.ts'
 
 let terminal: Terminal
@@ -25,6 +24,7 @@ describe('short forms', () => {
     expect(await standing('explain schedule hello')).toEqual(['hello', 'due-later'])
     expect((await terminal.belfry(`explain ${id}`)).stdout).toMatch(new RegExp(`^${id} `))
     expect((await terminal.belfry('explain')).stdout).toContain('Usage: belfry explain')
+    expect(await standing('--store sqlite:.belfry/belfry.db explain hello')).toEqual(['hello', 'due-later'])
   })
 
   it('tell help and the version by words too', async () => {
@@ -145,10 +145,9 @@ it('a name that begins with a dash is refused: nobody could name it at a command
   expect(stderr).toContain('that does not begin with a dash')
 })
 
-it('the interval of a schedule that fails is listed with what it has become', () => {
+it('the interval of a schedule that fails is listed with what it has become', async () => {
   const schedule = { name: 'a', everyMs: 60_000, failureCount: 3, deletedAt: null, disabled: null, paused: null }
-  const sheet = { now: 0, zone: 'UTC', paint: paintOf(false) }
-  const listed = showSchedules([{ ...schedule, nextDueAt: 1, waitsFor: null } as unknown as Schedule], sheet)
+  const listed = await shown(scheduleOperations.list, [{ ...schedule, nextDueAt: 1, waitsFor: null }])
   expect(listed).toContain('every 1m (8m after failures)')
   expect(listed).toContain('3 failures in a row')
 })

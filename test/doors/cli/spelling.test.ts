@@ -6,6 +6,8 @@ import { wholly } from '../../../src/doors/cli/finished.ts'
 import { program } from '../../../src/doors/cli/program.ts'
 import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
 import type { Diagnosis } from '../../../src/operations/store/output.ts'
+import { noteConfigFault } from '../../../src/parts/config/sources.ts'
+import { openSession } from '../../../src/sessions.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Terminal } from './terminal.ts'
 
@@ -156,6 +158,33 @@ describe('the command line itself', () => {
     const { notes } = await terminal.json<{ notes: string[] }>(`apply ${file} ${named}`)
     expect(notes.join()).toContain(wanted)
     expect((await terminal.belfry(`apply ${file} --dry-run ${named}`)).stdout).toContain(wanted)
+  })
+
+  it('suggests them where a fault of a file was stored, by doctor and by config list, as text and as JSON', async () => {
+    const named = '--store sqlite:faulty.db'
+    const own = `node dist/belfry.js ${named}`
+    const typing = { script: join(terminal.folder, 'dist/belfry.js'), env: { PATH: '' } }
+    await terminal.belfry(`queue set default --max-concurrent 2 ${named}`)
+    const opened = await openSession(
+      { store: `sqlite:${terminal.folder}/faulty.db` },
+      { env: {}, folder: terminal.folder },
+    )
+    await opened.context.store.do(noteConfigFault, 'h:/f', 'It is not trusted. Look at it, then: `belfry trust`')
+    await opened.close()
+    for (const line of ['doctor', 'config list', 'doctor --json', 'config list --json']) {
+      const { stdout } = await terminal.belfry(`${line} ${named}`, typing)
+      expect(stdout, line).toContain(`\`${own} trust\``)
+    }
+  })
+
+  it('says how it is used in the words that started it, also where no command was named', async () => {
+    const typing = { script: join(terminal.folder, 'dist/belfry.js'), env: { PATH: '' } }
+    for (const line of ['', '--help', 'help']) {
+      expect((await terminal.belfry(line, typing)).stdout, line).toMatch(/^Usage: node dist\/belfry\.js COMMAND …/)
+    }
+    const npx = { env: { npm_command: 'exec' } }
+    expect((await terminal.belfry('', npx)).stdout).toMatch(/^Usage: npx belfry COMMAND …/)
+    expect((await terminal.belfry('schedule', npx)).stdout).toMatch(/^Usage: npx belfry schedule COMMAND …/)
   })
 
   async function doctored(line: string, typing: object): Promise<Diagnosis> {

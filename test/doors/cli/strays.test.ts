@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { commandLine } from '../../../src/doors/cli/command-line.ts'
 import { commandOf } from '../../../src/operations/operation.ts'
 import type { Problem } from '../../../src/operations/problem.ts'
-import { listSchedules } from '../../../src/store/reads/schedule.ts'
+import { listSchedules } from '../../../src/store/reads/find-schedule.ts'
 import { operations } from '../../../src/table.ts'
 import { onPorch, origin } from '../http/porch.ts'
 import { filesOf } from './files-of.ts'
@@ -116,6 +116,41 @@ describe('a flag that a command does not have', () => {
     expect(await fieldsOf('trust wrong.yaml --frobnicate')).toEqual(['--frobnicate', 'sorce'])
     expect(await fieldsOf('trust --store --frobnicate')).toEqual(['--frobnicate'])
     expect(readdirSync(join(terminal.folder, '.belfry'))).toEqual([])
+  })
+})
+
+describe('a flag before the words of its command', () => {
+  const rest = 'create z --cron x'
+
+  it('is told together with everything else that is wrong with the line', async () => {
+    const fields = ['--bogus', 'cron', 'what it does']
+    for (const line of [
+      `--bogus schedule ${rest}`,
+      `schedule --bogus ${rest}`,
+      `--bogus=1 schedule ${rest}`,
+      `--bogus 1 --namespace tenant schedule ${rest}`,
+    ]) {
+      expect(await fieldsOf(line), line).toEqual(fields)
+    }
+    expect(await fieldsOf(`--foo schedule --bogus ${rest}`)).toEqual(['--bogus', '--foo', 'cron', 'what it does'])
+    expect(await fieldsOf('--bogus up --slots x')).toEqual(['--bogus', '--slots'])
+    expect(await fieldsOf('--bogus explain z --foo')).toEqual(['--bogus', '--foo'])
+    expect(readdirSync(terminal.folder)).toEqual([])
+  })
+
+  it('is told with a command that there is not, and alone where there is nothing else', async () => {
+    expect(await fieldsOf('--bogus schedule frobnicate')).toEqual(['"frobnicate"', '--bogus'])
+    expect(await fieldsOf('--bogus')).toEqual(['--bogus'])
+    expect(await fieldsOf('schedule --bogus')).toEqual(['--bogus'])
+  })
+
+  it('is refused where the command has it, with the place where it belongs, and is judged as if it stood there', async () => {
+    const problems = await problemsOf('--every 10 --dry-run schedule create z --handler h'.split(' '))
+    expect(Object.keys(problems).sort()).toEqual(['every', 'the command'])
+    expect(problems['the command']).toEqual({
+      problem: 'has --dry-run before it',
+      expected: '--dry-run behind schedule create',
+    })
   })
 })
 

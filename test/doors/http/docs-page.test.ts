@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import { addressUnknown, askedAddress } from '../../../src/doors/http/asked-address.ts'
+import { kinds } from '../../../src/kinds.ts'
 import { jsonSchemaOf } from '../../../src/operations/json-schema.ts'
 import { routes } from '../../../src/routes.ts'
 import { operations } from '../../../src/table.ts'
@@ -75,7 +76,7 @@ describe('the page of the HTTP door', () => {
       const [, section = ''] = text.split(`<section class="verb" id="${id}">`)
       const [own = ''] = section.split('<section class="verb"')
       expect(own, id).toContain(`<code>${path}</code>`)
-      for (const [name, field] of Object.entries(jsonSchemaOf(input, 'input').properties ?? {})) {
+      for (const [name, field] of Object.entries(jsonSchemaOf(input, 'input', kinds).properties ?? {})) {
         const { description = '' } = field as { description?: string }
         expect(own, `${id} ${name}`).toContain(`<code>${name}</code>`)
         if (!description.startsWith('In place of ')) expect(unescaped(own), `${id} ${name}`).toContain(description)

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { listEvents } from '../../../src/store/reads/events.ts'
+import { listEvents } from '../../../src/store/reads/list-events.ts'
 import { onPorch, origin, type Porch } from './porch.ts'
 
 const porch = onPorch()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostsOf } from '../../../src/operations/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
-import { findToken } from '../../../src/store/reads/token.ts'
+import { findToken } from '../../../src/store/tokens/find-token.ts'
 import { onPorch, origin } from './porch.ts'
 
 const porch = onPorch()

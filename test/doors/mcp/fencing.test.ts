@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
-import { unfence } from '../../../src/core/fence.ts'
+import { unfence } from '../../../src/core/untrusted-text.ts'
 import { refused } from '../../../src/doors/mcp/refusal.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
@@ -123,6 +123,11 @@ describe.each(['SQLite', 'PostgreSQL'])(
       for (const name of [...telling, 'schedule_get', 'schedule_explain', 'schedule_hints', 'schedule_versions']) {
         expect([...told], name).toContain(name)
       }
+    })
+
+    it('but the source of a run is a word of ours, and stands outside', async () => {
+      const answer = await call(await model(), 'run_get', { id: place().ids.done })
+      expect(factsOf(answer)).toMatchObject({ source: 'enqueued' })
     })
 
     it('in the resources too', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isLabel } from '../../../src/doors/mcp/label.ts'
 import { isPaged } from '../../../src/doors/mcp/short-page.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
+import { kinds } from '../../../src/kinds.ts'
 import { type JsonSchema, jsonSchemaOf } from '../../../src/operations/json-schema.ts'
 import { scheduleOperations } from '../../../src/operations/schedule/schedule.ts'
 import { atDesk, startAt, verbsAt } from '../../operations/desk.ts'
@@ -28,7 +29,10 @@ describe('a list that a model looks at', () => {
       expect(factsOf(await call(client, 'schedule_list', { detail })).items, detail).toHaveLength(20)
     }
     expect(await here.schedules.list()).toHaveLength(100)
-    const { limit } = jsonSchemaOf(scheduleOperations.list.input, 'input').properties as Record<string, JsonSchema>
+    const { limit } = jsonSchemaOf(scheduleOperations.list.input, 'input', kinds).properties as Record<
+      string,
+      JsonSchema
+    >
     expect(limit?.description).toBe('How many at most. Default: 100.')
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hiddenAgain, visible } from '../../../src/core/fence.ts'
+import { hiddenAgain, visible } from '../../../src/core/untrusted-text.ts'
 import { atDesk, verbsAt } from '../../operations/desk.ts'
 import { type Answer, call, factsOf, modelAt } from './model.ts'
 

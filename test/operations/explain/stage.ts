@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe } from 'vitest'
-import type { Capabilities } from '../../../src/core/plan.ts'
+import type { Capabilities } from '../../../src/core/queue/plan-leases.ts'
 import { Events } from '../../../src/engine/events.ts'
+import { kinds } from '../../../src/kinds.ts'
 import { migrations } from '../../../src/open-store.ts'
 import type { OperationContext } from '../../../src/operations/context.ts'
 import { Waits } from '../../../src/operations/run/waits.ts'
-import { migrate } from '../../../src/store/migrate.ts'
+import { migrate } from '../../../src/store/migrations/migrate.ts'
 import type { NewRun, Store } from '../../../src/store/port.ts'
 import { openSqliteMemory } from '../../../src/store/sqlite/open.ts'
 import { both, one } from '../../../src/store/statement.ts'
-import { registerWorker } from '../../../src/store/workers/worker.ts'
-import { checks, origins } from '../../../src/table.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
+import { checks, fields, holdReasons, origins, queues, sections } from '../../../src/table.ts'
 import { actor, onEachStore, Stage, startAt } from '../../store/schedule-stage.ts'
 import { verbsAt } from '../desk.ts'
 
@@ -63,7 +64,12 @@ function toldBy(stage: () => Stage): () => Told {
       defaultMaxConcurrent: 50,
       waits,
       origins,
+      holdReasons,
       checks,
+      fields,
+      kinds,
+      queues,
+      sections,
       randomHex,
     } as OperationContext
   }

@@ -42,7 +42,13 @@ describe('a queue', () => {
       /beside `failedMs`/,
       /only one/,
     ],
-    ['a rate without its window', { rateLimit: { startsMax: 5 } }, 'rateLimit.per', /is missing/, /1s/],
+    [
+      'a rate without its window',
+      { rateLimit: { startsMax: 5 } },
+      'rateLimit.per',
+      /is missing/,
+      /a duration from 1ms/,
+    ],
     ['an unknown field', { maxConcurent: 5 }, 'maxConcurent', /not a field of a policy/, /maxConcurrent, if/],
     [
       'an unknown field inside',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Outcome } from '../../../src/core/verdict.ts'
+import type { Outcome } from '../../../src/core/run/verdict.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { resetRun } from '../../../src/store/runs/reset-run.ts'

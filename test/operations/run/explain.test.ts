@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
-import type { Outcome } from '../../../src/core/verdict.ts'
-import { type RunCode, runCodes } from '../../../src/operations/run/standing-codes.ts'
+import type { Outcome } from '../../../src/core/run/verdict.ts'
+import { type RunCode, runReasons } from '../../../src/operations/reasons/run-reasons.ts'
+import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { retryRun } from '../../../src/store/runs/retry-run.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../../src/store/schedules/run-now.ts'
-import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
+import { stop } from '../../holding.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { errorOf } from '../desk.ts'
 import { onEachTold, pruneAll } from '../explain/stage.ts'
@@ -261,11 +263,9 @@ onEachTold('explain a run', (told) => {
       sentence: 'Its deadline is over, so it does not start any more; it ends as skipped when a worker looks.',
     })
     await told().stage.lease()
-    expect(await explain(over)).toMatchObject({
-      code: 'skipped',
-      sentence: 'It ended without being executed: deadline (its deadline was over).',
-      lateness: { startedMs: null, isGrowing: false },
-    })
+    const sentence = 'It ended without being executed: deadline (its deadline was over).'
+    const lateness = { startedMs: null, isGrowing: false }
+    expect(await explain(over)).toMatchObject({ code: 'skipped', sentence, lateness })
   })
 
   it('in a paused queue, under a spent rate, and while everything is stopped', async () => {
@@ -284,12 +284,12 @@ onEachTold('explain a run', (told) => {
     })
     await told().stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy' }, actor })
     expect(await explain(id)).toMatchObject({
-      code: 'queue-paused',
+      code: 'held-by',
       sentence: 'Its queue default is paused: a bad deploy.',
       unblock: [{ command: 'belfry queue resume default' }],
     })
-    await told().stage.sql('update belfry.namespace set stopped_at = 1')
-    expect((await explain(id)).code).toBe('paused')
+    await told().stage.store.do(putHold, stop)
+    expect(await explain(id)).toMatchObject({ code: 'held-by', unblock: [{ command: 'belfry go' }] })
   })
 
   it('whose queue has a policy that nobody can read', async () => {
@@ -394,6 +394,6 @@ onEachTold('explain a run', (told) => {
 
   it('has been told with every code there is', () => {
     if (!canTellProcesses) seen.add('holder-dead')
-    expect([...seen].sort()).toEqual(Object.keys(runCodes).sort())
+    expect([...seen].sort()).toEqual(Object.keys(runReasons).sort())
   })
 })

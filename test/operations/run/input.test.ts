@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { kinds } from '../../../src/kinds.ts'
 import { read } from '../../../src/operations/input.ts'
 import { type RunInput, readRun, runInput } from '../../../src/operations/run/input.ts'
 
 const folder = '/srv/app'
 
 function reading(input: unknown) {
-  return readRun(read(runInput, input, 'a run'), { folder })
+  return readRun(read(runInput, input, 'a run'), { folder, kinds })
 }
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

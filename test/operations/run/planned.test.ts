@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promptSpread } from '../../../src/core/spread.ts'
+import { promptSpread } from '../../../src/core/timing/spread.ts'
 import { setHint } from '../../../src/store/schedules/set-hint.ts'
 import { hour, minute, startAt } from '../../store/schedule-stage.ts'
 import { onOneTold } from '../explain/stage.ts'
@@ -41,14 +41,14 @@ onOneTold('explain why a run was planned', (told) => {
     ])
   })
 
-  it('that came while nobody looked says that the calendar named it, unless it did not', async () => {
+  it('that came while no worker looked says that the calendar named it, unless it did not', async () => {
     const { stage } = told()
     await stage.put({ missed: 'all' })
     const { runs } = await stage.fireAt(startAt + 3 * hour)
     const id = runs[1]?.id ?? ''
     expect((await explain(id)).planned.rederived).toMatchObject({
       answer: 'same',
-      sentence: 'It came while nobody looked; the calendar, asked again, names the same instant.',
+      sentence: 'It came while no worker looked; the calendar, asked again, names the same instant.',
     })
     await stage.sql(
       'update belfry.run set occurrence_at = occurrence_at + 1 where occurrence_at = $1',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findQueue } from '../../../src/store/reads/queue.ts'
+import { findQueue } from '../../../src/store/reads/find-queue.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { atDesk, errorOf, problemsIn, verbsAt } from '../desk.ts'
 

@@ -63,7 +63,7 @@ onEachTold('what would get a run on', (told) => {
     expect((await explain(over)).sentence).toMatch(/; it ends as skipped when a worker looks\.$/)
     await stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy.' }, actor })
     expect(await explain(over)).toMatchObject({
-      sentence: expect.stringMatching(/; it ends as skipped once its queue goes on and a worker looks\.$/),
+      sentence: expect.stringMatching(/; it ends as skipped once the hold on it ends and a worker looks\.$/),
       unblock: [{ command: 'belfry queue resume default' }, { command: `belfry run cancel ${over}` }],
     })
     const waits = await told().enqueue()

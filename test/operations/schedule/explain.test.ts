@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { type ScheduleCode, scheduleCodes } from '../../../src/operations/schedule/standing-codes.ts'
+import { type ScheduleCode, scheduleReasons } from '../../../src/operations/reasons/schedule-reasons.ts'
+import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
+import { stop } from '../../holding.ts'
 import { actor, hour, minute, second, startAt } from '../../store/schedule-stage.ts'
 import { onEachTold } from '../explain/stage.ts'
 
@@ -201,8 +203,12 @@ onEachTold('explain a schedule', (told) => {
   it('while everything is stopped, and where this machine cannot work it out', async () => {
     const { stage } = told()
     await stage.put({})
-    await stage.sql('update belfry.namespace set stopped_at = 1')
-    expect((await explain()).code).toBe('stopped')
+    await stage.store.do(putHold, stop)
+    expect(await explain()).toMatchObject({
+      code: 'stopped',
+      sentence: 'Everything is stopped by ada: a fire.',
+      unblock: [{ what: 'Start everything again.', command: 'belfry go' }],
+    })
     const spec = { ...(await stage.view()).spec, timing: { cron: '0 * * * *', zone: 'Mars/Olympus' } }
     await stage.sql('update belfry.schedule set spec = $1', JSON.stringify(spec))
     const answer = await explain()
@@ -247,11 +253,11 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain()).toMatchObject({
       code: 'due-later',
       workers: { live: 1, able: 1, sentence: '1 of 1 live worker has the handler "report".' },
-      notes: ['Its queue mail is paused (a bad deploy): its runs would wait there.'],
+      notes: ['Its queue mail is paused: a bad deploy. Its runs would wait.'],
     })
   })
 
   it('has been told with every code there is', () => {
-    expect([...seen].sort()).toEqual(Object.keys(scheduleCodes).sort())
+    expect([...seen].sort()).toEqual(Object.keys(scheduleReasons).sort())
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { kinds } from '../../../src/kinds.ts'
 import { scheduleInWords } from '../../../src/operations/schedule/in-words.ts'
 import type { ScheduleDefinition } from '../../../src/operations/schedule/view.ts'
 
@@ -7,7 +8,7 @@ const minuteMs = 60_000
 const at = Date.UTC(2026, 11, 1, 8)
 
 function said(definition: Omit<ScheduleDefinition, 'name'>): string {
-  return scheduleInWords({ name: 'report', ...definition })
+  return scheduleInWords({ name: 'report', ...definition }, kinds)
 }
 
 describe('a schedule in words', () => {

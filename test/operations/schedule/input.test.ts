@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import type { ScheduleSpec } from '../../../src/core/schedule/schedule-spec.ts'
+import { kinds } from '../../../src/kinds.ts'
 import { read } from '../../../src/operations/input.ts'
 import { type ScheduleInput, scheduleChange, scheduleInput } from '../../../src/operations/schedule/input.ts'
 import { readPatch, readSchedule } from '../../../src/operations/schedule/read.ts'
-import { problemsOf } from '../../../src/operations/schedule/words.ts'
+import { problemsOf } from '../../../src/operations/schedule/schedule-problems.ts'
 import { startAt } from '../desk.ts'
 
-const surroundings = { folder: '/srv/app', zone: 'Europe/Paris' }
+const surroundings = { folder: '/srv/app', zone: 'Europe/Paris', kinds }
 
 function written(input: unknown) {
   return readSchedule(read(scheduleInput, input, 'a schedule'), surroundings)
@@ -174,7 +175,7 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
       'a target of two kinds',
       { target: { handler: 'a', command: 'b' } },
       'target',
-      /handler and command/,
+      /command and handler/,
       /exactly one/,
     ],
     [
@@ -182,7 +183,7 @@ describe('a bad schedule is refused with everything that is wrong, where, and wh
       { target: { agent: {} } },
       'target.agent',
       /cannot execute yet/,
-      /handler, command, http/,
+      /command, http, handler/,
     ],
     ['a prompt, which comes later', { target: { prompt: 'x' } }, 'target.prompt', /cannot execute yet/, /handler/],
     ['a misspelt kind', { target: { handle: 'a' } }, 'target.handle', /no kind of target/, /handler, if/],

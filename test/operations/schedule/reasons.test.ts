@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promptSpread } from '../../../src/core/spread.ts'
+import { promptSpread } from '../../../src/core/timing/spread.ts'
 import type { NewHint } from '../../../src/store/port.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { clearHints, setHint } from '../../../src/store/schedules/set-hint.ts'

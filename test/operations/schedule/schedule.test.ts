@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findRun } from '../../../src/store/reads/run.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()

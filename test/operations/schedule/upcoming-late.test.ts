@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { promptSpread } from '../../../src/core/spread.ts'
+import { promptSpread } from '../../../src/core/timing/spread.ts'
 import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
 import { upcoming } from '../../../src/operations/schedule/upcoming.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
+import { findSchedule } from '../../../src/store/reads/find-schedule.ts'
 import { nextInstants } from '../../../src/store/reads/next-instants.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
-import { findSchedule } from '../../../src/store/reads/schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
-import type { ScheduleView } from '../../../src/store/view.ts'
+import type { ScheduleView } from '../../../src/store/views.ts'
 import { atDesk, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()

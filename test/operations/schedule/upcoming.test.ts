@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { promptSpread } from '../../../src/core/spread.ts'
+import { promptSpread } from '../../../src/core/timing/spread.ts'
 import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
 import { nextInstants } from '../../../src/store/reads/next-instants.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { atDesk, type Desk, startAt, verbsAt } from '../desk.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { atDesk, startAt, verbsAt } from '../desk.ts'
+import { atDesk, problemsIn, startAt, verbsAt } from '../desk.ts'
 
 const desk = atDesk()
 const { schedules } = verbsAt(() => desk().context)
@@ -103,4 +103,44 @@ it('a change of the clocks is marked among the next instants, and nowhere else',
     ['2026-03-31T00:30:00.000Z', undefined],
     ['2026-04-01T00:30:00.000Z', undefined],
   ])
+})
+
+/** An object that is one thing to whoever looks at it and another when it is written. */
+function dressed(shown: object, written: object): object {
+  return Object.defineProperty({ ...shown }, 'toJSON', { value: () => written, enumerable: false })
+}
+
+describe('a bad schedule', () => {
+  const none = async () => expect(await schedules.list()).toEqual([])
+
+  it('law 10: is refused whole, with all that is wrong', async () => {
+    const problems = await problemsIn(schedules.put({ ...daily, cron: '0 0 30 2 *', priority: 1.5, maxRuns: 0 }))
+    expect(problems.map(({ field }) => field).sort()).toEqual(['cron', 'maxRuns', 'priority'])
+    await expect(schedules.put({ ...daily, cron: '0 0 30 2 *' })).rejects.toThrow(/never comes/)
+    await expect(schedules.put({ ...daily, name: 'a\0b' })).rejects.toThrow(/name is "a/)
+    await none()
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['a payload with a hole', { payload: { a: [() => 1] } }, /payload cannot be kept: its \.a\[0\] is a function/],
+    ['a payload of another class', { payload: new Map([[1, 2]]) }, /payload is an instance of Map/],
+    ['a tag that is none', { tags: [Number.NaN] }, /tags\[0\] is NaN/],
+    ['a target that is a program', { target: { command: () => 1 } }, /target\.command .*function/],
+    ['a handler that is no key', { target: { handler: 'a\0' } }, /target.* NUL/],
+    ['a target that says another', { target: { handler: 'a', toJSON: () => ({}) } }, /target\.toJSON is not known/],
+    ['a payload that says another', { payload: dressed({ a: 1 }, { a: 2 }) }, /payload has a toJSON that speaks/],
+    ['a payload that is too large', { payload: 'x'.repeat(300_000) }, /payload has 300002 bytes/],
+    ['options that are too large', { expect: { textIncludes: 'x'.repeat(300_000) } }, /options has \d+ bytes/],
+    [
+      'an at that is over',
+      { cron: undefined, at: '2020-01-01T00:00Z' },
+      /at is 2020-01-01T00:00:00.000Z, which is over/,
+    ],
+  ])('with %s is refused, because it would not be stored as it is judged', async (_, fields, message) => {
+    await expect(schedules.put({ ...daily, ...fields })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringMatching(message),
+    })
+    await none()
+  })
 })

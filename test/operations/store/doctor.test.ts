@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
-import { diagnosisOfRefusal, examinations } from '../../../src/operations/store/doctor.ts'
+import { diagnosisOfRefusal, kernelChecks } from '../../../src/operations/store/doctor.ts'
 import { checkNames } from '../../../src/operations/store/output.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
+import { checks } from '../../../src/table.ts'
 import { Desk, errorOf, verbsAt } from '../desk.ts'
 import { actor, checkIn, gone, hour, inEachWard, minute, second, type Ward } from './ward.ts'
+
+/** Those of the kernel, and behind them those of parts. */
+const names = [...checkNames, ...checks.map(({ check }) => check)]
 
 /** Something of every kind that a doctor finds. */
 async function makeIll(ward: Ward): Promise<void> {
@@ -31,8 +35,8 @@ inEachWard((ward, kind) => {
   it('a healthy store is told to be so, check by check in their order', async () => {
     await ward().worker()
     const answer = await ward().doctor()
-    expect(answer.checks.map(({ check }) => check)).toEqual(checkNames)
-    expect(answer.checks.map(({ check, state }) => [check, state])).toEqual(checkNames.map((name) => [name, 'ok']))
+    expect(answer.checks.map(({ check }) => check)).toEqual(names)
+    expect(answer.checks.map(({ check, state }) => [check, state])).toEqual(names.map((name) => [name, 'ok']))
     expect(answer).toMatchObject({ ok: true, at: ward().clock.now(), store: ward().store.place })
     expect(checkIn(answer, 'store').says).toMatch(new RegExp(`^${kind} \\d+\\.\\d+.* answers`))
     for (const { says } of answer.checks) expect(says).toMatch(/^[A-Z0-9].*\.$/)
@@ -94,7 +98,7 @@ inEachWard((ward, kind) => {
       state: 'wrong',
       findings: [{ says: 'What is stored as spec of schedule odd cannot be read.' }],
     })
-    expect(answer.checks.map(({ check }) => check)).toEqual(checkNames)
+    expect(answer.checks.map(({ check }) => check)).toEqual(names)
   })
 })
 
@@ -133,18 +137,7 @@ describe('a store that could not be opened is told as', () => {
   })
 })
 
-describe('docs/doctor.md', () => {
-  const page = readFileSync(new URL('../../../docs/doctor.md', import.meta.url), 'utf8')
-  const rows = [...page.matchAll(/^### (\S+)\n\n(.+)\n\n\*\*Next:\*\* (.+)\n(?:\n\*\*With `--fix`:\*\* (.+)\n)?/gm)]
-
-  it('says of every check what the code says, in the same order', () => {
-    expect(rows.map(([, check, means, next, mends]) => ({ check, means, next, mends }))).toEqual(
-      examinations.map(({ check, means, next, mends }) => ({ check, means, next, mends })),
-    )
-  })
-
-  it('has every check, and says of those that mend something what they mend', () => {
-    expect(examinations.map(({ check }) => check)).toEqual(checkNames)
-    for (const { mend, mends } of examinations) expect(mends === undefined).toBe(mend === undefined)
-  })
+it('every check has a name that answers know, and those that mend something say what', () => {
+  expect(kernelChecks.map(({ check }) => check)).toEqual(checkNames)
+  for (const { mend, mends } of kernelChecks) expect(mends === undefined).toBe(mend === undefined)
 })

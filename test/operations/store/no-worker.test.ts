@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { listWorkers } from '../../../src/store/reads/worker.ts'
-import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { listWorkers } from '../../../src/store/reads/list-workers.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Desk, verbsAt } from '../desk.ts'

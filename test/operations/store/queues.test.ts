@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { putHold } from '../../../src/store/holds/put-hold.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { findQueue } from '../../../src/store/reads/queue.ts'
+import { findQueue } from '../../../src/store/reads/find-queue.ts'
+import { stop } from '../../holding.ts'
 import { actor, checkIn, inEachWard, second } from './ward.ts'
 
 const target = { handler: 'report' }
@@ -37,7 +39,7 @@ inEachWard((ward) => {
     })
 
     it('that everything was stopped is noted', async () => {
-      await ward().sql(`update belfry.namespace set stopped_at = 1, stopped_reason = 'a fire'`)
+      await ward().store.do(putHold, stop)
       expect(checkIn(await ward().doctor(), 'queues').findings).toMatchObject([
         { subject: 'all queues', says: expect.stringContaining('a fire') },
       ])

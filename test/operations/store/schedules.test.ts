@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ScheduleSpec } from '../../../src/core/schedule.ts'
+import type { ScheduleSpec } from '../../../src/core/schedule/schedule-spec.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { findSchedule, listLedger } from '../../../src/store/reads/schedule.ts'
+import { findSchedule, listLedger } from '../../../src/store/reads/find-schedule.ts'
 import { resetRun } from '../../../src/store/runs/reset-run.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
@@ -257,7 +257,7 @@ inEachWard((ward) => {
       ['null', 'What is stored of schedule odd is no schedule.', 'Restore its row'],
       [
         '{"name":"odd","timing":{"everyMs":1},"target":{}}',
-        'The target of schedule odd has none of',
+        'The target of schedule odd has no kind',
         'belfry schedule update odd',
       ],
       [

@@ -10,7 +10,7 @@ import type { Actor, Lease, NewWorker, Store } from '../../../src/store/port.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { all, both, type Row } from '../../../src/store/statement.ts'
 import { ownIdentity, type ProcessIdentity } from '../../../src/store/workers/process-identity.ts'
-import { registerWorker } from '../../../src/store/workers/worker.ts'
+import { registerWorker } from '../../../src/store/workers/register-worker.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Desk, startAt, verbsAt } from '../desk.ts'
@@ -69,12 +69,12 @@ export class Ward extends Desk {
 const tables = [
   ...['migration', 'namespace', 'queue', 'queue_version', 'start', 'need', 'schedule', 'schedule_version', 'hint'],
   ...['schedule_run', 'ledger', 'run', 'ready', 'aside', 'lease', 'attempt', 'result', 'output', 'idempotency'],
-  ...['dedupe', 'worker', 'duty', 'audit'],
+  ...['dedupe', 'worker', 'duty', 'audit', 'hold'],
 ]
 const asNew = [
   ...tables.slice(2).map((table) => `delete from belfry.${table}`),
   `delete from belfry.namespace where name <> 'default'`,
-  'update belfry.namespace set stopped_at = null, stopped_reason = null, notify = null',
+  'update belfry.namespace set notify = null',
   'delete from belfry.migration',
   `insert into belfry.migration (version, name, applied_at) values (${schemaVersion}, 'newest', 0)`,
 ].map((text, index) => both(`ward as new ${index}`, text))

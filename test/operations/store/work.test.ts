@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parts } from '../../../src/parts.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
-import { listWorkers } from '../../../src/store/reads/worker.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
+import { listWorkers } from '../../../src/store/reads/list-workers.ts'
 import { cancelRun } from '../../../src/store/runs/cancel-run.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
@@ -264,7 +264,7 @@ inEachWard((ward) => {
           says: 'In queue default 2 runs are too late to start, and cannot end as skipped either, because nobody alive has the handler "report".',
           next: `End each of them: belfry run cancel ${made[0]?.id}`,
         },
-        { subject: made[2]?.id, says: expect.stringContaining('because no outside host has a door yet') },
+        { subject: made[2]?.id, says: expect.stringContaining('because no outside host leases from it') },
         { subject: late?.id, says: expect.stringContaining('nobody alive has the handler "late"') },
       ])
       await ward().worker({ can: { kinds: ['handler'] } })

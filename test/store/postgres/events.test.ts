@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { openStore } from '../../../src/open-store.ts'
 import type { EventPage } from '../../../src/store/event-view.ts'
 import type { Store } from '../../../src/store/port.ts'
-import { listEvents } from '../../../src/store/reads/events.ts'
+import { listEvents } from '../../../src/store/reads/list-events.ts'
 import { postgresUrl } from '../../postgres.ts'
 
 /** A database of its own: how far events are told depends on everybody who has a transaction open in it. */

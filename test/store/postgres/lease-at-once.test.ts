@@ -2,11 +2,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
 import { migrations } from '../../../src/open-store.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database-port.ts'
 import { lease, leaseTried } from '../../../src/store/leases/lease.ts'
 import { type Leased, leaseAtOnce } from '../../../src/store/leases/lease-at-once.ts'
 import { setApart, type Unread } from '../../../src/store/leases/lease-unfit.ts'
-import { migrate } from '../../../src/store/migrate.ts'
+import { migrate } from '../../../src/store/migrations/migrate.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { capabilityLists } from '../../../src/store/runs/lane-row.ts'
 import { reprioritiseRun } from '../../../src/store/runs/reprioritise-run.ts'
@@ -113,8 +113,7 @@ test('leaves a run alone that somebody else has leased since', async () => {
 
 test('grants nothing where the queue was not locked in the same transaction', async () => {
   await scene.enqueue(work)
-  const { kinds, handlers } = capabilityLists(asked.can)
-  const request = { ...asked, workerNumber: 1, lists: { kinds, handlers } }
+  const request = { ...asked, workerNumber: 1, lists: capabilityLists(asked.can) }
   await scene.write(() => leaseAtOnce(scene.context, { ...request, limit: 0 }, { isJoined: false }))
   expect(await scene.write((context) => leaseAtOnce(context, request, { isJoined: false }))).toBe(null)
 })
@@ -142,13 +141,13 @@ function fullDisk(): never {
   throw new BelfryError('unavailable', 'The disk is full.')
 }
 
-/** Puts a view in the place of the table that a claim reads first, at which whoever comes waits until the lock is free. */
-const door = `alter table ${schema}.namespace rename to all_namespaces;
+/** Puts a view in the place of a table that a claim reads, at which the claim waits until the lock is free. */
+const door = `alter table ${schema}.need rename to all_needs;
   create function ${schema}.pass() returns boolean language plpgsql volatile as
     'begin perform pg_advisory_xact_lock_shared(4747); return true; end';
-  create view ${schema}.namespace as select * from ${schema}.all_namespaces where ${schema}.pass()`
-const noDoor = `drop view ${schema}.namespace; drop function ${schema}.pass();
-  alter table ${schema}.all_namespaces rename to namespace`
+  create view ${schema}.need as select * from ${schema}.all_needs where ${schema}.pass()`
+const noDoor = `drop view ${schema}.need; drop function ${schema}.pass();
+  alter table ${schema}.all_needs rename to need`
 const atTheDoor = `select 1 from pg_locks where locktype = 'advisory' and not granted and objid = 4747`
 
 test('law 3: a run that gets another priority between the look and the lock is leased or in line, and never both', async () => {

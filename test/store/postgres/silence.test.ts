@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database-port.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { all, both, type Step } from '../../../src/store/statement.ts'
 import { postgresUrl } from '../../postgres.ts'

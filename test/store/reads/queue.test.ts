@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { workAhead } from '../../../src/store/reads/queue.ts'
+import { workAhead } from '../../../src/store/reads/find-queue.ts'
 import { onEachDatabase, startAt } from '../scene.ts'
 
 onEachDatabase('look where there is work', (scene) => {

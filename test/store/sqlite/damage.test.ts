@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HttpDoor } from '../../../src/doors/http/app.ts'
 import { openStore } from '../../../src/open-store.ts'
 import { storeOperations } from '../../../src/operations/store/store.ts'
-import { listAttempts } from '../../../src/store/reads/attempts.ts'
-import { listRuns } from '../../../src/store/reads/runs.ts'
+import { listAttempts } from '../../../src/store/reads/list-attempts.ts'
+import { listRuns } from '../../../src/store/reads/list-runs.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 import { Desk, errorOf } from '../../operations/desk.ts'
 import { scratchFolder } from '../../scratch.ts'
@@ -91,7 +91,9 @@ describe('A8: a damaged SQLite file', () => {
     const handle = openHandle(file)
     handle.exec('delete from namespace')
     handle.close()
-    expect(await storeOperations.doctor.call(desk.context, {})).toMatchObject({ checks: [{ check: 'integrity' }] })
+    const { ok, checks } = await storeOperations.doctor.call(desk.context, {})
+    expect(ok).toBe(false)
+    expect(checks.find(({ check }) => check === 'integrity')).toMatchObject({ state: 'wrong' })
     await desk.store.close()
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../../src/open-store.ts'
-import { findRun } from '../../../src/store/reads/run.ts'
+import { findRun } from '../../../src/store/reads/find-run.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 
 let folder: string

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe('how a program ended is told', () => {
   it('with its exit code, what it said and how long it took', async () => {
     const { facts, result, heard } = await executed({ command: 'echo out; echo err >&2; exit 3' })
-    expect(facts).toEqual({ kind: 'command', exitCode: 3, signal: null, text: 'out\n' })
+    expect(facts).toEqual({ exitCode: 3, signal: null, text: 'out\n' })
     expect(result).toEqual({ exitCode: 3, signal: null, durationMs: expect.any(Number) })
     expect(heard.split('\n').sort()).toEqual(['', 'err', 'out'])
   })
@@ -145,7 +145,6 @@ describe('a program that cannot be started is an error that says so, and did not
     const { facts, result, heard } = await executed(target)
     expect(result).toBeUndefined()
     expect(heard).toBe('')
-    expect(facts.kind).toBe('command')
     return { error: facts.error, retryable: facts.retryable }
   }
 

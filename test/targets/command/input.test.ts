@@ -80,7 +80,7 @@ describe('paths are resolved when the target is written', () => {
     ],
     ['beside an absolute cwd', { command: ['./job'], cwd: '/srv' }, { command: ['/srv/job'], cwd: '/srv' }],
   ])('%s', (_, target, resolved) => {
-    expect(resolveCommandTarget(target, { cwd })).toEqual(resolved)
+    expect(resolveCommandTarget(target, cwd)).toEqual(resolved)
   })
 
   it.each<[string, Record<string, unknown>]>([
@@ -91,7 +91,7 @@ describe('paths are resolved when the target is written', () => {
     ['nor does it make up a command', { command: 7, cwd: null }],
   ])('and %s stays as it is', (_, target) => {
     const before = structuredClone(target)
-    expect(resolveCommandTarget(target, { cwd })).toEqual(before)
+    expect(resolveCommandTarget(target, cwd)).toEqual(before)
     expect(target).toEqual(before)
   })
 })

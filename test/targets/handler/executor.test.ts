@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '../../../src/core/expect.ts'
+import { outcomeOf } from '../../../src/core/run/expect.ts'
 import type { Attempt } from '../../../src/targets/executor.ts'
 import { handlerExecutor } from '../../../src/targets/handler/executor.ts'
 import { RunFailure } from '../../../src/targets/handler/failure.ts'
@@ -52,10 +52,10 @@ describe('a handler', () => {
   })
 
   it.each([
-    ['a text', 'done', { kind: 'handler', text: 'done', json: 'done' }],
-    ['data', { rows: 3 }, { kind: 'handler', json: { rows: 3 } }],
-    ['nothing', undefined, { kind: 'handler', json: undefined }],
-    ['null', null, { kind: 'handler', json: null }],
+    ['a text', 'done', { text: 'done', json: 'done' }],
+    ['data', { rows: 3 }, { json: { rows: 3 } }],
+    ['nothing', undefined, { json: undefined }],
+    ['null', null, { json: null }],
   ])('that answers %s has succeeded with it', async (_, result, facts) => {
     for (const handle of [() => result, async () => result]) {
       const end = await ended(handle)
@@ -110,7 +110,7 @@ describe('what a handler throws', () => {
     ['an object without words', {}, 'threw something without a message'],
     ['lines', new Error('a\nb\u001b[31m'), 'a b [31m'],
   ])('be it %s, is its failure', async (_, what, error) => {
-    expect(await thrown(what)).toEqual({ kind: 'handler', error })
+    expect(await thrown(what)).toEqual({ error })
   })
 
   it('is abbreviated', async () => {
@@ -119,7 +119,6 @@ describe('what a handler throws', () => {
 
   it('says whether to try again, and when', async () => {
     expect(await thrown(new RunFailure('no', { retryable: false }))).toEqual({
-      kind: 'handler',
       error: 'no',
       retryable: false,
     })
@@ -131,14 +130,14 @@ describe('what a handler throws', () => {
       retryable: false,
       retryAfterMs: 0,
     })
-    expect(await thrown(Object.assign(new Error('no'), { retryable: 'no' }))).toEqual({ kind: 'handler', error: 'no' })
+    expect(await thrown(Object.assign(new Error('no'), { retryable: 'no' }))).toEqual({ error: 'no' })
   })
 
   it.each([Number.POSITIVE_INFINITY, Number.NaN, -1, Number.NEGATIVE_INFINITY, '5', 5n, null])(
     'keeps its reason though it names no time to wait for: %s',
     async (retryAfterMs) => {
       for (const odd of [new RunFailure('no', { retryAfterMs } as never), { message: 'no', retryAfterMs }]) {
-        expect(await thrown(odd)).toEqual({ kind: 'handler', error: 'no' })
+        expect(await thrown(odd)).toEqual({ error: 'no' })
       }
     },
   )
@@ -171,10 +170,9 @@ describe('what a handler throws', () => {
       new Proxy({}, { get: trap, getPrototypeOf: trap }),
       revoked.proxy,
     ]
-    for (const what of hostile)
-      expect(await thrown(what)).toEqual({ kind: 'handler', error: 'threw something without a message' })
+    for (const what of hostile) expect(await thrown(what)).toEqual({ error: 'threw something without a message' })
     const { facts } = await ended(() => thenable(trap))
-    expect(facts).toEqual({ kind: 'handler', error: 'looked at' })
+    expect(facts).toEqual({ error: 'looked at' })
   })
 
   it('touches no neighbour, nor does a handler that never ends', async () => {

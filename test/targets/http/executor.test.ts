@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '../../../src/core/expect.ts'
+import { outcomeOf } from '../../../src/core/run/expect.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 import { answering, attemptOf, caller, listening, traceparent, wire, witness } from './stage.ts'
 
@@ -122,7 +122,7 @@ describe('what is kept', () => {
       response.end('{"a":[1]}')
     })
     const { facts, result } = await caller().call({ url: server.url }, { clock })
-    expect(facts).toEqual({ kind: 'http', status: 200, text: '{"a":[1]}', json: { a: [1] } })
+    expect(facts).toEqual({ status: 200, text: '{"a":[1]}', json: { a: [1] } })
     expect(result).toEqual({
       status: 200,
       headers: {
@@ -144,7 +144,7 @@ describe('what is kept', () => {
   ])('of %s is text where it cannot be JSON', async (type, body) => {
     const { facts, result } = await answered(`200 OK\r\ncontent-type: ${type}`, body)
     expect(result.body).toBe(body)
-    expect(facts).toEqual({ kind: 'http', status: 200, text: body })
+    expect(facts).toEqual({ status: 200, text: body })
   })
 
   it('is read in the charset it names, and never fails for it', async () => {
@@ -162,7 +162,7 @@ describe('what is kept', () => {
     const { facts, result } = await answered('200 OK\r\ncontent-type: image/png', 'PNG\0\0')
     expect(result).toMatchObject({ status: 200, binary: true })
     expect(result).not.toHaveProperty('body')
-    expect(facts).toEqual({ kind: 'http', status: 200 })
+    expect(facts).toEqual({ status: 200 })
   })
 
   it('of an answer to HEAD, of 204 and of 304 is an empty body', async () => {
@@ -212,7 +212,6 @@ describe('an error', () => {
     const port = await listening(server)
     await new Promise((resolve) => server.close(resolve))
     expect(await failure(`http://127.0.0.1:${port}/`)).toEqual({
-      kind: 'http',
       error: `127.0.0.1:${port} refused the connection`,
       retryable: true,
     })
@@ -233,7 +232,7 @@ describe('an error', () => {
   })
 
   it('of a name that leads nowhere is told, and surely had no effect', async () => {
-    const unknown = { kind: 'http', error: 'the name none.invalid could not be resolved (ENOTFOUND)', retryable: true }
+    const unknown = { error: 'the name none.invalid could not be resolved (ENOTFOUND)', retryable: true }
     expect(await failure('http://none.invalid/')).toEqual(unknown)
     expect(await failure('http://none.invalid/', { lookup: undefined })).toMatchObject({ retryable: true })
     expect(await failure('http://none.invalid/', { lookup: async () => [] })).toMatchObject({
@@ -268,18 +267,18 @@ describe('an error', () => {
   ])('of a server that hangs up %s leaves open what it did', async (_, bytes, words) => {
     const { url } = await wire((socket) => socket.once('data', () => socket.end(bytes)))
     const facts = await failure(url)
-    expect(facts).toEqual({ kind: 'http', error: expect.stringMatching(words) })
+    expect(facts).toEqual({ error: expect.stringMatching(words) })
   })
 
   it('of a server that does not speak HTTP is told', async () => {
     const { url } = await wire(answering('SSH-2.0-OpenSSH_9.2\r\n'))
-    expect(await failure(url)).toEqual({ kind: 'http', error: expect.stringMatching(/HTTP\/1\.1 protocol/) })
+    expect(await failure(url)).toEqual({ error: expect.stringMatching(/HTTP\/1\.1 protocol/) })
   })
 
   it('of a target that the door should have refused is final', async () => {
     const { execute } = caller()
     const { facts } = await execute(attemptOf({ url: 'http://a.test/', headers: { Host: 'b.test' } }))
-    expect(facts).toEqual({ kind: 'http', error: expect.stringMatching(/headers\["Host"\]/), retryable: false })
+    expect(facts).toEqual({ error: expect.stringMatching(/headers\["Host"\]/), retryable: false })
   })
 })
 

@@ -17,7 +17,6 @@ describe('a call goes to no address that is not allowed', () => {
     })
     const { facts } = await call({ url: `http://rebind.test:${server.port}/` })
     expect(facts).toEqual({
-      kind: 'http',
       error: expect.stringMatching(/^rebind\.test leads to 127\.0\.0\.1, which is not allowed/),
       retryable: false,
     })
@@ -75,7 +74,7 @@ describe('a call goes to no address that is not allowed', () => {
       lookup: async (host) => addresses(host === 'private.invalid' ? '10.0.0.1' : '127.0.0.1'),
     })
     const { facts } = await call({ url: server.url })
-    expect(facts).toEqual({ kind: 'http', error: expect.stringMatching(refusal), retryable: false })
+    expect(facts).toEqual({ error: expect.stringMatching(refusal), retryable: false })
     expect(facts.error).not.toContain('hidden')
     expect(server.seen).toHaveLength(1)
   })
@@ -87,7 +86,7 @@ describe('a call goes to no address that is not allowed', () => {
     })
     const { call } = caller({ network: { allowLoopback: false, allowHosts: ['named.test'] } })
     const { facts } = await call({ url: `http://named.test:${server.port}/` })
-    expect(facts).toEqual({ kind: 'http', error: expect.stringContaining('this machine'), retryable: false })
+    expect(facts).toEqual({ error: expect.stringContaining('this machine'), retryable: false })
     expect(server.seen).toHaveLength(1)
   })
 

@@ -120,7 +120,6 @@ describe('a call that is redirected', () => {
     const { call } = caller()
     expect((await call({ url: `${server.url}/3` })).facts).toMatchObject({ status: 200 })
     expect((await call({ url: `${server.url}/4` })).facts).toEqual({
-      kind: 'http',
       error: expect.stringMatching(/redirected more than 3 times/),
     })
     expect(server.seen).toHaveLength(8)
@@ -134,6 +133,6 @@ describe('a call that is redirected', () => {
   it('to where nobody listens is not called harmless, because the first server was reached', async () => {
     const server = await witness((_, response) => response.writeHead(303, { location: 'http://none.invalid/' }).end())
     const { facts } = await caller().call({ url: server.url, body: 'pay' })
-    expect(facts).toEqual({ kind: 'http', error: expect.stringMatching(/could not be resolved/) })
+    expect(facts).toEqual({ error: expect.stringMatching(/could not be resolved/) })
   })
 })

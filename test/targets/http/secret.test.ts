@@ -53,7 +53,7 @@ describe('a secret', () => {
   it('that is missing stops the run before anything is sent, for the operator to mend', async () => {
     const server = await witness()
     const { facts } = await caller().call({ url: server.url, headers: { a: { secret: 'TOKEN' } } })
-    expect(facts).toEqual({ kind: 'http', error: expect.stringMatching(/secret TOKEN is missing/), retryable: true })
+    expect(facts).toEqual({ error: expect.stringMatching(/secret TOKEN is missing/), retryable: true })
     expect(server.seen).toEqual([])
   })
 
@@ -61,7 +61,6 @@ describe('a secret', () => {
     const server = await witness()
     const { facts } = await caller({ env }).call({ url: server.url, headers: { a: { secret: 'LINES' } } })
     expect(facts).toEqual({
-      kind: 'http',
       error: 'the secret for the header a has a character that no header can hold',
       retryable: true,
     })

@@ -1,25 +1,24 @@
 import { formatDuration } from '../../../core/duration.ts'
 import { clockNow } from '../../../store/statement.ts'
-import type { WorkerView } from '../../../store/view.ts'
+import type { WorkerView } from '../../../store/views.ts'
 import { isoText } from '../../instant.ts'
-import { type Examination, note, wrong } from '../examination.ts'
+import { type HealthCheck, note, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
 import type { Finding } from '../output.ts'
-import type { Patient } from '../patient.ts'
 
 /** As much may lie between two clocks that a time service keeps. */
 const toleratedMs = 1_000
 const wrongMs = 60_000
 
-export const clock: Examination = {
+export const clock: HealthCheck = {
   check: 'clock',
-  means:
-    'Whether this machine’s clock agrees with the store’s, which is the one that counts, and whether the store’s was set back. Noted from 1 s of difference, wrong from 1 min, and wrong when a worker was heard of later than now.',
-  next: 'Let a time service set the clock, for instance `timedatectl set-ntp true`.',
-  async look(patient) {
-    const apartMs = await differenceMs(patient)
-    const findings = [...ofMachine(apartMs), ...ofStore(patient)]
+  says: 'Whether this machine’s clock agrees with the store’s, which is the one that counts, and whether the store’s was set back. Noted from 1 s of difference, wrong from 1 min, and wrong when a worker was heard of later than now.',
+  unblocks: 'Let a time service set the clock, for instance `timedatectl set-ntp true`.',
+  async look(inspection) {
+    const apartMs = await differenceMs(inspection)
+    const findings = [...ofMachine(apartMs), ...ofStore(inspection)]
     if (findings.length > 0) return { says: 'A clock is not right.', findings }
-    const is = isoText(patient.now)
+    const is = isoText(inspection.now)
     return {
       says: `It is ${is} by the store’s clock, and this machine’s agrees to within ${formatDuration(toleratedMs)}.`,
     }
@@ -27,7 +26,7 @@ export const clock: Examination = {
 }
 
 /** How far this machine is ahead of the store; 0 where the time that the answer took could explain it. */
-async function differenceMs({ context: { clock, store } }: Patient): Promise<number> {
+async function differenceMs({ context: { clock, store } }: Inspection): Promise<number> {
   const before = clock.now()
   const now = await store.look(clockNow)
   const after = clock.now()
@@ -43,7 +42,7 @@ function ofMachine(apartMs: number): Finding[] {
   return [find('this machine', says, 'Let a time service set this machine’s clock: timedatectl set-ntp true.')]
 }
 
-function ofStore({ workers, now }: Patient): Finding[] {
+function ofStore({ workers, now }: Inspection): Finding[] {
   const [last] = workers.toSorted((a, b) => lastHeard(b) - lastHeard(a))
   if (last === undefined || lastHeard(last) <= now + toleratedMs) return []
   const by = formatDuration(lastHeard(last) - now)

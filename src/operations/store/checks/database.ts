@@ -1,18 +1,18 @@
-import type { FileCondition } from '../../../store/health.ts'
-import { counted, type Examination, fixCommand, fixed, note, type Seen, wrong } from '../examination.ts'
+import type { FileCondition } from '../../../store/health-views.ts'
+import { counted, fixCommand, fixed, type HealthCheck, note, type Seen, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
 import type { Finding } from '../output.ts'
-import type { Patient } from '../patient.ts'
 
 const pruneLimit = 500
 const pruneStepsMax = 200
 /** A file of this size is read in well under a second, beside everything else. */
 export const readBytesMax = 64 * 1024 * 1024
 
-export const store: Examination = {
+export const store: HealthCheck = {
   check: 'store',
-  means:
-    'Whether the store answers, which it is and how large. Wrong when it does not answer, or when a SQLite file lies on a network file system; noted when the log beside a SQLite file has grown past 64 MB.',
-  next: 'Do what the finding says; a log that is too long is cut back by `belfry doctor --fix`, and by every worker.',
+  says: 'Whether the store answers, which it is and how large. Wrong when it does not answer, or when a SQLite file lies on a network file system; noted when the log beside a SQLite file has grown past 64 MB.',
+  unblocks:
+    'Do what the finding says; a log that is too long is cut back by `belfry doctor --fix`, and by every worker.',
   mends: 'Removes what retention no longer keeps and cuts the log back.',
   async look({ condition, store: { place } }) {
     const { kind, version, file, isEphemeral } = condition.database
@@ -22,12 +22,12 @@ export const store: Examination = {
       findings: [...networkIn(file, place), ...logIn(file, place)],
     }
   },
-  async mend(patient) {
-    const { condition, store } = patient
+  async mend(inspection) {
+    const { condition, store } = inspection
     const { file } = condition.database
     const found = file === null ? [] : logIn(file, store.place)
     if (found.length === 0) return []
-    const removed = await prune(patient)
+    const removed = await prune(inspection)
     const after = (await store.condition()).database.file
     const [left] = after === null ? [] : logIn(after, store.place)
     if (left !== undefined) return []
@@ -48,7 +48,7 @@ function logIn({ logBytes, logBytesMax }: FileCondition, place: string): Finding
 }
 
 /** The end of a round of retention is when the store cuts its log back. */
-async function prune({ store }: Patient): Promise<number> {
+async function prune({ store }: Inspection): Promise<number> {
   let [removed, from] = [0, undefined as string | undefined]
   for (let step = 0; step < pruneStepsMax; step++) {
     const pruned = await store.prune({ limit: pruneLimit, ...(from === undefined ? {} : { from }) })
@@ -63,10 +63,10 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`
 }
 
-export const schema: Examination = {
+export const schema: HealthCheck = {
   check: 'schema',
-  means: 'Whether the tables are those that this Belfry knows. Wrong when they are newer or older.',
-  next: 'Newer: install the Belfry that wrote them. Older: open the store anew, which brings them up to date.',
+  says: 'Whether the tables are those that this Belfry knows. Wrong when they are newer or older.',
+  unblocks: 'Newer: install the Belfry that wrote them. Older: open the store anew, which brings them up to date.',
   async look({ condition: { schema } }) {
     const { found, known } = schema
     if (found === known) return { says: `The schema has version ${found}, which is the one this Belfry knows.` }
@@ -79,11 +79,10 @@ export const schema: Examination = {
   },
 }
 
-export const durability: Examination = {
+export const durability: HealthCheck = {
   check: 'durability',
-  means:
-    'Whether what is acknowledged survives a crash: the journal and the syncs of SQLite, or `fsync`, `synchronous_commit` and `full_page_writes` of PostgreSQL. Wrong when one of them is off; noted when the store lives in memory.',
-  next: 'Turn the setting on as the finding says.',
+  says: 'Whether what is acknowledged survives a crash: the journal and the syncs of SQLite, or `fsync`, `synchronous_commit` and `full_page_writes` of PostgreSQL. Wrong when one of them is off; noted when the store lives in memory.',
+  unblocks: 'Turn the setting on as the finding says.',
   async look({ condition, store: { place } }) {
     const { risks, isEphemeral } = condition.database
     if (isEphemeral) {
@@ -100,11 +99,10 @@ export const durability: Examination = {
   },
 }
 
-export const integrity: Examination = {
+export const integrity: HealthCheck = {
   check: 'integrity',
-  means:
-    'Whether a SQLite file is damaged. A file of up to 64 MB is read whole, in a thread of its own; a larger one only with `--deep`. PostgreSQL looks after its own pages.',
-  next: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
+  says: 'Whether a SQLite file is damaged. A file of up to 64 MB is read whole, in a thread of its own; a larger one only with `--deep`. PostgreSQL looks after its own pages.',
+  unblocks: 'Keep a copy of the file, then restore it from a backup; starting on it could lose more.',
   async look({ condition, store, isDeep }): Promise<Seen> {
     const { file, kind } = condition.database
     if (file === null) {
@@ -116,6 +114,6 @@ export const integrity: Examination = {
     const damage = await store.damage()
     if (damage === null) return { says: 'The whole file was read, and nothing is damaged.' }
     const says = `The file is damaged: ${damage}.`
-    return { says, findings: [wrong(store.place, says, integrity.next)] }
+    return { says, findings: [wrong(store.place, says, integrity.unblocks)] }
   },
 }

@@ -1,23 +1,23 @@
 import { formatDuration } from '../../../core/duration.ts'
-import { type Examination, wrong } from '../examination.ts'
-import type { Patient } from '../patient.ts'
+import { type HealthCheck, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
 
 /** Making a connection and hearing its own ping takes ms; whatever takes longer than this is not healthy. */
 const waitMs = 5_000
 
-export const listeners: Examination = {
+export const listeners: HealthCheck = {
   check: 'listeners',
-  means:
-    'Whether the wake-ups of other processes arrive. On PostgreSQL one connection listens and another one notifies it. Wrong when nothing arrived within 5 s.',
-  next: 'Connect to PostgreSQL itself: a pooler that hands out connections by transaction, such as PgBouncer, delivers no notifications.',
-  async look(patient) {
-    if (await hears(patient)) return { says: 'The wake-ups of other processes arrive.' }
+  says: 'Whether the wake-ups of other processes arrive. On PostgreSQL one connection listens and another one notifies it. Wrong when nothing arrived within 5 s.',
+  unblocks:
+    'Connect to PostgreSQL itself: a pooler that hands out connections by transaction, such as PgBouncer, delivers no notifications.',
+  async look(inspection) {
+    if (await hears(inspection)) return { says: 'The wake-ups of other processes arrive.' }
     const says = `No wake-up of another connection arrived within ${formatDuration(waitMs)}; until they do, workers look every second.`
-    return { says, findings: [wrong('LISTEN', says, listeners.next)] }
+    return { says, findings: [wrong('LISTEN', says, listeners.unblocks)] }
   },
 }
 
-async function hears({ context: { clock }, store }: Patient): Promise<boolean> {
+async function hears({ context: { clock }, store }: Inspection): Promise<boolean> {
   if (store.hears()) return true
   return new Promise<boolean>((resolve) => {
     const answer = (hears: boolean) => {

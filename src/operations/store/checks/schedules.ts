@@ -1,9 +1,9 @@
-import { overdueMsMin } from '../../../core/overdue.ts'
-import { canExecute } from '../../../core/plan.ts'
+import { canExecute } from '../../../core/queue/plan-leases.ts'
 import { needOf } from '../../../core/target.ts'
-import type { ScheduleHealth } from '../../../store/health.ts'
-import { brokenParts } from '../../../store/reads/health/broken.ts'
-import { overdueSchedules } from '../../../store/reads/schedule.ts'
+import { overdueMsMin } from '../../../core/timing/overdue.ts'
+import type { ScheduleHealth } from '../../../store/health-views.ts'
+import { overdueSchedules } from '../../../store/reads/find-schedule.ts'
+import { brokenParts } from '../../../store/reads/health/broken-parts.ts'
 import { repair } from '../../../store/schedules/repair.ts'
 import { wayToMeet, wayToServe } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
@@ -11,25 +11,26 @@ import { lastFailureOf, timesFailed } from '../../schedule/last-failure.ts'
 import { belfryCommand } from '../../shell-words.ts'
 import {
   counted,
-  type Examination,
   findingsMax,
   fixCommand,
   fixed,
+  type HealthCheck,
   nextOf,
   note,
   type Seen,
   upCommand,
   wrong,
-} from '../examination.ts'
+} from '../health-check.ts'
+import type { Inspection, Sweep } from '../inspection.ts'
 import type { Finding } from '../output.ts'
-import type { Patient, Sweep } from '../patient.ts'
 
 const limit = 100
 
-export const overdue: Examination = {
+export const overdue: HealthCheck = {
   check: 'overdue',
-  means: 'Whether schedules are looked at in time. Wrong for each that should have been looked at 1 min ago or more.',
-  next: '`belfry up` where no worker is alive; else look at the log of a worker, and `belfry explain schedule`.',
+  codes: ['overdue'],
+  says: 'Whether schedules are looked at in time. Wrong for each that should have been looked at 1 min ago or more.',
+  unblocks: '`belfry up` where no worker is alive; else look at the log of a worker, and `belfry explain schedule`.',
   async look({ store, now, live }) {
     const late = await store.look(overdueSchedules, { lateMs: overdueMsMin, limit })
     if (late.length === 0) return { says: 'Every schedule is looked at in time.' }
@@ -43,11 +44,11 @@ export const overdue: Examination = {
   },
 }
 
-export const chain: Examination = {
+export const chain: HealthCheck = {
   check: 'chain',
-  means:
-    'Whether something will wake every active schedule, and let every run through that waits for others. Each finding is wrong, and a defect of Belfry: please report it.',
-  next: '`belfry doctor --fix`; a worker does the same every few minutes.',
+  codes: ['broken-chain'],
+  says: 'Whether something will wake every active schedule, and let every run through that waits for others. Each finding is wrong, and a defect of Belfry: please report it.',
+  unblocks: '`belfry doctor --fix`; a worker does the same every few minutes.',
   mends: 'Asks the governor again, and lets those through who wait for nobody.',
   async look({ store }) {
     const broken = await store.look(brokenParts, limit)
@@ -67,32 +68,35 @@ export const chain: Examination = {
   },
 }
 
-export const handlers: Examination = {
+export const handlers: HealthCheck = {
   check: 'handlers',
-  means:
-    'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which lease them through a door.',
-  next: 'Start the program that registers the handler with `belfry.handle(…)`, or mend its name in the schedule. Commands and HTTP: `belfry up`.',
-  async look(patient) {
-    const sweep = await patient.sweep()
+  says: 'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which lease them through a door.',
+  unblocks:
+    'Start `belfry up`, or the program that registers the handler with `belfry.handle(…)`; or mend its name in the schedule.',
+  async look(inspection) {
+    const sweep = await inspection.sweep()
     const active = sweep.schedules.filter(({ disabled, isDone }) => disabled === null && !isDone)
-    const hostless = patient.can.host === true ? [] : active.flatMap(withoutTarget)
-    if (patient.live.length === 0) return unknown(active, hostless)
-    const findings = active.flatMap((schedule) => unservedBy(schedule, patient))
+    const hostless = inspection.can.host === true ? [] : active.flatMap(withoutTarget)
+    if (inspection.live.length === 0) return unknown(active, hostless, inspection)
+    const findings = active.flatMap((schedule) => unservedBy(schedule, inspection))
     const says = findings.length === 0 ? 'Live workers can execute what' : 'No live worker can execute some of what'
     return { says: `${says} the schedules ask for${ofSweep(sweep)}.`, findings: [...findings, ...hostless] }
   },
 }
 
-function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]): Seen {
+function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[], { kinds }: Inspection): Seen {
   const says = 'No worker is alive, so that nobody knows which handlers there are.'
-  const named = active.filter(({ spec }) => typeof spec?.target?.handler === 'string')
+  const named = active.filter(({ spec }) => {
+    const answer = needOf(spec?.target)
+    return 'need' in answer && answer.need?.name !== undefined
+  })
   const [one] = named
   if (one === undefined) return { says, findings: hostless }
   const many = named.length === 1 ? `Schedule ${one.name} names a handler` : `${named.length} schedules name handlers`
   const found = note(
     'handlers',
     `${many}, and no worker is alive that could have it.`,
-    nextOf(wayToServe({ target: one.spec?.target, queue: one.spec?.queue ?? 'default' }, [])),
+    nextOf(wayToServe({ target: one.spec?.target, queue: one.spec?.queue ?? 'default' }, { live: [], kinds })),
   )
   return { says, findings: [found, ...hostless] }
 }
@@ -104,34 +108,34 @@ function withoutTarget({ name, spec }: ScheduleHealth): Finding[] {
   return [note(name, says, `Give it a target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
-function unservedBy({ name, spec }: ScheduleHealth, patient: Patient): Finding[] {
+function unservedBy({ name, spec }: ScheduleHealth, inspection: Inspection): Finding[] {
   const answer = spec === null ? null : needOf(spec.target)
   if (answer === null || 'problem' in answer || answer.need === null) return []
   const queue = spec?.queue ?? 'default'
-  if (canExecute(answer.need, patient.canIn(queue))) return []
-  const { kind, handler } = answer.need
-  const needs =
-    handler === undefined ? `workers that execute ${kind} targets` : `the handler ${JSON.stringify(handler)}`
-  const whom = canExecute(answer.need, patient.can) ? ` that works for its queue ${queue}` : ''
-  const says = `Schedule ${name} needs ${needs}, and no live worker${whom} has ${handler === undefined ? 'that' : 'it'}.`
-  const way = nextOf(wayToMeet(answer.need, queue, patient.live))
-  if (handler === undefined) return [wrong(name, says, way)]
+  if (canExecute(answer.need, inspection.canIn(queue))) return []
+  const { kind, name: lane } = answer.need
+  const needs = lane === undefined ? `workers that execute ${kind} targets` : `the ${kind} ${JSON.stringify(lane)}`
+  const whom = canExecute(answer.need, inspection.can) ? ` that works for its queue ${queue}` : ''
+  const says = `Schedule ${name} needs ${needs}, and no live worker${whom} has ${lane === undefined ? 'that' : 'it'}.`
+  const way = nextOf(wayToMeet(answer.need, queue, inspection))
+  if (lane === undefined) return [wrong(name, says, way)]
   return [wrong(name, says, `${way} Or mend the target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
 /** From so many failures in a row on it is wrong: whoever is told by an exit code must hear of it. */
 const failuresWrong = 3
 
-export const failing: Examination = {
+export const failing: HealthCheck = {
   check: 'failing',
-  means:
-    'Schedules that failed when they ran last. Noted from the first failure on; wrong from 3 in a row on, and when one was paused for its failures. One that somebody paused, or that is over, stays noted.',
-  next: '`belfry explain schedule`; once its cause is mended, `belfry schedule resume` or `belfry schedule run`.',
-  async look(patient) {
-    const sweep = await patient.sweep()
+  says: 'Schedules that failed when they ran last. Noted from the first failure on; wrong from 3 in a row on, and when one was paused for its failures. One that somebody paused, or that is over, stays noted.',
+  unblocks: '`belfry explain schedule`; once its cause is mended, `belfry schedule resume` or `belfry schedule run`.',
+  async look(inspection) {
+    const sweep = await inspection.sweep()
     const failures = sweep.schedules.filter(({ failureCount }) => failureCount > 0)
     const worstFirst = failures.toSorted((a, b) => Number(isWrong(b)) - Number(isWrong(a)))
-    const listed = await Promise.all(worstFirst.slice(0, findingsMax).map((schedule) => ofFailure(schedule, patient)))
+    const listed = await Promise.all(
+      worstFirst.slice(0, findingsMax).map((schedule) => ofFailure(schedule, inspection)),
+    )
     const rest = worstFirst.slice(findingsMax).map((schedule) => failureOf(schedule, null))
     const says =
       failures.length === 0 ? 'No schedule failed when it ran last' : 'Some schedules failed when they ran last'
@@ -140,7 +144,7 @@ export const failing: Examination = {
 }
 
 /** Only those that are listed are asked for their reasons; what cannot be read has no history that could be. */
-async function ofFailure(schedule: ScheduleHealth, { store }: Patient): Promise<Finding> {
+async function ofFailure(schedule: ScheduleHealth, { store }: Inspection): Promise<Finding> {
   const last = schedule.spec === null ? null : await lastFailureOf(store, schedule.name)
   return failureOf(schedule, last?.reason ?? null)
 }
@@ -168,13 +172,13 @@ function isPausedForIt({ spec, failureCount, disabled }: ScheduleHealth): boolea
 /** Every verb reads what is stored before it changes anything. */
 const byHand = 'Restore its row of the table schedule from a backup, or by hand from schedule_version.'
 
-export const broken: Examination = {
+export const broken: HealthCheck = {
   check: 'broken',
-  means:
-    'Whether this process can work out every schedule: what is stored can be read, its target is one, and its time zone is known here. Wrong for each that it cannot.',
-  next: 'Write what it names anew with `belfry schedule update`, or install the time zones that this machine lacks. A row that cannot be read at all must be restored from a backup, or by hand from `schedule_version`.',
-  async look(patient) {
-    const sweep = await patient.sweep()
+  says: 'Whether this process can work out every schedule: what is stored can be read, its target is one, and its time zone is known here. Wrong for each that it cannot.',
+  unblocks:
+    'Write what it names anew with `belfry schedule update`, or install the time zones that this machine lacks. A row that cannot be read at all must be restored from a backup, or by hand from `schedule_version`.',
+  async look(inspection) {
+    const sweep = await inspection.sweep()
     const findings = sweep.schedules.flatMap(({ name, spec, problem }) => {
       if (problem === null) return []
       const says = `Schedule ${name} cannot be worked out: ${problem}`

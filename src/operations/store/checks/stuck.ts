@@ -1,18 +1,18 @@
 import { formatDuration } from '../../../core/duration.ts'
-import { canExecute, type PlannedRun } from '../../../core/plan.ts'
-import type { ParkedRuns, TroubledLease } from '../../../store/health.ts'
-import { troubledLeases } from '../../../store/reads/health/leases.ts'
-import { parkedRuns } from '../../../store/reads/health/parked.ts'
+import { canExecute, type PlannedRun } from '../../../core/queue/plan-leases.ts'
+import type { ParkedRuns, TroubledLease } from '../../../store/health-views.ts'
+import { listQueues, workAhead } from '../../../store/reads/find-queue.ts'
+import { parkedRuns } from '../../../store/reads/health/parked-runs.ts'
+import { troubledLeases } from '../../../store/reads/health/troubled-leases.ts'
 import { planInput } from '../../../store/reads/plan-input.ts'
-import { listQueues, workAhead } from '../../../store/reads/queue.ts'
-import type { WorkerView } from '../../../store/view.ts'
+import type { WorkerView } from '../../../store/views.ts'
 import { needWords } from '../../explain/fleet.ts'
 import { about } from '../../explain/words.ts'
 import { belfryCommand } from '../../shell-words.ts'
 import { isHere } from '../../worker.ts'
-import { countedAtLeast, type Examination, fixCommand, fixed, note, upCommand, wrong } from '../examination.ts'
+import { countedAtLeast, fixCommand, fixed, type HealthCheck, note, upCommand, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
 import type { Finding } from '../output.ts'
-import type { Patient } from '../patient.ts'
 
 const longMs = 60 * 60_000
 const cancelMs = 5 * 60_000
@@ -26,30 +26,31 @@ const reclaimLimit = 500
 const queuesLookedAt = 100
 const runsLookedAt = 1_000
 
-export const stuck: Examination = {
+export const stuck: HealthCheck = {
   check: 'stuck',
-  means:
-    'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min; and when runs are too late to start, and no live worker can execute them: only such a one would end them as skipped. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
-  next: 'Expired: `belfry up` or `belfry doctor --fix`. Too late: a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
+  codes: ['lease-expired', 'holder-dead', 'deadline', 'parked'],
+  says: 'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min; and when runs are too late to start, and no live worker can execute them: only such a one would end them as skipped. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
+  unblocks:
+    'Expired: `belfry up` or `belfry doctor --fix`. Too late: a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
   mends:
     'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never one whose holder’s process still runs on this machine, never one of another namespace, and none after the clock was set back.',
-  async look(patient) {
-    const { store, now } = patient
+  async look(inspection) {
+    const { store, now } = inspection
     const leases = await store.look(troubledLeases, { longMs, cancelMs, limit })
     const parked = await store.look(parkedRuns, parkedLimit)
     const findings = [
-      ...leases.flatMap((lease) => ofLease(lease, patient)),
-      ...(await tooLate(patient)),
+      ...leases.flatMap((lease) => ofLease(lease, inspection)),
+      ...(await tooLate(inspection)),
       ...parked.map((runs) => ofParked(runs, now)),
     ]
     return { says: findings.length === 0 ? 'No run stands still.' : 'Some runs stand still.', findings }
   },
-  async mend(patient) {
-    const { store, now } = patient
+  async mend(inspection) {
+    const { store, now } = inspection
     const troubled = await store.look(troubledLeases, { longMs, cancelMs, limit })
     const abandoned = abandonedAmong(
       troubled.filter(({ expiresAt }) => expiresAt <= now),
-      patient,
+      inspection,
     )
     if (abandoned.length === 0) return []
     // Only these were judged: whoever holds another that has expired may be alive, and in another namespace.
@@ -60,7 +61,7 @@ export const stuck: Examination = {
       const taken = reclaimed.get(`${lease.runId} ${lease.fence}`)
       if (taken === undefined) return []
       const { status, reason } = taken
-      return [fixed(expiry(lease, patient), `Its lease was taken back; the run is ${status} now (${reason}).`)]
+      return [fixed(expiry(lease, inspection), `Its lease was taken back; the run is ${status} now (${reason}).`)]
     })
   },
 }
@@ -69,28 +70,28 @@ export const stuck: Examination = {
  * A worker that was held up may still end what it holds, so that this waits for the workers to do it, and for whoever can
  * be seen to live. After a clock was set back nobody knows what has really expired.
  */
-function abandonedAmong(expired: readonly TroubledLease[], patient: Patient): readonly TroubledLease[] {
-  const { now, live, workers } = patient
+function abandonedAmong(expired: readonly TroubledLease[], inspection: Inspection): readonly TroubledLease[] {
+  const { now, live, workers } = inspection
   const wasSetBack = workers.some(({ beatAt }) => beatAt > now)
   if (wasSetBack) return []
-  const left = expired.filter((lease) => !isHeldHere(lease, patient))
+  const left = expired.filter((lease) => !isHeldHere(lease, inspection))
   return live.length === 0 ? left : left.filter(({ expiresAt }) => now - expiresAt >= overdueMs)
 }
 
-function isHeldHere(lease: TroubledLease, patient: Patient): boolean {
-  const holder = holderOf(lease, patient)
+function isHeldHere(lease: TroubledLease, inspection: Inspection): boolean {
+  const holder = holderOf(lease, inspection)
   return holder !== undefined && isHere(holder)
 }
 
-function holderOf({ workerId }: TroubledLease, { workers }: Patient): WorkerView | undefined {
+function holderOf({ workerId }: TroubledLease, { workers }: Inspection): WorkerView | undefined {
   return workers.find(({ id }) => id === workerId)
 }
 
-function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
+function ofLease(lease: TroubledLease, inspection: Inspection): Finding[] {
   const { runId, workerId, leasedAt, expiresAt, cancelRequestedAt } = lease
-  const { now, live } = patient
+  const { now, live } = inspection
   const findings: Finding[] = []
-  if (now - expiresAt >= (live.length === 0 ? 0 : graceMs)) findings.push(expiry(lease, patient))
+  if (now - expiresAt >= (live.length === 0 ? 0 : graceMs)) findings.push(expiry(lease, inspection))
   else if (now - leasedAt >= longMs) {
     const says = `Run ${runId} has been at work for ${about(now - leasedAt)}, with worker ${workerId}.`
     findings.push(note(runId, says, `If that is too long: ${belfryCommand('run', 'cancel', runId)}`))
@@ -102,19 +103,19 @@ function ofLease(lease: TroubledLease, patient: Patient): Finding[] {
   return findings
 }
 
-function expiry(lease: TroubledLease, patient: Patient): Finding {
+function expiry(lease: TroubledLease, inspection: Inspection): Finding {
   const { runId, workerId, expiresAt } = lease
-  const says = `The lease of run ${runId} expired ${about(patient.now - expiresAt)} ago, and nobody has taken it back.`
-  if (isHeldHere(lease, patient)) {
+  const says = `The lease of run ${runId} expired ${about(inspection.now - expiresAt)} ago, and nobody has taken it back.`
+  if (isHeldHere(lease, inspection)) {
     return wrong(runId, says, `Look at worker ${workerId}: its process still runs on this machine, and may be held up.`)
   }
-  if (patient.live.length === 0) return wrong(runId, says, `${upCommand}, or ${fixCommand}`)
+  if (inspection.live.length === 0) return wrong(runId, says, `${upCommand}, or ${fixCommand}`)
   return wrong(runId, says, `Look at the log of a worker; from ${formatDuration(overdueMs)} on: ${fixCommand}`)
 }
 
 /** Nobody looks at what he cannot execute, so that it does not end for being late either. */
-async function tooLate(patient: Patient): Promise<Finding[]> {
-  const { store } = patient
+async function tooLate(inspection: Inspection): Promise<Finding[]> {
+  const { store } = inspection
   const { queues } = await store.look(workAhead)
   const readable = new Set(
     (await store.look(listQueues)).flatMap(({ name, policy }) => (policy === null ? [] : [name])),
@@ -123,22 +124,22 @@ async function tooLate(patient: Patient): Promise<Finding[]> {
   for (const queue of queues.filter((name) => readable.has(name)).slice(0, queuesLookedAt)) {
     const { now, runs } = await store.look(planInput, queue, runsLookedAt)
     const late = runs.filter(({ status, deadline, target }) => {
-      return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, patient.canIn(queue))
+      return status === 'ready' && deadline != null && deadline <= now && !canExecute(target, inspection.canIn(queue))
     })
     const needs = new Set(late.map(({ target }) => JSON.stringify(target)))
     for (const need of needs) {
       const lane = late.filter(({ target }) => JSON.stringify(target) === need)
-      findings.push(ofLate(queue, lane, patient))
+      findings.push(ofLate(queue, lane, inspection))
     }
   }
   return findings
 }
 
-function ofLate(queue: string, late: readonly PlannedRun[], { can }: Patient): Finding {
+function ofLate(queue: string, late: readonly PlannedRun[], { can }: Inspection): Finding {
   const { id = '', target = null } = late[0] ?? {}
   const runs = late.length === 1 ? '1 run is' : `${late.length} runs are`
   const whom = canExecute(target, can) ? ' who works for that queue' : ''
-  const who = target === null ? 'no outside host has a door yet' : `nobody alive${whom} has ${needWords(target)}`
+  const who = target === null ? 'no outside host leases from it' : `nobody alive${whom} has ${needWords(target)}`
   const says = `In queue ${queue} ${runs} too late to start, and cannot end as skipped either, because ${who}.`
   return wrong(id, says, `End ${late.length === 1 ? 'it' : 'each of them'}: ${belfryCommand('run', 'cancel', id)}`)
 }

@@ -1,33 +1,32 @@
-import { leasesOfWorkers } from '../../../store/reads/lease.ts'
+import { leasesOfWorkers } from '../../../store/reads/find-leases.ts'
+import { workAhead } from '../../../store/reads/find-queue.ts'
 import { nextInstants } from '../../../store/reads/next-instants.ts'
-import { workAhead } from '../../../store/reads/queue.ts'
-import type { WorkerView } from '../../../store/view.ts'
+import type { WorkerView } from '../../../store/views.ts'
 import { about } from '../../explain/words.ts'
 import { isDead } from '../../worker.ts'
-import { counted, type Examination, fixCommand, fixed, note, type Seen, upCommand, wrong } from '../examination.ts'
+import { counted, fixCommand, fixed, type HealthCheck, note, type Seen, upCommand, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
 import type { Finding } from '../output.ts'
-import type { Patient } from '../patient.ts'
 
 const leasesMax = 10_000
 
-export const workers: Examination = {
+export const workers: HealthCheck = {
   check: 'workers',
-  means:
-    'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
-  next: 'Start a worker: `belfry up`.',
+  says: 'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
+  unblocks: 'Start a worker: `belfry up`.',
   mends: 'Notes that a worker died whose process this machine knows to be gone, once it holds no run.',
-  async look(patient): Promise<Seen> {
-    const { live } = patient
+  async look(inspection): Promise<Seen> {
+    const { live } = inspection
     const says =
       live.length === 0
         ? 'No worker is alive.'
         : `${counted(live.length, 'worker')} ${live.length === 1 ? 'is' : 'are'} alive.`
-    return { says, findings: [...(live.length === 0 ? [await nobody(patient)] : []), ...(await silent(patient))] }
+    return { says, findings: [...(live.length === 0 ? [await nobody(inspection)] : []), ...(await silent(inspection))] }
   },
-  async mend(patient) {
-    const { store } = patient
-    const dead = gone(patient).filter(isDead)
-    const holders = await holdersAmong(patient, dead)
+  async mend(inspection) {
+    const { store } = inspection
+    const dead = gone(inspection).filter(isDead)
+    const holders = await holdersAmong(inspection, dead)
     const buried = dead.filter(({ id }) => !holders.has(id))
     if (buried.length === 0) return []
     const { unknown } = await store.beat(
@@ -36,11 +35,11 @@ export const workers: Examination = {
     )
     return buried
       .filter(({ id }) => !unknown.includes(id))
-      .map((worker) => fixed(silence(worker, patient, 0), 'It is noted that it died.'))
+      .map((worker) => fixed(silence(worker, inspection, 0), 'It is noted that it died.'))
   },
 }
 
-async function nobody({ store }: Patient): Promise<Finding> {
+async function nobody({ store }: Inspection): Promise<Finding> {
   const [{ now, queues, nextAt }, instants] = [await store.look(workAhead), await store.look(nextInstants)]
   const waits = [
     ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
@@ -68,18 +67,18 @@ function listed(names: readonly string[]): string {
 }
 
 /** Those that have not stopped and are not alive. */
-function gone({ workers, live }: Patient): WorkerView[] {
+function gone({ workers, live }: Inspection): WorkerView[] {
   const alive = new Set(live)
   return workers.filter((worker) => worker.stoppedAt === null && !alive.has(worker))
 }
 
-async function silent(patient: Patient): Promise<Finding[]> {
-  const holders = await holdersAmong(patient, gone(patient))
-  return gone(patient).map((worker) => silence(worker, patient, holders.get(worker.id) ?? 0))
+async function silent(inspection: Inspection): Promise<Finding[]> {
+  const holders = await holdersAmong(inspection, gone(inspection))
+  return gone(inspection).map((worker) => silence(worker, inspection, holders.get(worker.id) ?? 0))
 }
 
 /** How many runs each of them holds, if it holds any. */
-async function holdersAmong({ store }: Patient, among: readonly WorkerView[]): Promise<Map<string, number>> {
+async function holdersAmong({ store }: Inspection, among: readonly WorkerView[]): Promise<Map<string, number>> {
   const held = await store.look(
     leasesOfWorkers,
     among.map(({ id }) => id),
@@ -90,10 +89,10 @@ async function holdersAmong({ store }: Patient, among: readonly WorkerView[]): P
   return counts
 }
 
-function silence(worker: WorkerView, patient: Patient, held: number): Finding {
+function silence(worker: WorkerView, inspection: Inspection, held: number): Finding {
   const { id, name, host, beatAt } = worker
   const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
-  const ago = `last heard of ${about(Math.max(0, patient.now - beatAt))} ago`
+  const ago = `last heard of ${about(Math.max(0, inspection.now - beatAt))} ago`
   if (isDead(worker)) {
     const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
     const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`

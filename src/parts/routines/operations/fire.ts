@@ -3,11 +3,13 @@ import { BelfryError } from '../../../core/error.ts'
 import type { OperationContext } from '../../../operations/context.ts'
 import { key, payload } from '../../../operations/fields.ts'
 import { onlyGiven } from '../../../operations/only-given.ts'
-import { everyDoor, limitedCaller, operation, refuseOtherPayload } from '../../../operations/operation.ts'
+import { everyDoor, operation } from '../../../operations/operation.ts'
 import { inWordsOf, quoted } from '../../../operations/problem.ts'
-import { findSchedule } from '../../../store/reads/schedule.ts'
+import { limitedCaller, refuseOtherPayload } from '../../../operations/scope.ts'
+import { findSchedule } from '../../../store/reads/find-schedule.ts'
 import { fireRoutine } from '../fire-routine.ts'
 import { findRoutine } from '../read-routines.ts'
+import { showEventTaken } from '../show.ts'
 import type { NewEvent } from '../spec.ts'
 import { absentRoutine } from './absent.ts'
 import { eventType, routineName } from './input.ts'
@@ -34,6 +36,7 @@ export const fire = operation({
   output: eventTaken,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
+  show: showEventTaken,
   examples: [
     { name: 'deploy', type: 'push', payload: { ref: 'refs/heads/main' }, deliveryId: 'by hand 1' },
     { name: 'deploy', payload: { ref: 'refs/heads/other' } },

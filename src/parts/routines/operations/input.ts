@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { type Match, matchProblems } from '../../../core/matcher.ts'
+import { type Match, matchProblems } from '../../../core/json/matcher.ts'
+import { isRecord } from '../../../core/json/record.ts'
 import { isSecretName, secretNameExpected } from '../../../core/secret-name.ts'
+import { withAdded } from '../../../operations/added-fields.ts'
+import type { Reader } from '../../../operations/context.ts'
 import { name, newName, payload } from '../../../operations/fields.ts'
 import { type Reading, read } from '../../../operations/input.ts'
 import { noted } from '../../../operations/note.ts'
@@ -17,9 +20,12 @@ export const routineName = name.describe('The name of the routine.')
 export const eventType = name.describe('The type of the event, such as push.')
 
 /** What a single run says for itself has no place in what many are made after. */
-const runForm = runInput
-  .omit({ notBefore: true, deadline: true, idempotencyKey: true, traceparent: true })
-  .extend({ payload: payload.describe('What its runs are handed beside the event, under given.').optional() })
+const runForm = noted(
+  runInput
+    .omit({ notBefore: true, deadline: true, idempotencyKey: true, traceparent: true })
+    .extend({ payload: payload.describe('What its runs are handed beside the event, under given.').optional() }),
+  { open: { to: 'run', as: 'input' } },
+)
 
 const matchForm = z
   .record(z.string(), z.unknown())
@@ -61,12 +67,9 @@ export interface ReadRoutine {
 }
 
 /** Reads a routine as people write it into the one that is stored. */
-export function readRoutine(
-  reading: Reading<z.output<typeof routineInput>>,
-  { folder }: { readonly folder: string },
-): ReadRoutine {
+export function readRoutine(reading: Reading<z.output<typeof routineInput>>, around: Reader): ReadRoutine {
   const { value, given } = reading
-  const { run, problems: ofRun } = readRunOf(reading, folder)
+  const { run, problems: ofRun } = readRunOf(reading, around)
   const problems = [
     ...reading.problems.filter(({ field }) => !field.startsWith('run.')),
     ...actionProblems(given),
@@ -82,12 +85,14 @@ export function readRoutine(
 /** Where it is not sound it is read for itself, so that all that is wrong with it is told at once. */
 function readRunOf(
   { value, given, problems: found }: Reading<z.output<typeof routineInput>>,
-  folder: string,
+  around: Reader,
 ): { run: RoutineRun | undefined; problems: Problem[] } {
   if (!isRecord(given.run)) return { run: undefined, problems: [] }
   const isSound = value.run !== undefined && !found.some(({ field }) => field.startsWith('run.'))
-  const reading = isSound ? { value: value.run ?? {}, problems: [] } : read(runForm, given.run, 'the run of a routine')
-  const { run, problems } = readRun(reading, { folder })
+  const reading = isSound
+    ? { value: value.run ?? {}, problems: [] }
+    : read(withAdded(runForm, around.fields ?? {}), given.run, 'the run of a routine')
+  const { run, problems } = readRun(reading, around)
   return { run, problems: problems.map((problem) => ({ ...problem, field: `run.${problem.field}` })) }
 }
 
@@ -109,8 +114,4 @@ function secretProblems(signing: unknown): Problem[] {
   }
   if (isSecretName(named)) return []
   return [{ field: 'signing.secret.secret', problem: 'is no name of a secret', expected: secretNameExpected }]
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

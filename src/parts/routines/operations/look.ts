@@ -6,6 +6,7 @@ import { onlyGiven } from '../../../operations/only-given.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import { eventPlaceIn, placeBehind } from '../event-place.ts'
 import { listRoutineEvents, listRoutines } from '../read-routines.ts'
+import { eventsShown, routineShown, routinesShown } from '../show.ts'
 import { absentRoutine, presentRoutine } from './absent.ts'
 import { routineName } from './input.ts'
 import { eventSaid, routineSaid } from './output.ts'
@@ -24,11 +25,13 @@ const looking = {
 export const get = operation({
   ...looking,
   verb: 'get',
+  method: 'GET',
   command: ['routine', 'show'],
   says: 'Shows a routine.',
   request: 'a look at a routine',
   input: z.strictObject({ name: routineName }),
   output: routineSaid,
+  show: routineShown,
   examples: [{ name: 'deploy' }],
   run: async (context, { name }) => routineOf(await presentRoutine(context, name)),
 })
@@ -36,6 +39,7 @@ export const get = operation({
 export const list = operation({
   ...looking,
   verb: 'list',
+  method: 'GET',
   says: 'Lists routines by name, a page at a time.',
   request: 'a list of routines',
   input: z.strictObject({
@@ -45,6 +49,7 @@ export const list = operation({
   takes: [],
   output: z.array(routineSaid),
   errors: ['invalid'],
+  show: routinesShown,
   examples: [{}, { after: 'a', limit: 20 }],
   nextPage: behindLast<Routine>(({ name }) => ({ after: name })),
   run: async ({ store }, page) => (await store.look(listRoutines, onlyGiven(page))).map(routineOf),
@@ -72,6 +77,7 @@ export const events = operation({
     limit: z.int().min(1).max(eventsMax).describe(limitWords(eventsDefault)).optional(),
   }),
   output: z.array(eventSaid),
+  show: eventsShown,
   examples: [
     { name: 'deploy' },
     { name: 'deploy', limit: 5 },

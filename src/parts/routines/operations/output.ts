@@ -1,26 +1,15 @@
 import { z } from 'zod'
-import { attemptsSaid, executionSaid } from '../../../operations/execution-output.ts'
+import { openOutput } from '../../../operations/added-fields.ts'
+import { outputShape } from '../../../operations/field-schema.ts'
 import { noted } from '../../../operations/note.ts'
 import { count, flag, instantSaid, outputOf, text } from '../../../operations/output.ts'
-import { secretForm, targetStored } from '../../../operations/target-form.ts'
+import { secretForm } from '../../../operations/target-form.ts'
 import { firstOutcomes } from '../spec.ts'
 import { signingStyles } from './input.ts'
-import type { EventTaken, Routine, RoutineEvent, RoutineRunShown } from './view.ts'
+import { type EventTaken, type Routine, type RoutineEvent, type RoutineRunShown, shownFields } from './view.ts'
 
 const runSaid = outputOf<RoutineRunShown>()(
-  z
-    .strictObject({
-      queue: text('The queue that its runs go through.').exactOptional(),
-      target: targetStored.nullable().exactOptional(),
-      payload: z.unknown().describe('What its runs are handed beside the event, under given.').exactOptional(),
-      priority: count('Lower goes first.').exactOptional(),
-      concurrencyKey: text('Its key under the ceiling for a key.').exactOptional(),
-      dedupeKey: text('While a run with this key is live, no other is made.').exactOptional(),
-      repeatable: flag('Whether it is tried again when nobody knows whether it was done.').exactOptional(),
-      ...executionSaid,
-      ...attemptsSaid,
-    })
-    .describe('What each of its runs is like.'),
+  openOutput('run', outputShape(shownFields)).describe('What each of its runs is like.'),
 )
 
 export const routineFields = {

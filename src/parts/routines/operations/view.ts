@@ -1,13 +1,15 @@
-import type { Match } from '../../../core/matcher.ts'
-import type { ExecutionOptions } from '../../../operations/execution-input.ts'
+import type { AddedToRun, StoredFields } from '../../../core/added.ts'
+import type { StoredOf } from '../../../core/field-table.ts'
+import type { Match } from '../../../core/json/matcher.ts'
+import { executionFields, workFields } from '../../../core/run/work-fields.ts'
+import type { ExecutionOptions } from '../../../operations/execution-options.ts'
+import { runFields } from '../../../operations/run/input.ts'
 import type { FireAnswer, RoutineEventView, RoutineRun, RoutineView, Signing } from '../spec.ts'
 
+export const shownFields = { ...workFields, dedupeKey: runFields.dedupeKey, ...executionFields }
+
 /** What each run of a routine is like, in the words of its input. */
-export interface RoutineRunShown
-  extends Omit<RoutineRun, 'options' | 'onExhausted'>,
-    Omit<ExecutionOptions, 'traceparent' | 'maxAttempts'> {
-  readonly attempts?: number
-}
+export interface RoutineRunShown extends StoredOf<typeof shownFields>, StoredFields<AddedToRun> {}
 
 /** A routine with all that is known of it. */
 export interface Routine {

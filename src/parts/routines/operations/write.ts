@@ -7,7 +7,10 @@ import { onlyGiven } from '../../../operations/only-given.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import { text } from '../../../operations/output.ts'
 import { inWordsOf, quoted, refuse } from '../../../operations/problem.ts'
-import { findSchedule } from '../../../store/reads/schedule.ts'
+import { plainText } from '../../../operations/schedule/plain-text.ts'
+import { deleted } from '../../../operations/show.ts'
+import { findSchedule } from '../../../store/reads/find-schedule.ts'
+import { showRoutineMade, showRoutineSwitched } from '../show.ts'
 import type { RoutineSwitch } from '../spec.ts'
 import { createRoutine, deleteRoutine, switchRoutine } from '../write-routine.ts'
 import { absentRoutine, presentRoutine } from './absent.ts'
@@ -21,6 +24,7 @@ const changing = { noun: 'routine', takes: ['name'], errors: ['invalid', 'not-fo
 export const create = operation({
   ...changing,
   verb: 'create',
+  method: 'POST',
   says: 'Makes a routine; the same again changes nothing, and a name that has another spec is refused.',
   request: 'a routine',
   effect: 'write',
@@ -29,6 +33,7 @@ export const create = operation({
   input: routineInput,
   output: routineMade,
   errors: ['invalid', 'not-found', 'conflict'],
+  show: showRoutineMade,
   examples: [
     {
       name: 'release',
@@ -77,6 +82,9 @@ function taken(name: string): BelfryError {
 export const remove = operation({
   ...changing,
   verb: 'delete',
+  method: 'DELETE',
+  idempotent: true,
+  asksFirst: true,
   says: 'Deletes a routine, whose name is free at once; the runs that it made go on.',
   request: 'a deletion of a routine',
   effect: 'destructive',
@@ -87,6 +95,7 @@ export const remove = operation({
     name: text('The name that is free now.'),
     deleted: z.literal(true).describe('Always true.'),
   }),
+  show: ({ name: gone }, sheet) => deleted(`routine ${plainText(gone)}`, sheet),
   examples: [{ name: 'deploy' }],
   async run(context, { name }) {
     const { store, actor } = context
@@ -98,12 +107,14 @@ export const remove = operation({
 export const enable = operation({
   ...changing,
   verb: 'enable',
+  idempotent: true,
   says: 'Lets a routine take events again; those that came meanwhile are not made up for.',
   request: 'an enabling of a routine',
   effect: 'write',
   scope: 'operate',
   input: z.strictObject({ name: routineName }),
   output: routineSaid,
+  show: showRoutineSwitched,
   examples: [{ name: 'deploy' }],
   run: (context, { name }) => switched(context, name, null),
 })
@@ -111,12 +122,14 @@ export const enable = operation({
 export const disable = operation({
   ...changing,
   verb: 'disable',
+  idempotent: true,
   says: 'Keeps a routine from making anything of events until it is enabled; they are written down all the same.',
   request: 'a disabling of a routine',
   effect: 'write',
   scope: 'operate',
   input: z.strictObject({ name: routineName, reason: reason.optional() }),
   output: routineSaid,
+  show: showRoutineSwitched,
   examples: [{ name: 'deploy' }, { name: 'deploy', reason: 'The fleet moves house.' }],
   run: (context, { name, reason: why }) => switched(context, name, why ?? `asked for by ${context.actor.name}`),
 })

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import { paintOf, type Sheet } from '../../../../src/doors/cli/sheet.ts'
-import { showDiagnosis } from '../../../../src/doors/cli/show/doctor.ts'
 import type { Check, Diagnosis } from '../../../../src/operations/store/output.ts'
+import { showDiagnosis } from '../../../../src/operations/store/show-diagnosis.ts'
+import { sheetOf } from '../shown.ts'
 
-const sheet = (isColoured: boolean): Sheet => ({ now: 0, zone: 'UTC', paint: paintOf(isColoured) })
 const base = { at: 0, store: '/srv/belfry.db' }
 
 const sound: Check = { check: 'schema', state: 'ok', says: 'The schema has version 1.', findings: [], more: 0 }
@@ -27,7 +26,7 @@ const queues: Check = {
 
 function shown(checks: readonly Check[], isColoured = false): string {
   const diagnosis: Diagnosis = { ...base, ok: checks.every(({ state }) => state !== 'wrong'), checks }
-  return showDiagnosis(diagnosis, sheet(isColoured))
+  return showDiagnosis(diagnosis, sheetOf({ isColoured }))
 }
 
 it('is told in words that need no colours: a line a check, what to do beneath it, and a sentence at the end', () => {

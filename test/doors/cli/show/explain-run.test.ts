@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { paintOf } from '../../../../src/doors/cli/sheet.ts'
-import { showRunExplained } from '../../../../src/doors/cli/show/explain-run.ts'
+import { showRunExplained } from '../../../../src/operations/run/show-explained-run.ts'
 import { atDesk, verbsAt } from '../../../operations/desk.ts'
+import { sheetOf } from '../shown.ts'
 
 const desk = atDesk()
 const { runs, schedules, queues } = verbsAt(() => desk().context)
 const target = { handler: 'report' }
 
 async function shown(id: string, schedule?: string): Promise<string[]> {
-  const sheet = { now: desk().clock.now(), zone: 'Europe/Paris', paint: paintOf(false) }
+  const sheet = sheetOf({ now: desk().clock.now(), zone: 'Europe/Paris' })
   const answer = await runs.explain(id, schedule === undefined ? {} : { schedule })
   return showRunExplained(answer, sheet).split('\n')
 }
@@ -54,7 +54,7 @@ describe('the explanation of a run', () => {
     await desk().lease()
     const answer = await runs.explain(await enqueue())
     const holders = (answer.waiting?.holders ?? []).map((holder) => ({ ...holder, isDead: true }))
-    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false) }
+    const sheet = sheetOf({ now: desk().clock.now(), zone: 'UTC' })
     const text = showRunExplained({ ...answer, waiting: answer.waiting && { ...answer.waiting, holders } }, sheet)
     expect(text).toMatch(new RegExp(` ${first} {2}held by w on h \\(w-\\d+\\), which died {2}for 0 ms`))
   })
@@ -123,7 +123,7 @@ describe('the explanation of a run', () => {
     desk().clock.advance(1_500)
     await desk().work()
     const spell = (text: string) => text.replace('belfry', 'npx belfry')
-    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false), spell }
+    const sheet = sheetOf({ now: desk().clock.now(), zone: 'UTC', spell })
     const text = showRunExplained(await runs.explain(id), sheet)
     expect(text).toContain(`\nNote\n  What its attempts wrote: npx belfry run output ${id}`)
   })

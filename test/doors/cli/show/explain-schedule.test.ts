@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { paintOf } from '../../../../src/doors/cli/sheet.ts'
-import { showScheduleExplained } from '../../../../src/doors/cli/show/explain-schedule.ts'
-import { registerWorker } from '../../../../src/store/workers/worker.ts'
+import { showScheduleExplained } from '../../../../src/operations/schedule/show-explained-schedule.ts'
+import { registerWorker } from '../../../../src/store/workers/register-worker.ts'
 import { atDesk, verbsAt } from '../../../operations/desk.ts'
+import { sheetOf } from '../shown.ts'
 
 const desk = atDesk()
 const { schedules } = verbsAt(() => desk().context)
@@ -11,7 +11,7 @@ const target = { handler: 'report' }
 
 /** What a person in New York reads, with the schedule's zone being Paris. */
 async function shown(name = 'report', isColoured = false): Promise<string[]> {
-  const sheet = { now: desk().clock.now(), zone: 'America/New_York', paint: paintOf(isColoured) }
+  const sheet = sheetOf({ now: desk().clock.now(), zone: 'America/New_York', isColoured })
   return showScheduleExplained(await schedules.explain(name), sheet).split('\n')
 }
 
@@ -147,7 +147,7 @@ describe('the explanation of a schedule', () => {
     const answer = await schedules.explain('report')
     const differs = [{ field: 'at', stored: 'one instant', again: 'another' }]
     const rederived = { answer: 'differs', sentence: 'It differs: at.', differs } as const
-    const sheet = { now: desk().clock.now(), zone: 'UTC', paint: paintOf(false) }
+    const sheet = sheetOf({ now: desk().clock.now() })
     expect(showScheduleExplained({ ...answer, rederived }, sheet)).toContain(
       '  It differs: at.\n    at  stored: one instant  again: another',
     )

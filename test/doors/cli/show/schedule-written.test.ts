@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { paintOf } from '../../../../src/doors/cli/sheet.ts'
-import { showScheduleWritten } from '../../../../src/doors/cli/show/schedule-written.ts'
 import type { ScheduleInput } from '../../../../src/operations/schedule/input.ts'
+import { scheduleOperations } from '../../../../src/operations/schedule/schedule.ts'
 import { atDesk, verbsAt } from '../../../operations/desk.ts'
+import { shown } from '../shown.ts'
 
 const desk = atDesk()
 const { schedules } = verbsAt(() => desk().context)
@@ -13,12 +13,12 @@ const nightly = {
 }
 const place = 'sqlite /srv/app/.belfry/belfry.db'
 
-async function echoed(input: ScheduleInput, rehearsed = false): Promise<string[]> {
+async function echoed(input: ScheduleInput, isRehearsal = false): Promise<string[]> {
   const { context, clock } = desk()
-  const verbs = verbsAt(() => (rehearsed ? { ...context, store: context.store.rehearsal() } : context))
+  const verbs = verbsAt(() => (isRehearsal ? { ...context, store: context.store.rehearsal() } : context))
   const written = await verbs.schedules.put(input)
-  const sheet = { now: clock.now(), zone: 'Asia/Tokyo', paint: paintOf(false) }
-  return showScheduleWritten(written, sheet, { place, rehearsed }).split('\n')
+  const sheet = { now: clock.now(), zone: 'Asia/Tokyo', place, isRehearsal }
+  return (await shown(scheduleOperations.put, written, sheet)).split('\n')
 }
 
 describe('the echo of a schedule that was written', () => {

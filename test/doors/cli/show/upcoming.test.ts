@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { cron } from '../../../../src/core/cron/cron.ts'
-import { paintOf } from '../../../../src/doors/cli/sheet.ts'
-import { showUpcoming } from '../../../../src/doors/cli/show/upcoming.ts'
+import { upcomingShown } from '../../../../src/operations/schedule/show.ts'
 import type { UpcomingRun } from '../../../../src/operations/schedule/upcoming.ts'
+import { sheetOf } from '../shown.ts'
 
 const minuteMs = 60_000
 
 function sheetAt(now: string, isColoured = false) {
-  return { now: Date.parse(now), zone: 'America/New_York', paint: paintOf(isColoured) }
+  return sheetOf({ now: Date.parse(now), zone: 'America/New_York', isColoured })
 }
 
 /** The occurrences of a cron, as the verb answers them. */
@@ -22,7 +22,7 @@ function firings(expression: string, zone: string, from: string, count: number):
 }
 
 function shown(expression: string, zone: string, now: string, count: number): string[] {
-  return showUpcoming(firings(expression, zone, now, count), sheetAt(now)).split('\n')
+  return upcomingShown(firings(expression, zone, now, count), sheetAt(now)).split('\n')
 }
 
 const once: UpcomingRun = { at: 0, dueAt: 0, source: 'baseline-once', isEstimate: false }
@@ -68,7 +68,7 @@ describe('the occurrences to come', () => {
 
   it('without a zone of their own are shown by the clock of whoever reads', () => {
     const at = Date.parse('2026-12-01T14:00Z')
-    expect(showUpcoming([{ ...once, at, dueAt: at }], sheetAt('2026-12-01T13:00Z'))).toBe(
+    expect(upcomingShown([{ ...once, at, dueAt: at }], sheetAt('2026-12-01T13:00Z'))).toBe(
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 1 h',
     )
   })
@@ -80,7 +80,7 @@ describe('the occurrences to come', () => {
       { ...once, at, dueAt: at + 5 * minuteMs, source: 'baseline-interval', isEstimate: true },
       { ...once, at, dueAt: at, source: 'ai-oneshot' },
     ]
-    expect(showUpcoming(runs, sheetAt('2026-12-01T13:30Z')).split('\n')).toEqual([
+    expect(upcomingShown(runs, sheetAt('2026-12-01T13:30Z')).split('\n')).toEqual([
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 28 min  spread: starts 2 min earlier',
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 35 min  spread: starts 5 min later; from here on: if runs take no time',
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 30 min  by a hint',
@@ -89,11 +89,11 @@ describe('the occurrences to come', () => {
 
   it('are aligned with colours as they are without, and none are said to be none', () => {
     const runs = firings('30 2 * * *', 'Europe/Paris', '2026-10-24T12:00Z', 3)
-    const coloured = showUpcoming(runs, sheetAt('2026-10-24T12:00Z', true))
+    const coloured = upcomingShown(runs, sheetAt('2026-10-24T12:00Z', true))
     expect(coloured).toContain('\u001b[')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them.
     const plain = coloured.replace(/\u001b\[\d+m/g, '')
-    expect(plain).toBe(showUpcoming(runs, sheetAt('2026-10-24T12:00Z')))
-    expect(showUpcoming([], sheetAt('2026-10-24T12:00Z'))).toBe('Nothing comes by itself.')
+    expect(plain).toBe(upcomingShown(runs, sheetAt('2026-10-24T12:00Z')))
+    expect(upcomingShown([], sheetAt('2026-10-24T12:00Z'))).toBe('Nothing comes by itself.')
   })
 })

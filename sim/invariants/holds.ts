@@ -1,0 +1,58 @@
+import type { Change, Rows } from '../change-log.ts'
+import { demand } from './breach.ts'
+
+/** A run, by all that a hold can be on. */
+export interface Held {
+  readonly queue: string
+  readonly needId: number
+  readonly schedule: string | null
+  readonly key: string | null
+}
+
+/** The holds as they really lie in the store, and what they keep from starting. */
+export class Holds {
+  readonly #holds = new Map<number, Rows['hold']>()
+  readonly #needs = new Map<number, Rows['need']>()
+
+  changed(change: Change): void {
+    if (change.table === 'need' && change.after !== null) this.#needs.set(change.after.id, change.after)
+    if (change.table !== 'hold') return
+    if (change.before !== null) this.#holds.delete(change.before.id)
+    if (change.after !== null) this.#holds.set(change.after.id, change.after)
+  }
+
+  /** The holds on it, also those that have not begun, and those that have ended and are not removed yet. */
+  on({ queue, needId, schedule, key }: Held): Rows['hold'][] {
+    const { kind = '', name = '' } = this.#needs.get(needId) ?? {}
+    const subjects: Readonly<Record<string, readonly (string | null)[]>> = {
+      namespace: [''],
+      queue: [queue],
+      kind: [kind, `${kind}/${name}`],
+      schedule: [schedule],
+      key: [key],
+    }
+    return [...this.#holds.values()].filter(({ scope, subject }) => subjects[scope]?.includes(subject))
+  }
+
+  isHeld(run: Held, at: number): boolean {
+    return this.on(run).some((hold) => isInForce(hold, at))
+  }
+
+  isStopped(at: number): boolean {
+    return [...this.#holds.values()].some((hold) => hold.firing === 'nothing' && isInForce(hold, at))
+  }
+
+  /** Judged by the instant that the store itself stamped on the lease: its clock may be set, and the rule is about its own time. */
+  started(run: Held, leasedAt: number, told: () => object): void {
+    const hold = this.on(run).find((one) => isInForce(one, leasedAt))
+    demand(hold === undefined, 'nothing starts under a hold in force', () => ({ ...told(), hold }))
+  }
+
+  fired(madeAt: number, told: () => object): void {
+    demand(!this.isStopped(madeAt), 'nothing fires while everything is stopped', () => ({ ...told() }))
+  }
+}
+
+function isInForce({ from_at: from, until_at: until }: Rows['hold'], at: number): boolean {
+  return from <= at && until > at
+}

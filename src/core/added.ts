@@ -1,0 +1,25 @@
+/**
+ * The types of the fields that parts add to schedules, to the policies of queues and to runs. A part declares its own, so that the
+ * compiler knows them in the library and in what is stored:
+ *
+ * `declare module '../../core/added.ts' { interface AddedToSchedule { readonly label: AddedType<string> } }`
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
+export interface AddedToSchedule {}
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
+export interface AddedToQueue {}
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their fields into it.
+export interface AddedToRun {}
+// biome-ignore lint/suspicious/noEmptyInterface: parts merge their sections into it.
+export interface AddedToConfig {}
+
+/** What is stored and answered of a field, and how it is given. */
+export interface AddedType<Stored, Given = Stored> {
+  readonly stored: Stored
+  readonly given: Given
+}
+
+/** The fields as they are stored. */
+export type StoredFields<Added> = {
+  readonly [Field in keyof Added]?: Added[Field] extends { readonly stored: infer Stored } ? Stored : never
+}

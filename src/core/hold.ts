@@ -1,0 +1,92 @@
+/** What a hold may be on. `account` is written by the part that knows accounts. */
+export const holdScopes = ['namespace', 'queue', 'kind', 'account', 'schedule', 'key'] as const
+export type HoldScope = (typeof holdScopes)[number]
+
+/**
+ * What `fire` does under a hold: `nothing` leaves occurrences unfired, so that the `missed` rules decide once it ends; `waits` makes
+ * the runs, and they wait.
+ */
+export type HoldFiring = 'nothing' | 'waits'
+
+/** A row that keeps work from starting. */
+export interface Hold {
+  readonly id: string
+  readonly scope: HoldScope
+  /** The name of the queue or schedule, `KIND` or `KIND/NAME`, the text of the key; empty for the namespace. */
+  readonly subject: string
+  readonly from: number
+  /** `null` where it holds until it is lifted. */
+  readonly until: number | null
+  /** A code of the catalogue of reasons. */
+  readonly reason: string
+  /** The text of its author. */
+  readonly note: string | null
+  readonly firing: HoldFiring
+  readonly by: string
+  readonly createdAt: number
+}
+
+/** What is asked about: a run, by all that a hold can be on. */
+export interface Holdable {
+  readonly queue?: string | undefined
+  readonly kind?: string | undefined
+  /** The name of the executor that it needs, where its kind has names. */
+  readonly name?: string | undefined
+  readonly account?: string | undefined
+  readonly schedule?: string | null | undefined
+  readonly key?: string | null | undefined
+}
+
+/** A hold counts from its first instant on, and no more at its last. */
+export function isInForce({ from, until }: Pick<Hold, 'from' | 'until'>, now: number): boolean {
+  return from <= now && (until === null || until > now)
+}
+
+/** Whether a hold is on this piece of work, whenever it counts. */
+export function isOn({ scope, subject }: Pick<Hold, 'scope' | 'subject'>, work: Holdable): boolean {
+  switch (scope) {
+    case 'namespace':
+      return true
+    case 'kind':
+      return work.kind !== undefined && (subject === work.kind || subject === `${work.kind}/${work.name ?? ''}`)
+    default:
+      return subject === work[scope]
+  }
+}
+
+/**
+ * The hold that keeps this piece of work from starting now, or `null`. Of several it is the widest, and of those the one that ends
+ * last: that is the one to lift first.
+ */
+export function heldBy(holds: readonly Hold[], work: Holdable, now: number): Hold | null {
+  const inForce = holds.filter((hold) => isInForce(hold, now) && isOn(hold, work))
+  return inForce.toSorted((a, b) => widthOf(a) - widthOf(b) || endOf(b) - endOf(a))[0] ?? null
+}
+
+/**
+ * When time alone ends all the holds on this piece of work: holds that begin before the others have ended count too. `null` where
+ * one of them has no end.
+ */
+export function heldUntil(holds: readonly Hold[], work: Holdable, now: number): number | null {
+  const own = holds.filter((hold) => isOn(hold, work))
+  let at = now
+  for (let last = own.filter((hold) => isInForce(hold, at)); last.length > 0; ) {
+    at = Math.max(...last.map(endOf))
+    if (at === Number.POSITIVE_INFINITY) return null
+    last = own.filter((hold) => isInForce(hold, at))
+  }
+  return at
+}
+
+function widthOf({ scope }: Hold): number {
+  return holdScopes.indexOf(scope)
+}
+
+function endOf({ until }: Hold): number {
+  return until ?? Number.POSITIVE_INFINITY
+}
+
+/** What the part of a hold's text behind `--on` means: `namespace`, `queue:NAME`, `kind:NAME`, `key:TEXT`, `schedule:NAME`. */
+export function holdSubject({ scope, subject }: Pick<Hold, 'scope' | 'subject'>): string {
+  return scope === 'namespace' ? scope : `${scope}:${subject}`
+}

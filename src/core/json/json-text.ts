@@ -1,0 +1,45 @@
+import { bounded } from '../bounded-text.ts'
+import { jsonFault } from './json-fault.ts'
+
+/** What a text says as JSON, or why it says nothing that could be kept: a clause after "is". */
+export type ReadJson = { readonly value: unknown } | { readonly problem: string; readonly expected?: string }
+
+/**
+ * Reads JSON as people and programs send it. A number that would become another one is refused rather than changed; what
+ * is wrong is told with its place.
+ */
+export function readJson(text: string): ReadJson {
+  if (text.trim() === '') return { problem: 'empty' }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { problem: unreadable(text) }
+  }
+  const inexact = inexactNumber(text)
+  if (inexact === undefined) return { value }
+  const shown = bounded(inexact, digitsShownMax)
+  return {
+    problem: `JSON with the number ${shown}, which would not be kept exactly`,
+    expected: `a text in its place: "${shown}"`,
+  }
+}
+
+/** A number may have as many digits as a body has bytes. */
+const digitsShownMax = 40
+
+/** An integer with more digits than a number here has: reading it makes another one of it. */
+function inexactNumber(json: string): string | undefined {
+  const outsideTexts = json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
+  // What follows a point belongs to a fraction, which programs write with as many digits as they have.
+  const integers = outsideTexts.match(/-?(?<![\d.])\d{16,}(?![\d.eE])/g) ?? []
+  return integers.find((digits) => !Number.isSafeInteger(Number(digits)))
+}
+
+function unreadable(text: string): string {
+  const fault = jsonFault(text)
+  if (fault === null) return 'not JSON'
+  const { line, column, isEnd, belongs } = fault
+  const where = text.includes('\n') ? `line ${line}, character ${column}` : `character ${column}`
+  return isEnd ? `not whole JSON: it ends where ${belongs} belongs` : `not JSON at ${where}, where ${belongs} belongs`
+}

@@ -1,0 +1,22 @@
+/** One thing that is wrong with what was given: where, what, and what would be right. */
+export interface Problem {
+  readonly field: string
+  /** A clause after the field's name. */
+  readonly problem: string
+  readonly expected: string
+}
+
+/** A value as a clause of a sentence, never long enough to hide the sentence. */
+export function isShown(value: unknown): string {
+  if (typeof value === 'string') return `is ${quoted(value)}`
+  if (Array.isArray(value)) return 'is a list'
+  if (typeof value === 'object' && value !== null) return 'is an object'
+  const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === null
+  return isPlain ? `is ${value}` : `is of the type ${typeof value}`
+}
+
+const shownLengthMax = 60
+
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text)
+}

@@ -1,0 +1,107 @@
+import type { AddedToQueue, StoredFields } from '../added.ts'
+import {
+  choice,
+  duration,
+  type Fields,
+  fieldProblems,
+  group,
+  integer,
+  real,
+  required,
+  type StoredOf,
+  storedName,
+} from '../field-table.ts'
+import { isRecord } from '../json/record.ts'
+import { isShown, type Problem } from '../problem.ts'
+import { countMax } from '../run/work-fields.ts'
+
+/** The queue of work that names none. */
+export const defaultQueue = 'default'
+
+const dayMs = 86_400_000
+
+const rateFields = {
+  startsMax: required(integer(1, countMax, { says: 'How many runs may start in that time.' })),
+  per: required(duration({ says: 'The time in which they are counted.' })),
+}
+
+const retentionFields = {
+  completed: required(
+    duration({ min: 0, says: 'How long completed, cancelled and skipped runs are kept.', default: 7 * dayMs }),
+  ),
+  failed: required(duration({ min: 0, says: 'How long failed runs are kept.', default: 30 * dayMs })),
+  ledger: required(duration({ min: 0, says: 'How long the history of schedules is kept.', default: 90 * dayMs })),
+  endedRunsMax: required(
+    integer(0, Number.MAX_SAFE_INTEGER, { says: 'How many ended runs are kept.', default: 1_000_000 }),
+  ),
+  parked: duration({ min: 0, says: 'How long parked runs are kept; without it for ever.' }),
+}
+
+/** The rules of a queue. */
+export const policyFields = {
+  maxConcurrent: required(
+    integer(1, countMax, {
+      says: 'How many runs of the queue are at work at once, over all workers.',
+      default: 5,
+      defaultSays: '1; of the queue default 5',
+    }),
+  ),
+  maxConcurrentPerKey: integer(1, countMax, {
+    says: 'How many runs with the same concurrencyKey are at work at once; without it no fewer than of the queue.',
+  }),
+  maxAttempts: required(integer(1, countMax, { says: 'How often a run is tried.', default: 3 })),
+  leaseTtl: required(
+    duration({ min: 1_000, max: 7 * dayMs, says: "How long an outside host's lease lasts.", default: 300_000 }),
+  ),
+  backoffBase: required(duration({ min: 0, says: 'The wait before the second attempt.', default: 1_000 })),
+  backoffFactor: required(real(1, 1_000, { says: 'By how much each wait is longer than the one before.', default: 2 })),
+  backoffCap: required(duration({ min: 0, says: 'The longest wait between attempts.', default: 60_000 })),
+  backoffSpread: real(0, 1, {
+    says: 'The largest part of its wait that a run is spared, so that runs which failed together return apart; without it none.',
+  }),
+  rateLimit: group(rateFields, {
+    says: 'How many runs may start in any stretch of time; without it any number.',
+    example: '{"startsMax":10,"per":"1m"}',
+  }),
+  onExhausted: choice(['park', 'fail'], {
+    says: 'What becomes of a run that has used all its attempts; without it work parks and occurrences fail.',
+  }),
+  retention: required(
+    group(retentionFields, {
+      says: 'How long what has ended is kept.',
+      example: '{"completed":"7d","failed":"30d"}',
+      defaultSays: '7d completed, 30d failed, 90d history, 1000000 ended runs; parked runs for ever',
+    }),
+  ),
+}
+
+/** At most `startsMax` runs of a queue start in any window of `perMs`. */
+export type RateLimit = StoredOf<typeof rateFields>
+
+/** How long what has ended is kept. Parked runs are kept for ever unless `parkedMs` is given. */
+export type Retention = StoredOf<typeof retentionFields>
+
+/** The rules of one queue, as plain data. */
+export interface Policy extends StoredOf<typeof policyFields>, StoredFields<AddedToQueue> {}
+
+export const defaultPolicy: Policy = Object.freeze({
+  ...(defaultsOf(policyFields) as unknown as Policy),
+  retention: Object.freeze(defaultsOf(retentionFields) as unknown as Retention),
+})
+
+function defaultsOf(fields: Fields): object {
+  const known = Object.entries(fields).filter(([, field]) => field.default !== undefined)
+  return Object.fromEntries(known.map(([name, field]) => [storedName(name, field), field.default]))
+}
+
+/** Says everything that is wrong with a policy, but for the fields that parts add to it. An empty list means it is sound. */
+export function policyProblems(policy: unknown, added: readonly string[] = []): Problem[] {
+  if (!isRecord(policy)) return [{ field: 'policy', problem: isShown(policy), expected: 'an object' }]
+  const problems = fieldProblems(policyFields, policy, { noun: 'a policy', others: added })
+  const { backoffBaseMs: baseMs, backoffCapMs: capMs } = policy
+  if (typeof baseMs === 'number' && typeof capMs === 'number' && capMs < baseMs) {
+    const expected = `at least \`backoffBaseMs\`, which is ${baseMs}`
+    problems.push({ field: 'backoffCapMs', problem: isShown(capMs), expected })
+  }
+  return problems
+}

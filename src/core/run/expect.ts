@@ -1,0 +1,271 @@
+import { jsonProblem, plainData } from '../json/json.ts'
+import {
+  atJsonPath,
+  formatJsonPath,
+  isSameJson,
+  type JsonPath,
+  jsonPathExpected,
+  parseJsonPath,
+} from '../json/json-path.ts'
+import { abbreviated, isClause, shownJson } from '../json/json-shown.ts'
+import { patternExpected, patternMatches, patternProblem } from '../json/pattern.ts'
+import { isRecord } from '../json/record.ts'
+import { reasonText } from '../reason-text.ts'
+import type { Outcome } from './verdict.ts'
+
+/** What a run must have answered to count as done. Each field that is given must hold. */
+export interface Expectation {
+  /** Statuses that are fine, as numbers or as classes such as `2xx`; in place of every 2xx. */
+  readonly statuses?: readonly (number | string)[] | undefined
+  /** Exit codes that are fine; in place of 0 alone. */
+  readonly exitCodes?: readonly number[] | undefined
+  /** The answer's text has this part. */
+  readonly textIncludes?: string | undefined
+  /** The answer's text matches this regular expression somewhere. Its notation is that of `core/json/pattern.ts`. */
+  readonly textMatches?: string | undefined
+  /** What the answer, read as JSON, has at these paths (`status`, `items[0].id`). */
+  readonly json?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What only some kinds of targets end with. */
+export type EndFact = 'status' | 'exitCode'
+
+/** How a target came to its end, as the executor saw it. A fact that is `null` is missing although such a target ends with one. */
+export interface EndFacts {
+  /** It never came to an answer: it threw, could not be started, could not be reached. */
+  readonly error?: string | undefined
+  /** `false` marks an error that no further attempt can mend; `true` one that surely had no effect. */
+  readonly retryable?: boolean | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly status?: number | null | undefined
+  readonly exitCode?: number | null | undefined
+  readonly signal?: string | null | undefined
+  /** What it answered, for text rules. */
+  readonly text?: string | undefined
+  /** What it answered, for JSON rules; absent when the answer is not JSON. */
+  readonly json?: unknown
+}
+
+export interface OutcomeInput {
+  readonly facts: EndFacts
+  readonly expect?: Expectation | undefined
+}
+
+/** A rule that was broken, in words that name it. */
+interface Breach {
+  readonly reason: string
+  readonly retryable?: false
+}
+
+/** Text rules look at this much of an answer, which is all that is kept of one. */
+const judgedCharactersMax = 100 * 1024
+const textIncludesLengthMax = 1_000
+
+/**
+ * Decides whether an attempt that came to its end succeeded; if not, its reason names the rule that was broken.
+ *
+ * What ended but was not as expected is left to the policy: it may be otherwise next time. It is never called retryable
+ * outright, because that would also repeat a run that must not repeat: that its answer is odd does not tell that it did
+ * nothing.
+ */
+export function outcomeOf({ facts, expect = {} }: OutcomeInput): Outcome {
+  if (facts.error !== undefined) return failed(facts, { reason: facts.error }, facts.retryable)
+  const breach =
+    statusBreach(facts, expect.statuses) ??
+    exitBreach(facts, expect.exitCodes) ??
+    textBreach(facts, expect) ??
+    jsonBreach(facts, expect.json)
+  return breach === null ? { kind: 'success' } : failed(facts, breach, breach.retryable)
+}
+
+function failed({ retryAfterMs }: EndFacts, { reason }: Breach, retryable: boolean | undefined): Outcome {
+  return {
+    kind: 'failed',
+    reason: reasonText(reason) || 'failed without a word',
+    ...(retryable !== undefined && { retryable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+function statusBreach({ status }: EndFacts, statuses: Expectation['statuses']): Breach | null {
+  if (statuses !== undefined) {
+    if (typeof status === 'number' && statuses.some((wanted) => isStatus(status, wanted))) return null
+    return { reason: `expect.statuses: ${status ?? 'no status'} is not ${statuses.join(' or ')}` }
+  }
+  if (status === undefined) return null
+  if (status === null) return { reason: 'ended without a status' }
+  if (status >= 200 && status <= 299) return null
+  return { reason: `status ${status}`, ...(isSenderAtFault(status) && { retryable: false }) }
+}
+
+/**
+ * A server that says 4xx has understood and refuses: the same request would be refused again, while whoever could mend
+ * it waits for the last attempt. Not so where the status itself speaks of time: too slow (408), in conflict with what
+ * happens just now (409), too early (425), too often (429). Other schedulers repeat every status; whoever wants that of
+ * a 404 says so with `expect.statuses`, because then the statuses mean what the user says and not what HTTP says.
+ */
+function isSenderAtFault(status: number): boolean {
+  return status >= 400 && status <= 499 && ![408, 409, 425, 429].includes(status)
+}
+
+function isStatus(status: number, wanted: number | string): boolean {
+  return typeof wanted === 'number' ? status === wanted : String(status)[0] === wanted[0]
+}
+
+function exitBreach({ exitCode, signal }: EndFacts, exitCodes: Expectation['exitCodes']): Breach | null {
+  const hasExit = typeof exitCode === 'number'
+  if (hasExit && (exitCodes ?? [0]).includes(exitCode)) return null
+  if (exitCode === undefined && exitCodes === undefined && !signal) return null
+  const was = hasExit ? `exit code ${exitCode}` : signal ? `ended by ${signal}` : 'ended without an exit code'
+  return { reason: exitCodes === undefined ? was : `expect.exitCodes: ${was}, not ${exitCodes.join(' or ')}` }
+}
+
+function textBreach({ text }: EndFacts, { textIncludes, textMatches }: Expectation): Breach | null {
+  const judged = (text ?? '').slice(0, judgedCharactersMax)
+  const what = text === undefined ? 'there is no text' : 'the text is otherwise'
+  if (textIncludes !== undefined && !judged.includes(textIncludes)) {
+    return { reason: `expect.textIncludes: ${shownJson(textIncludes)} is missing: ${what}` }
+  }
+  if (textMatches !== undefined && !(text !== undefined && patternMatches(textMatches, judged))) {
+    return { reason: `expect.textMatches: nothing matches ${abbreviated(`/${textMatches}/`)}: ${what}` }
+  }
+  return null
+}
+
+function jsonBreach(facts: EndFacts, json: Expectation['json']): Breach | null {
+  const rules = Object.entries(json ?? {})
+  if (rules.length === 0) return null
+  const answer = answeredJson(facts)
+  if (answer === null) return { reason: 'expect.json: the answer is not JSON' }
+  for (const [written, expected] of rules) {
+    const path = parseJsonPath(written)
+    const difference = path === null ? 'is no path' : differenceAt(answer.value, path, expected)
+    if (difference !== null) return { reason: `expect.json: ${abbreviated(written)} ${difference}` }
+  }
+  return null
+}
+
+function differenceAt(answer: unknown, path: JsonPath, expected: unknown): string | null {
+  const found = atJsonPath(answer, path)
+  if ('value' in found) {
+    return isSameJson(found.value, expected) ? null : `is ${shownJson(found.value)}, not ${shownJson(expected)}`
+  }
+  const { value: there } = atJsonPath(answer, found.until) as { value: unknown }
+  const where = found.until.length === 0 ? 'the answer' : abbreviated(formatJsonPath(found.until))
+  return `is missing: ${where} is ${shownJson(there)}`
+}
+
+/**
+ * The answer as JSON would say it, whatever a handler answered: a date is its text, and what JSON cannot say is none.
+ * A text counts as JSON when it reads as such, because many a program that prints JSON does not say so.
+ */
+function answeredJson({ json, text }: EndFacts): { readonly value: unknown } | null {
+  try {
+    const written = json === undefined ? text : JSON.stringify(json)
+    const value: unknown = written === undefined ? undefined : JSON.parse(written)
+    // Also what is nested so deep that nobody could say what is there instead.
+    return jsonProblem(value) === null ? { value } : null
+  } catch {
+    return null
+  }
+}
+
+export interface ExpectationProblem {
+  readonly field: string
+  readonly problem: string
+  readonly expected: string
+}
+
+type Check = (value: unknown) => { readonly problem: string; readonly at?: string; readonly expected?: string } | null
+
+const checks: Readonly<Record<keyof Expectation, { readonly expected: string; readonly check: Check }>> = {
+  statuses: {
+    expected: 'a list of statuses from 100 to 599, as numbers or as classes such as 2xx',
+    check: (value) => listProblem(value, isStatusRule),
+  },
+  exitCodes: {
+    expected: 'a list of exit codes from 0 to 255',
+    check: (value) => listProblem(value, (code) => isInteger(code, 0, 255)),
+  },
+  textIncludes: {
+    expected: `a text of 1 to ${textIncludesLengthMax} characters`,
+    check: (value) =>
+      typeof value === 'string' && value !== '' && value.length <= textIncludesLengthMax
+        ? null
+        : { problem: isClause(value) },
+  },
+  textMatches: { expected: patternExpected, check: matchProblem },
+  json: { expected: 'an object with a path for each name', check: jsonRuleProblem },
+}
+
+/** Fields that can hold only for targets that end with this fact. */
+const needed: Readonly<Record<string, EndFact>> = { statuses: 'status', exitCodes: 'exitCode' }
+
+/** What an expectation must know of the kind of target. */
+export interface ExpectedKind {
+  readonly name: string
+  /** What an end of it has, besides text and JSON. */
+  readonly gives?: readonly EndFact[]
+}
+
+/** The names of the rules that can hold for these kinds of targets. */
+export function expectationNames(kinds: readonly ExpectedKind[]): string[] {
+  const given = new Set(kinds.flatMap(({ gives = [] }) => gives))
+  return Object.keys(checks).filter((name) => needed[name] === undefined || given.has(needed[name]))
+}
+
+/** Says everything that is wrong with an expectation, so that a door can refuse it whole. Empty means it is sound. */
+export function expectationProblems(expect: unknown, kind?: ExpectedKind): ExpectationProblem[] {
+  if (!isRecord(expect)) return [{ field: 'expect', problem: isClause(expect), expected: 'an object' }]
+  return Object.entries(expect)
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => fieldProblem(name, value, kind) ?? [])
+}
+
+function fieldProblem(name: string, value: unknown, kind: ExpectedKind | undefined): ExpectationProblem | null {
+  const field = `expect.${name}`
+  const names = kind === undefined ? Object.keys(checks) : expectationNames([kind])
+  if (!names.includes(name)) {
+    const problem = Object.hasOwn(checks, name)
+      ? `means nothing for a target of the kind ${kind?.name}`
+      : 'is not known'
+    return { field, problem, expected: `one of ${names.join(', ')}` }
+  }
+  const { check, expected } = checks[name as keyof Expectation]
+  const found = check(value)
+  if (found === null) return null
+  return { field: `${field}${found.at ?? ''}`, problem: found.problem, expected: found.expected ?? expected }
+}
+
+function listProblem(value: unknown, fits: (item: unknown) => boolean): ReturnType<Check> {
+  if (!Array.isArray(value) || value.length === 0)
+    return { problem: Array.isArray(value) ? 'is empty' : isClause(value) }
+  const index = value.findIndex((item) => !fits(item))
+  return index === -1 ? null : { at: `[${index}]`, problem: isClause(value[index]) }
+}
+
+function isStatusRule(value: unknown): boolean {
+  return typeof value === 'string' ? /^[1-5]xx$/.test(value) : isInteger(value, 100, 599)
+}
+
+function matchProblem(value: unknown): ReturnType<Check> {
+  const problem = typeof value === 'string' && value !== '' ? patternProblem(value) : isClause(value)
+  return problem === null ? null : { problem: reasonText(problem) }
+}
+
+function jsonRuleProblem(value: unknown): ReturnType<Check> {
+  if (!isRecord(value)) return { problem: isClause(value) }
+  const rules = Object.entries(value)
+  if (rules.length === 0) return { problem: 'is empty' }
+  for (const [written, expected] of rules) {
+    const at = `[${JSON.stringify(abbreviated(written))}]`
+    if (parseJsonPath(written) === null) return { at, problem: 'is no path', expected: jsonPathExpected }
+    const found = jsonProblem(expected)
+    if (found !== null) return { at: at + found.path, problem: found.problem, expected: plainData }
+  }
+  return null
+}
+
+function isInteger(value: unknown, min: number, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+}

@@ -1,0 +1,80 @@
+import type { RunStatus } from '../run/run-state.ts'
+import { isOfCalendarAlone, planned } from './next-plan.ts'
+import { type LiveScheduleRun, lastRunId, type ScheduleState } from './state.ts'
+import { isWorkable } from './workable.ts'
+
+/** A run of a schedule that has ended, or was parked, which for its schedule is an end. */
+export interface EndedRun {
+  readonly runId: number
+  readonly status: RunStatus
+}
+
+/** Run-now, retries and second ends move nothing, unless a hint waits for them to make room. */
+export function isMoved(row: ScheduleState, ends: readonly EndedRun[], counted: ReadonlySet<number>): boolean {
+  return row.hints.oneshot !== undefined || ends.some(({ runId }) => counted.has(runId) || runId === row.waitsFor)
+}
+
+/**
+ * Whether the governor, asked again, would answer as it did when the occurrence was fired, so that only the instant of the
+ * end is to be remembered. That is nearly every end of a cron, and of what has had its last occurrence. While it is paused
+ * nothing is planned.
+ */
+export function isPlannedAnyhow(row: ScheduleState, ends: readonly EndedRun[]): boolean {
+  const { nextDueAt, wakeAt, hints, failureCount } = row
+  const isPlanned = nextDueAt !== null && wakeAt === nextDueAt && isOfCalendarAlone(row)
+  if (hints.oneshot !== undefined || !(isPlanned || isOver(row))) return false
+  return failureCount === 0 && ends.every(({ status }) => status === 'completed')
+}
+
+/** Whether nothing follows, and no end could change that: only `max` and an interval hint are measured from an end. */
+function isOver({ nextDecision, waitsFor, wakeAt, spec, hints }: ScheduleState): boolean {
+  const isAsleep = waitsFor === null && wakeAt === null
+  return isAsleep && nextDecision?.source === 'none' && spec.maxMs === undefined && hints.interval === undefined
+}
+
+interface Ended {
+  readonly ends: readonly EndedRun[]
+  readonly counted: ReadonlySet<number>
+  readonly live: readonly LiveScheduleRun[]
+}
+
+/** The schedule once runs of it have ended. */
+export function afterEnds<Row extends ScheduleState>(row: Row, now: number, { ends, counted, live }: Ended): Row {
+  const counts = failuresAfterEach(row.failureCount, ends, counted)
+  const [, failureCount] = counts.at(-1) ?? [0, row.failureCount]
+  const hasCompleted = ends.some(({ runId, status }) => status === 'completed' && counted.has(runId))
+  const ended = counts.length > 0 ? { anchorAt: now, lastEndAt: now } : {}
+  const after = { ...row, ...ended, failureCount, lastSuccessAt: hasCompleted ? now : row.lastSuccessAt }
+  // The end of a run must not fail for want of its schedule's time zone; the next `fire` reports what is wrong.
+  if (!isWorkable(row.spec)) return { ...after, waitsFor: null, wakeAt: row.wakeAt ?? now }
+  return planned(pausedByFailures(after, row.failureCount, now), { now, lastRunId: lastRunId(row, live) })
+}
+
+/** How many had failed in a row after each of the ends that count, in their order. */
+export function failuresAfterEach(
+  before: number,
+  ends: readonly EndedRun[],
+  counted: ReadonlySet<number>,
+): [runId: number, count: number][] {
+  let count = before
+  return ends.flatMap(({ runId, status }) => {
+    if (!counted.has(runId)) return []
+    count = failuresAfter(count, status)
+    return [[runId, count]]
+  })
+}
+
+/** Cancelled and skipped occurrences say nothing about whether the work succeeds. */
+function failuresAfter(count: number, status: RunStatus): number {
+  if (status === 'completed') return 0
+  return status === 'failed' || status === 'parked' ? count + 1 : count
+}
+
+/** Somebody who resumes it vouches for it, so it has as many failures again before it is paused again. */
+function pausedByFailures<Row extends ScheduleState>(row: Row, failuresBefore: number, now: number): Row {
+  const { failureCount, disabledAt, spec } = row
+  const { pauseAfterFailures: most = Number.POSITIVE_INFINITY } = spec
+  if (disabledAt !== null || Math.floor(failureCount / most) <= Math.floor(failuresBefore / most)) return row
+  const times = failureCount === 1 ? 'once' : `${failureCount} times in a row`
+  return { ...row, disabledAt: now, disabledReason: `failed ${times}` }
+}

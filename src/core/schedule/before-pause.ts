@@ -1,0 +1,53 @@
+import { missed } from '../timing/missed.ts'
+import type { EndedHint } from './hints.ts'
+import { planned, unplanned } from './next-plan.ts'
+import type { Passed } from './passed-by.ts'
+import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
+import { untilNow } from './turn.ts'
+import { isWorkable } from './workable.ts'
+
+/** What happened to a schedule before it is paused, where no worker has looked since. */
+export interface BeforePause<Row> {
+  /** The schedule as the pause finds it, with the first occurrence that the pause lets pass as its plan. */
+  readonly row: Row
+  readonly entries: readonly Passed[]
+  readonly endedHints: readonly EndedHint[]
+}
+
+/**
+ * Ends what came to pass before a pause begins. An earlier pause may have ended since any worker looked; what it let pass was
+ * paused, and what came after it was missed. Left to the end of the new pause, all of it would be called paused, because
+ * by then the row no longer says when the pause began.
+ */
+export function beforePause<Row extends ScheduleState>(
+  found: Row,
+  now: number,
+  live: readonly LiveScheduleRun[],
+): BeforePause<Row> {
+  if (isPaused(found, now) || !isWorkable(found.spec)) return { row: found, entries: [], endedHints: [] }
+  // Runs that the earlier pause held stay held: the new one would hold them again.
+  const { row, passed, endedHints } = untilNow(found, now, live)
+  const gone = missedBefore(row, now)
+  const last = gone.at(-1)
+  if (last === undefined) return { row, entries: passed, endedHints }
+  const ended = { ...unplanned(row), lastPlannedAt: last.to }
+  // As of the last missed one: the calendar asked now would pass by an occurrence that is merely late, or spread beyond now.
+  const next = planned(ended, { now: last.to, lastRunId: lastRunId(ended, live) })
+  return { row: { ...next, anchorAt: now }, entries: [...passed, ...gone], endedHints }
+}
+
+/**
+ * The occurrences of the calendar that were missed by now, by the same judgement as when they are fired. One that is merely
+ * late would still start but for the pause. A fixed delay has none: what does not start is put off.
+ */
+function missedBefore(row: ScheduleState, now: number): Passed[] {
+  const { nextRunAt, nextDecision } = row
+  if (nextRunAt === null || nextDecision?.winner !== 'baseline' || nextDecision.waitsForEnd) return []
+  const { occurrences, before } = missed({ now, schedule: lateSchedule(row), state: lateState(row) })
+  const listed = occurrences
+    .filter(({ isMissed }) => isMissed)
+    .map(({ plannedAt }) => ({ from: plannedAt, to: plannedAt, count: 1, countIsAtLeast: false }))
+  return [...(before === null ? [] : [before]), ...listed].map(({ from, to, count, countIsAtLeast }) => {
+    return { from, to, count, countIsAtLeast, outcome: 'missed', decision: from === nextRunAt ? nextDecision : null }
+  })
+}

@@ -1,0 +1,31 @@
+import { type GovernedSchedule, type GovernorState, type NextRun, nextRun } from './governor.ts'
+import type { ScheduleSpec } from './schedule-spec.ts'
+
+/** What counts from the end of the last occurrence and could not be counted, because that occurrence was live. */
+export type Unmeasured = readonly ('max' | 'delay')[]
+
+/** What the governor was asked: when, and from which memory. With the spec of that moment it gives the same answer again. */
+export interface Question {
+  readonly at: number
+  readonly state?: GovernorState | undefined
+  readonly unmeasured?: Unmeasured | undefined
+}
+
+/** The governor's answer to a question, as it was asked or as it is asked again to explain a decision. */
+export function answerTo(
+  spec: ScheduleSpec,
+  { at: now, state = {}, unmeasured = [] }: Question,
+  enabled = true,
+): NextRun {
+  const whole = governed(spec, enabled)
+  const schedule = unmeasured.includes('max') ? { ...whole, maxMs: undefined } : whole
+  if (!unmeasured.includes('delay')) return nextRun({ now, schedule, state })
+  const { oneshot } = state.hints ?? {}
+  return nextRun({ now, schedule: { ...schedule, timing: {} }, state: { ...state, hints: { oneshot } } })
+}
+
+/** What the governor reads of a schedule. */
+export function governed(spec: ScheduleSpec, enabled = true): GovernedSchedule {
+  const { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow } = spec
+  return { timing, minMs, maxMs, startAt, endAt, maxRuns, startNow, enabled }
+}

@@ -1,0 +1,205 @@
+import type { Timing } from '../timing/timing.ts'
+import { baselineWish, intervalWish, oneshotWish, type Wish } from './wishes.ts'
+
+/** What the governor reads of a schedule. */
+export interface GovernedSchedule {
+  readonly timing: Timing
+  readonly minMs?: number | undefined
+  readonly maxMs?: number | undefined
+  readonly enabled?: boolean | undefined
+  /** Nothing is planned before `startAt` or after `endAt`; both instants themselves are allowed. */
+  readonly startAt?: number | undefined
+  readonly endAt?: number | undefined
+  readonly maxRuns?: number | undefined
+  /** An `every` begins at once instead of after its first interval. */
+  readonly startNow?: boolean | undefined
+}
+
+export interface Hints {
+  readonly interval?: { readonly ms: number; readonly expiresAt: number } | undefined
+  readonly oneshot?: { readonly at: number; readonly expiresAt: number } | undefined
+}
+
+/** What the governor remembers of a schedule. Where an instant is left out, `now` stands for it. */
+export interface GovernorState {
+  readonly failureCount?: number | undefined
+  readonly hints?: Hints | undefined
+  readonly pausedUntil?: number | undefined
+  /** When the last occurrence ended; before the first, when the schedule or its timing was written. */
+  readonly anchorAt?: number | undefined
+  /** The newest planned instant that became a run or an end in the ledger. */
+  readonly lastPlannedAt?: number | undefined
+  /** Where the grid of `from: start` begins: creation, or the last edit of `every`; if not given, `startAt`. */
+  readonly gridAnchorAt?: number | undefined
+  /** How many occurrences have become runs, for `maxRuns`. */
+  readonly runsCount?: number | undefined
+}
+
+export type Source =
+  | 'baseline-cron'
+  | 'baseline-interval'
+  | 'baseline-once'
+  | 'ai-interval'
+  | 'ai-oneshot'
+  | 'clamped-min'
+  | 'clamped-max'
+  | 'paused'
+  | 'disabled'
+  | 'none'
+
+export type TrailRule =
+  | 'enabled'
+  | 'pause'
+  | 'max-runs'
+  | 'baseline'
+  | 'backoff'
+  | 'interval-hint'
+  | 'oneshot-hint'
+  | 'min'
+  | 'max'
+  | 'start-at'
+  | 'last-planned'
+  | 'end-at'
+
+/** One line of the reasoning: the rule, the instant it found, the instant it left behind, and why. */
+export interface TrailStep {
+  readonly rule: TrailRule
+  readonly from: number | null
+  readonly at: number | null
+  readonly effect: 'won' | 'lost' | 'ignored' | 'moved' | 'stopped'
+  readonly why: string
+}
+
+export interface NextRun {
+  readonly at: number | null
+  readonly source: Source
+  /** Whose wish it was, whatever the bounds made of it: a one-shot is used up by its run, and hints are not spread. */
+  readonly winner: Winner | null
+  /** Whether the winner is a fixed delay, which can be measured only once the occurrence before it has ended. */
+  readonly waitsForEnd: boolean
+  /** The instant at which time alone may change the answer: the end of a pause, or the first expiry of a hint. */
+  readonly askAgainAt: number | null
+  readonly trail: readonly TrailStep[]
+}
+
+export interface GovernorInput {
+  readonly now: number
+  readonly schedule: GovernedSchedule
+  readonly state: GovernorState
+}
+
+export type Winner = 'baseline' | 'interval-hint' | 'oneshot-hint'
+
+/**
+ * Decides when a schedule runs next, and says why.
+ *
+ * Pause stands above bounds, bounds above hints, hints above the baseline. The answer depends on `now` and on what is
+ * remembered, never on when the question was asked before, so asking again is harmless.
+ */
+export function nextRun(input: GovernorInput): NextRun {
+  const { now, schedule, state } = input
+  if (schedule.enabled === false) return stopped('disabled', null, 'enabled', 'the schedule is disabled')
+  if (state.pausedUntil !== undefined && state.pausedUntil > now) {
+    return stopped('paused', state.pausedUntil, 'pause', 'the schedule is paused until then')
+  }
+  if (schedule.maxRuns !== undefined && (state.runsCount ?? 0) >= schedule.maxRuns) {
+    return stopped('none', null, 'max-runs', 'the schedule has had all its runs')
+  }
+  const trail: TrailStep[] = []
+  const base = baselineWish(input, trail)
+  const interval = intervalWish(input, trail)
+  const oneshot = oneshotWish(input, trail)
+  const winner = choose({ base, interval, oneshot }, input, trail)
+  const askAgainAt = firstExpiry(interval !== null, oneshot !== null, state.hints)
+  return bounded(winner, askAgainAt, input, trail)
+}
+
+function stopped(source: Source, at: number | null, rule: TrailRule, why: string): NextRun {
+  const trail: TrailStep[] = [{ rule, from: null, at, effect: 'stopped', why }]
+  return { at, source, winner: null, waitsForEnd: false, askAgainAt: at, trail }
+}
+
+interface Wishes {
+  readonly base: Wish | null
+  readonly interval: Wish | null
+  readonly oneshot: Wish | null
+}
+
+/**
+ * Compares the wishes as the bounds allow them: compared before, a one-shot that `min` moves far could win over a baseline
+ * that it does not, and a hint to hurry would make the schedule wait.
+ */
+function choose({ base, interval, oneshot }: Wishes, input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const beforeOneshot = interval ?? base
+  const oneshotWins = oneshot !== null && (beforeOneshot === null || isEarlier(oneshot, beforeOneshot, input))
+  const winner = oneshotWins ? oneshot : beforeOneshot
+  if (base !== null) {
+    const lost = interval === null ? 'the one-shot hint is earlier' : 'an interval hint overrides the baseline'
+    note(base, winner, lost, trail)
+  }
+  if (interval !== null) note(interval, winner, 'the one-shot hint is earlier', trail)
+  if (oneshot !== null) note(oneshot, winner, 'it is not earlier than its rival', trail)
+  return winner
+}
+
+/**
+ * Where both are moved to one instant, the wish for the earlier one goes before a fixed delay, which has no instant of its
+ * own there. A calendar has: passed by for a hint that has to wait, its occurrence would never have an end.
+ */
+function isEarlier(a: Wish, b: Wish, input: GovernorInput): boolean {
+  const [aAt, bAt] = [allowedAt(a, input), allowedAt(b, input)]
+  return aAt < bAt || (aAt === bAt && b.waitsForEnd && a.at < b.at)
+}
+
+function allowedAt({ raisedAt }: Wish, { schedule: { startAt }, state: { lastPlannedAt } }: GovernorInput): number {
+  return Math.max(raisedAt, startAt ?? raisedAt, lastPlannedAt === undefined ? raisedAt : lastPlannedAt + 1)
+}
+
+function note(mine: Wish, winner: Wish | null, lost: string, trail: TrailStep[]): void {
+  const { by: rule, wishedAt: from, at } = mine
+  if (mine !== winner) trail.push({ rule, from, at, effect: 'lost', why: lost })
+  else trail.push({ rule, from, at, effect: 'won', why: from < at ? 'it is overdue' : 'it is the first that counts' })
+}
+
+function bounded(
+  winner: Wish | null,
+  askAgainAt: number | null,
+  { now, schedule, state }: GovernorInput,
+  trail: TrailStep[],
+): NextRun {
+  const none: NextRun = { at: null, source: 'none', winner: null, waitsForEnd: false, askAgainAt, trail }
+  if (winner === null) return none
+  const anchorAt = state.anchorAt ?? now
+  const { maxMs, startAt, endAt } = schedule
+  let at = winner.at
+  let source = winner.source
+  const move = (rule: TrailRule, to: number, why: string) => {
+    trail.push({ rule, from: at, at: to, effect: 'moved', why })
+    at = to
+  }
+  if (at < winner.raisedAt) {
+    move('min', winner.raisedAt, 'it would come too soon after the one before')
+    source = 'clamped-min'
+  }
+  const latest = maxMs === undefined ? at : Math.max(now, anchorAt + maxMs)
+  if (at > latest) {
+    move('max', latest, 'it would come too long after the one before')
+    source = 'clamped-max'
+  }
+  if (startAt !== undefined && at < startAt) move('start-at', startAt, 'nothing is planned before the schedule begins')
+  if (state.lastPlannedAt !== undefined && at <= state.lastPlannedAt) {
+    move('last-planned', state.lastPlannedAt + 1, 'that instant has been planned already')
+  }
+  if (endAt !== undefined && at > endAt) {
+    trail.push({ rule: 'end-at', from: at, at: null, effect: 'stopped', why: 'the schedule ends before that' })
+    return none
+  }
+  return { at, source, winner: winner.by, waitsForEnd: winner.waitsForEnd, askAgainAt, trail }
+}
+
+function firstExpiry(interval: boolean, oneshot: boolean, hints: Hints | undefined): number | null {
+  const intervalAt = interval ? (hints?.interval?.expiresAt ?? null) : null
+  const oneshotAt = oneshot ? (hints?.oneshot?.expiresAt ?? null) : null
+  if (intervalAt === null || oneshotAt === null) return intervalAt ?? oneshotAt
+  return Math.min(intervalAt, oneshotAt)
+}

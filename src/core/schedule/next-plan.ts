@@ -1,0 +1,177 @@
+import { formatId } from '../id.ts'
+import type { Decision, NextDecision } from './decision.ts'
+import { spreadDueAt, writtenAt } from './due.ts'
+import { type Hints, type NextRun, nextRun, type Winner } from './governor.ts'
+import { answerTo, governed, type Unmeasured } from './governor-question.ts'
+import { governorState, isPaused, type ScheduleState } from './state.ts'
+import { isWorkable } from './workable.ts'
+
+export interface Asked {
+  readonly now: number
+  /** The run of the last planned occurrence, while it is live. */
+  readonly lastRunId: number | null
+}
+
+/**
+ * Asks the governor and gives the row its answer: the one home of what a schedule does next. Every step that changes
+ * what the governor reads ends here.
+ *
+ * A plan whose instant has come is kept: asking the calendar again would name the instant after it, and the planned one
+ * would never have an end. A pause that is over is left to `fire`, which knows what passed meanwhile.
+ */
+export function planned<Row extends ScheduleState>(row: Row, asked: Asked): Row {
+  const { now, lastRunId } = asked
+  if (isPaused(row, now)) return withPause(row, now)
+  if (row.pausedUntil !== null) return { ...row, wakeAt: row.pausedUntil }
+  if (hasCome(row, now)) return { ...row, waitsFor: null, wakeAt: earliest(row.nextDueAt, firstExpiry(row, now)) }
+
+  const pending = notYetDue(row, asked)
+  if (pending !== null) return pending
+  const answer = ask(row, asOfExpiry(row, now), unmeasured(row, lastRunId))
+  if (!answer.waitsForEnd || lastRunId === null) return withAnswer(row, answer)
+  if (row.hints.oneshot !== undefined) {
+    // A one-shot hint does not wait for the end that a fixed delay waits for, and hides no other expiry.
+    const oneshot = ask(row, now, ['max', 'delay'])
+    if (oneshot.at !== null) return withAnswer(row, { ...oneshot, askAgainAt: answer.askAgainAt })
+  }
+  const nextDecision = decisionOf(answer)
+  return { ...row, nextRunAt: null, nextDueAt: null, nextDecision, waitsFor: lastRunId, wakeAt: answer.askAgainAt }
+}
+
+/** The row with what its calendar named since an interval hint expired, where `fire` has not looked since. */
+export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: Asked): Row {
+  const isOver = (row.hints.interval?.expiresAt ?? Number.POSITIVE_INFINITY) <= asked.now
+  return isOver && isWorkable(row.spec) ? planned(row, asked) : row
+}
+
+/** A row whose plan has become something, or is no longer wanted. */
+export function unplanned<Row extends ScheduleState>(row: Row): Row {
+  return { ...row, nextRunAt: null, nextDueAt: null, nextDecision: null, waitsFor: null }
+}
+
+/** An answer with the question it answers. */
+interface Answer extends NextRun {
+  readonly asked: Pick<Decision, 'at' | 'version' | 'state' | 'unmeasured'>
+}
+
+/**
+ * While the last occurrence is live it has not ended, so `max` cannot be measured from its end; measured from the one
+ * before, it would ask for one run after the other without a pause.
+ */
+function unmeasured(row: ScheduleState, lastRunId: number | null): Unmeasured | undefined {
+  return lastRunId === null || isOfCalendarAlone(row) ? undefined : ['max']
+}
+
+/** Whether nothing of its plan is measured from the end of the occurrence before. */
+export function isOfCalendarAlone({ spec: { timing, maxMs }, hints }: ScheduleState): boolean {
+  return timing.cron !== undefined && maxMs === undefined && hints.interval === undefined
+}
+
+function ask(row: ScheduleState, at: number, unmeasured?: Unmeasured): Answer {
+  const asked = { at, version: row.version, state: governorState(row), unmeasured }
+  const {
+    at: nextAt,
+    source,
+    winner,
+    waitsForEnd,
+    askAgainAt,
+    trail,
+  } = answerTo(row.spec, asked, row.disabledAt === null)
+  return { at: nextAt, source, winner, waitsForEnd, askAgainAt, trail, asked }
+}
+
+function withAnswer<Row extends ScheduleState>(row: Row, answer: Answer): Row {
+  const { at: nextRunAt, winner, askAgainAt } = answer
+  const nextDueAt = nextRunAt === null ? null : dueOf(row, nextRunAt, winner)
+  const nextDecision = decisionOf(answer)
+  return { ...row, nextRunAt, nextDueAt, nextDecision, waitsFor: null, wakeAt: earliest(nextDueAt, askAgainAt) }
+}
+
+/**
+ * The instant to ask as of. While an interval hint counted, the calendar was not asked; what it names from the expiry of the
+ * hint on needs an end, and the calendar asked now would pass it by.
+ */
+function asOfExpiry(row: ScheduleState, now: number): number {
+  const { timing } = row.spec
+  const isOnGrid = timing.cron !== undefined || (timing.everyMs !== undefined && timing.from === 'start')
+  return row.hints.interval !== undefined && isOnGrid ? Math.min(now, freedAt(row, row.hints.interval)) : now
+}
+
+/** From when on the baseline counts again: the expiry of the interval hint, unless the timing was written after it. */
+function freedAt({ timedAt }: ScheduleState, { expiresAt }: NonNullable<Hints['interval']>): number {
+  return Math.max(expiresAt, timedAt)
+}
+
+/** Whether the planned instant is here. A hint plans nothing from its expiry on. */
+function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number): boolean {
+  if (nextRunAt === null || nextRunAt > now) return false
+  switch (nextDecision?.winner) {
+    case 'interval-hint':
+      return nextRunAt < (hints.interval?.expiresAt ?? nextRunAt)
+    case 'oneshot-hint':
+      return nextRunAt < (hints.oneshot?.expiresAt ?? nextRunAt)
+    default:
+      return nextDecision?.winner === 'baseline'
+  }
+}
+
+/**
+ * An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. It is asked
+ * from when it was written on: what it would have named before has never been an occurrence.
+ */
+function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: Asked): Row | null {
+  const afterAt = Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)
+  if (row.spec.spread === undefined || afterAt >= now) return null
+  const answer = ask(row, afterAt, unmeasured(row, lastRunId))
+  if (answer.winner !== 'baseline' || answer.waitsForEnd || answer.at === null || answer.at > now) return null
+  return dueOf(row, answer.at, answer.winner) > now ? withAnswer(row, answer) : null
+}
+
+function withPause<Row extends ScheduleState>(row: Row, now: number): Row {
+  const answer = ask(row, now)
+  const nextDecision = { ...decisionOf(answer), passingAt: passingAt(row, now) }
+  return { ...unplanned(row), nextDecision, wakeAt: answer.askAgainAt }
+}
+
+/** The first nominal instant that a pause lets pass. A fixed delay has none: what is not planned does not occur. */
+function passingAt(row: ScheduleState, now: number): number | undefined {
+  const { nextRunAt, nextDecision, hints } = row
+  const { passingAt: knownAt } = nextDecision ?? {}
+  if (knownAt !== undefined && knownAt <= now) return knownAt
+  if (nextRunAt !== null && nextDecision?.winner === 'baseline' && !nextDecision.waitsForEnd) return nextRunAt
+  const state = { ...governorState(row), pausedUntil: undefined, hints: { interval: hints.interval } }
+  const passesFrom = hints.interval === undefined ? beforeOneshot(row, now) : freedAt(row, hints.interval)
+  const asked = { now: passesFrom, schedule: governed(row.spec), state }
+  const { at, winner, waitsForEnd } = nextRun(asked)
+  return winner === 'baseline' && !waitsForEnd ? (at ?? undefined) : undefined
+}
+
+/**
+ * When to ask as of, where the plan of a one-shot is dropped: what the calendar named since its instant has come wants its
+ * end, and the calendar asked now would pass it by.
+ */
+export function beforeOneshot({ nextRunAt, nextDecision }: ScheduleState, now: number): number {
+  return nextDecision?.winner === 'oneshot-hint' && nextRunAt !== null ? Math.min(now, nextRunAt - 1) : now
+}
+
+/** When an occurrence is due: its nominal instant and its spread. Hints are not spread. */
+export function dueOf(row: ScheduleState, plannedAt: number, winner: Winner | null): number {
+  const { timing, spread } = row.spec
+  if (spread === undefined || winner !== 'baseline') return plannedAt
+  return spreadDueAt(plannedAt, { id: formatId('schedule', row.id), timing, spread, createdAt: writtenAt(row) })
+}
+
+function decisionOf({ asked, source, winner, waitsForEnd, trail }: Answer): NextDecision {
+  const { at, version, state, unmeasured } = asked
+  return { at, version, state, unmeasured, source, winner, waitsForEnd, trail }
+}
+
+function firstExpiry({ hints }: ScheduleState, now: number): number | null {
+  const ahead = [hints.interval?.expiresAt, hints.oneshot?.expiresAt].filter((at) => at !== undefined && at > now)
+  return ahead.length === 0 ? null : Math.min(...(ahead as number[]))
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}

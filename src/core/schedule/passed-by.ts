@@ -1,0 +1,54 @@
+import { type CountedRange, occurrences } from '../timing/occurrences.ts'
+import type { NextDecision } from './decision.ts'
+import { governed } from './governor-question.ts'
+import { unplanned } from './next-plan.ts'
+import { lateState, type ScheduleState } from './state.ts'
+import { isWorkable } from './workable.ts'
+
+/** Nominal occurrences in a row that end without a run, all for one reason. */
+export interface Passed {
+  readonly from: number
+  readonly to: number
+  readonly count: number
+  /** The count stopped early. Once it did, the row's count stays a lower bound. */
+  readonly countIsAtLeast: boolean
+  readonly outcome: string
+  readonly decision: NextDecision | null
+}
+
+type Counted = Pick<Passed, 'count'> & { readonly countIsAtLeast?: boolean }
+
+/** A sum of which one part is a lower bound is one itself. */
+export function summed(a: Counted, b: Counted): Required<Counted> {
+  return { count: a.count + b.count, countIsAtLeast: a.countIsAtLeast === true || b.countIsAtLeast === true }
+}
+
+/** Occurrences of a schedule that came by an instant and end without a run, all for one reason; and the row after them. */
+export interface PassedBy<Row> {
+  readonly row: Row
+  readonly entries: readonly Passed[]
+}
+
+/** Ends the occurrences that were planned, or would have been but for a pause, up to an instant. */
+export function passedBy<Row extends ScheduleState>(row: Row, { by, now, outcome }: PassedByInput): PassedBy<Row> {
+  const range = rangeUpTo(row, by)
+  if (range === null) return { row, entries: [] }
+  const decision = row.nextRunAt === null ? null : row.nextDecision
+  const entries = [{ ...range, outcome, decision }]
+  return { row: { ...unplanned(row), lastPlannedAt: range.to, anchorAt: now }, entries }
+}
+
+export interface PassedByInput {
+  readonly by: number
+  readonly now: number
+  readonly outcome: 'paused' | 'edited' | 'schedule-deleted'
+}
+
+function rangeUpTo(row: ScheduleState, by: number): CountedRange | null {
+  const firstAt = row.nextRunAt ?? row.nextDecision?.passingAt
+  if (firstAt === undefined || firstAt > by || !isWorkable(row.spec)) return null
+  const state = { ...lateState(row), nextRunAt: firstAt }
+  const { listed, before } = occurrences({ now: by, schedule: governed(row.spec), state, listMax: 0 })
+  const [alone] = listed
+  return before ?? (alone === undefined ? null : { from: alone, to: alone, count: 1, countIsAtLeast: false })
+}

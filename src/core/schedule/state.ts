@@ -1,0 +1,122 @@
+import { formatId } from '../id.ts'
+import type { LateSchedule, LateState } from '../timing/missed.ts'
+import type { NextDecision } from './decision.ts'
+import { writtenAt } from './due.ts'
+import type { GovernorState, Hints } from './governor.ts'
+import { governed } from './governor-question.ts'
+import type { ScheduleSpec } from './schedule-spec.ts'
+
+/** A schedule with all that is remembered of it: what firing, ends, hints and pauses read and change. */
+export interface ScheduleState {
+  readonly id: number
+  readonly spec: ScheduleSpec
+  readonly version: number
+  readonly disabledAt: number | null
+  readonly disabledReason: string | null
+  readonly pausedUntil: number | null
+  readonly pausedReason: string | null
+  readonly hints: Hints
+  readonly failureCount: number
+  readonly runsCount: number
+  readonly lastPlannedAt: number | null
+  readonly anchorAt: number
+  readonly gridAnchorAt: number
+  /** When an occurrence of it ended last, however; when one completed last. */
+  readonly lastEndAt: number | null
+  readonly lastSuccessAt: number | null
+  readonly nextRunAt: number | null
+  readonly nextDueAt: number | null
+  readonly nextDecision: NextDecision | null
+  /** The run whose end the next plan is measured from. */
+  readonly waitsFor: number | null
+  readonly wakeAt: number | null
+  /** When its timing was written last: nothing from before is an occurrence of it. */
+  readonly timedAt: number
+  readonly createdAt: number
+  readonly deletedAt: number | null
+}
+
+/** A schedule as it is created, before the governor is asked for the first time. */
+export function freshState(id: number, spec: ScheduleSpec, now: number): ScheduleState {
+  return {
+    id,
+    spec,
+    version: 1,
+    disabledAt: null,
+    disabledReason: null,
+    pausedUntil: null,
+    pausedReason: null,
+    hints: {},
+    failureCount: 0,
+    runsCount: 0,
+    lastPlannedAt: null,
+    anchorAt: now,
+    gridAnchorAt: spec.startAt ?? now,
+    lastEndAt: null,
+    lastSuccessAt: null,
+    nextRunAt: null,
+    nextDueAt: null,
+    nextDecision: null,
+    waitsFor: null,
+    wakeAt: null,
+    timedAt: now,
+    createdAt: now,
+    deletedAt: null,
+  }
+}
+
+/** A live run of a schedule, as a turn of the schedule and the end of a run need it. */
+export interface LiveScheduleRun {
+  readonly runId: number
+  readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly enqueuedAt: number
+  readonly isLeased: boolean
+}
+
+/** The run of the last planned occurrence, while it is live. */
+export function lastRunId({ lastPlannedAt }: ScheduleState, live: readonly LiveScheduleRun[]): number | null {
+  if (lastPlannedAt === null) return null
+  return live.find((run) => run.occurrenceAt === lastPlannedAt)?.runId ?? null
+}
+
+/** While it is paused or disabled, nothing of a schedule starts. A deleted one is not paused: what is leased may finish. */
+export function isPaused({ disabledAt, pausedUntil, deletedAt }: ScheduleState, now: number): boolean {
+  return deletedAt === null && (disabledAt !== null || (pausedUntil !== null && pausedUntil > now))
+}
+
+/** What the governor remembers of it. */
+export function governorState(row: ScheduleState): GovernorState {
+  return {
+    failureCount: row.failureCount,
+    hints: row.hints,
+    pausedUntil: row.pausedUntil ?? undefined,
+    anchorAt: row.anchorAt,
+    lastPlannedAt: row.lastPlannedAt ?? undefined,
+    gridAnchorAt: row.gridAnchorAt,
+    runsCount: row.runsCount,
+  }
+}
+
+/** What decides over late occurrences. */
+export function lateSchedule({ id, spec, disabledAt, createdAt, anchorAt }: ScheduleState): LateSchedule {
+  const { missed, maxLatenessMs, spread, asksWhenMissed } = spec
+  return {
+    ...governed(spec, disabledAt === null),
+    id: formatId('schedule', id),
+    missed,
+    maxLatenessMs,
+    spread,
+    asksWhenMissed,
+    createdAt: writtenAt({ spec, createdAt, anchorAt }),
+  }
+}
+
+export function lateState(row: ScheduleState): LateState {
+  return {
+    ...governorState(row),
+    nextRunAt: row.nextRunAt ?? undefined,
+    nextDueAt: row.nextDueAt ?? undefined,
+    waitsForEnd: row.nextDecision?.waitsForEnd,
+  }
+}

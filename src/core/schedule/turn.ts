@@ -1,0 +1,276 @@
+import { type LateOccurrence, type LateSchedule, maxLatenessMs, merelyLateMs, missed } from '../timing/missed.ts'
+import { caughtUpAt } from '../timing/spread.ts'
+import type { NextDecision } from './decision.ts'
+import { periodMs } from './due.ts'
+import type { Hints } from './governor.ts'
+import { type EndedHint, expiredKinds, hintKinds, without } from './hints.ts'
+import { planned } from './next-plan.ts'
+import { type LiveRun, overlapDecision, standsBehind } from './overlap.ts'
+import { type Passed, passedBy, summed } from './passed-by.ts'
+import { isPaused, type LiveScheduleRun, lastRunId, lateSchedule, lateState, type ScheduleState } from './state.ts'
+import { refuseUnworkable } from './workable.ts'
+
+type OneShotHint = NonNullable<Hints['oneshot']>
+
+/** An occurrence that becomes a run. */
+export interface Fire {
+  readonly plannedAt: number
+  readonly dueAt: number
+  /** When its share of a catch-up is over. */
+  readonly notBefore: number | null
+  readonly lateAfter: number
+  readonly isMissed: boolean
+  readonly decision: NextDecision
+  /** The run it must not overlap: one that is live, or one of this turn. */
+  readonly behind: LiveName | null
+}
+
+/** A live run by its id, or one that this turn makes by its place among the fires. */
+export type LiveName = { readonly runId: number } | { readonly fire: number }
+
+/** What ends without a run; the cause is named like the runs above. */
+export interface Skip extends Passed {
+  readonly causedBy: LiveName | null
+}
+
+/** What becomes of one schedule when `fire` looks at it. */
+export interface Turn<Row extends ScheduleState = ScheduleState> {
+  /** The schedule after everything that time alone brought about, before it is asked for its next run. */
+  readonly row: Row
+  readonly live: readonly LiveScheduleRun[]
+  /** Its plan has come, and what became of it stands below. */
+  readonly wasDue: boolean
+  readonly passed: readonly Passed[]
+  readonly fires: readonly Fire[]
+  readonly skips: readonly Skip[]
+  readonly endedHints: readonly EndedHint[]
+  /** The pause is over and what was held may go. */
+  readonly releases: boolean
+  /** The live runs are to end, because a new one replaces them. */
+  readonly cancels: boolean
+  /** A one-shot hint whose run overlap forbids; it waits for the live run's end. */
+  readonly waitingHint: boolean
+}
+
+/**
+ * Decides what becomes of a schedule whose instant has come. What happened while no worker looked is taken in the order in
+ * which it happened: a pause that ended, a hint that expired, and only then what was due after that.
+ */
+export function takeTurn<Row extends ScheduleState>(
+  row: Row,
+  now: number,
+  live: readonly LiveScheduleRun[],
+): Turn<Row> {
+  refuseUnworkable(row.spec)
+  const turn = untilNow(row, now, live)
+  const { nextDueAt } = turn.row
+  return nextDueAt !== null && nextDueAt <= now && !isPaused(turn.row, now) ? withDue(turn, now) : turn
+}
+
+/** A schedule after the pauses and hints that have ended since a worker looked, up to the first occurrence that is due. */
+export function untilNow<Row extends ScheduleState>(
+  row: Row,
+  now: number,
+  live: readonly LiveScheduleRun[],
+): Turn<Row> {
+  const quiet: Turn<Row> = {
+    row,
+    live,
+    wasDue: false,
+    passed: [],
+    fires: [],
+    skips: [],
+    endedHints: [],
+    releases: false,
+    cancels: false,
+    waitingHint: false,
+  }
+  return throughEvents(quiet, now)
+}
+
+function throughEvents<Row extends ScheduleState>(turn: Turn<Row>, now: number): Turn<Row> {
+  const at = nextEvent(turn.row, now)
+  if (at === null || (turn.row.nextDueAt !== null && turn.row.nextDueAt < at)) return turn
+  return throughEvents(at === turn.row.pausedUntil ? pauseEnded(turn, at) : hintsExpired(turn, at), now)
+}
+
+function nextEvent({ pausedUntil, hints }: ScheduleState, now: number): number | null {
+  const over = [pausedUntil, ...hintKinds.map((kind) => hints[kind]?.expiresAt)].filter((at) => (at ?? now + 1) <= now)
+  return over.length === 0 ? null : Math.min(...(over as number[]))
+}
+
+/** An occurrence at the very instant at which the pause ends is no longer paused. */
+function pauseEnded<Row extends ScheduleState>(turn: Turn<Row>, at: number): Turn<Row> {
+  const { row, entries } = passedBy(turn.row, { by: at - 1, now: at, outcome: 'paused' })
+  const resumed = { ...row, pausedUntil: null, pausedReason: null, nextDecision: null }
+  const asked = { now: at - 1, lastRunId: lastRunId(row, turn.live) }
+  const early = planned(resumed, asked)
+  const isEarly = early.nextRunAt !== null && early.nextRunAt < at
+  const next = isEarly ? planned(resumed, { ...asked, now: at }) : early
+  return { ...turn, row: next, passed: [...turn.passed, ...entries], releases: true }
+}
+
+function hintsExpired<Row extends ScheduleState>(turn: Turn<Row>, at: number): Turn<Row> {
+  const { row, live, endedHints } = turn
+  const expired = expiredKinds(row.hints, at)
+  // The governor is asked while the row still has the hint: a calendar instant equal to the expiry is the baseline's.
+  const asked = planned(row, { now: at, lastRunId: lastRunId(row, live) })
+  const next = { ...asked, hints: without(row.hints, expired) }
+  return { ...turn, row: next, endedHints: [...endedHints, ...ended(row, expired, at, 'expired')] }
+}
+
+function ended(
+  { id }: ScheduleState,
+  kinds: readonly EndedHint['kind'][],
+  at: number,
+  by: EndedHint['by'],
+): EndedHint[] {
+  return kinds.map((kind) => ({ scheduleId: id, kind, at, by }))
+}
+
+/** A due schedule while its occurrences are decided one after the other, oldest first. */
+interface Deciding {
+  readonly row: ScheduleState
+  readonly schedule: LateSchedule
+  readonly now: number
+  readonly live: LiveRun[]
+  readonly fires: Fire[]
+  readonly skips: Skip[]
+  lastPlannedAt: number | null
+  cancels: boolean
+  waitingHint: boolean
+}
+
+/**
+ * A one-shot is used up by the run it asked for, and by any run that was planned for its instant or later: where it ties
+ * with its rival the rival wins, and a second run right after would be one too many.
+ */
+function isUsedUp({ row, fires, waitingHint }: Deciding): boolean {
+  const { oneshot } = row.hints
+  if (oneshot === undefined) return false
+  if (row.nextDecision?.winner === 'oneshot-hint' && isPlanOf(row.nextDecision, oneshot)) return !waitingHint
+  return fires.some(({ plannedAt }) => plannedAt >= oneshot.at)
+}
+
+/** Whether a plan was made for this one-shot: one that was overdue stands when another hint takes the place of its own. */
+function isPlanOf({ state }: NextDecision, { at, expiresAt }: OneShotHint): boolean {
+  const asked = state?.hints?.oneshot
+  return asked === undefined || (asked.at === at && asked.expiresAt === expiresAt)
+}
+
+function withDue<Row extends ScheduleState>(turn: Turn<Row>, now: number): Turn<Row> {
+  const { row } = turn
+  const schedule = lateSchedule(row)
+  const { occurrences, before } = missed({ now, schedule, state: lateState(row) })
+  const live = turn.live.map((run): LiveRun => {
+    const { runId, isLeased } = run
+    return { id: String(runId), status: isLeased ? 'leased' : 'ready', isCatchUp: wasMissed(run, turn.live) }
+  })
+  const deciding: Deciding = {
+    row,
+    schedule,
+    now,
+    live,
+    fires: [],
+    skips: [],
+    lastPlannedAt: row.lastPlannedAt,
+    cancels: false,
+    waitingHint: false,
+  }
+  if (before !== null) skip(deciding, before, before.reason, null)
+  for (const one of occurrences) decide(deciding, one)
+
+  const { fires, skips, cancels } = deciding
+  const consumed: EndedHint['kind'][] = isUsedUp(deciding) ? ['oneshot'] : []
+  const unused = without(row.hints, consumed)
+  const expired = expiredKinds(unused, now)
+  const after = {
+    ...row,
+    hints: without(unused, expired),
+    lastPlannedAt: deciding.lastPlannedAt,
+    anchorAt: skips.length > 0 ? now : row.anchorAt,
+  }
+  const endedHints = [...ended(row, consumed, now, 'consumed'), ...ended(row, expired, now, 'expired')]
+  const waitingHint = deciding.waitingHint && after.hints.oneshot !== undefined
+  const all = [...turn.endedHints, ...endedHints]
+  return { ...turn, row: after, wasDue: true, fires, skips, endedHints: all, cancels, waitingHint }
+}
+
+function decide(deciding: Deciding, one: LateOccurrence): void {
+  const { row, live, now } = deciding
+  const { plannedAt, action, reason } = one
+  const alone = { from: plannedAt, to: plannedAt, count: 1 }
+  if (action !== 'fire') {
+    skip(deciding, alone, action === 'ask' ? 'asked' : reason, null)
+    return
+  }
+  const { overlap, missed: missedMode, queueMax } = row.spec
+  const cause = one.isMissed ? 'occurrence' : 'punctual-occurrence'
+  const decision = overlapDecision({ overlap, missed: missedMode, queueMax, live, cause })
+  if (decision.action === 'skip' || decision.action === 'refuse') {
+    if (plannedAt === row.nextRunAt && row.nextDecision?.winner === 'oneshot-hint') deciding.waitingHint = true
+    else skip(deciding, alone, 'overlap', nameOf(decision.because))
+    return
+  }
+  deciding.cancels ||= decision.action === 'make-and-cancel'
+  const newest = standsBehind(row.spec) ? live.at(-1) : undefined
+  const lateAt = lateAfter(deciding, one)
+  const startsAt = caughtUpAt({ now, shareMs: (one.notBefore ?? now) - now, lateAfter: lateAt })
+  deciding.fires.push({
+    plannedAt,
+    dueAt: one.dueAt,
+    notBefore: startsAt > now ? startsAt : null,
+    lateAfter: lateAt,
+    isMissed: one.isMissed,
+    decision: decisionFor(row, one, now),
+    behind: newest === undefined ? null : nameOf(newest.id),
+  })
+  live.push({ id: `fire ${deciding.fires.length - 1}`, status: 'ready', isCatchUp: one.isMissed })
+  deciding.lastPlannedAt = plannedAt
+}
+
+function nameOf(id: string): LiveName {
+  return id.startsWith('fire ') ? { fire: Number(id.slice(5)) } : { runId: Number(id) }
+}
+
+type Stretch = Pick<Passed, 'from' | 'to' | 'count'> & Partial<Pick<Passed, 'countIsAtLeast'>>
+
+/** What ends for the same reason as the one before it ends with it: a look back may find a hundred of them. */
+function skip(deciding: Deciding, stretch: Stretch, outcome: string, causedBy: LiveName | null): void {
+  const { from, to, count, countIsAtLeast = false } = stretch
+  const { row, skips, fires } = deciding
+  const last = skips.at(-1)
+  const isAlike = last?.outcome === outcome && outcome !== 'asked' && last.causedBy === null && causedBy === null
+  if (isAlike && (fires.at(-1)?.plannedAt ?? 0) < last.from) {
+    skips[skips.length - 1] = { ...last, to, ...summed(last, stretch) }
+  } else {
+    const decision = from === row.nextRunAt ? row.nextDecision : null
+    skips.push({ from, to, count, countIsAtLeast, outcome, causedBy, decision })
+  }
+  deciding.lastPlannedAt = to
+}
+
+/** Whether a live run was made for a missed occurrence: a minute late, or together with a later one. */
+function wasMissed({ dueAt, enqueuedAt, occurrenceAt }: LiveScheduleRun, live: readonly LiveScheduleRun[]): boolean {
+  if (occurrenceAt === null || dueAt === null) return false
+  if (enqueuedAt - dueAt > merelyLateMs) return true
+  return live.some((other) => other.enqueuedAt === enqueuedAt && (other.occurrenceAt ?? 0) > occurrenceAt)
+}
+
+function lateAfter({ schedule }: Deciding, { plannedAt, dueAt }: LateOccurrence): number {
+  const allowedMs = maxLatenessMs({ schedule, periodMs: periodMs(schedule.timing, plannedAt) })
+  return dueAt + Math.max(allowedMs, merelyLateMs)
+}
+
+/** The governor named the first of them; about those the calendar named while no worker looked it was never asked. */
+function decisionFor(row: ScheduleState, { plannedAt }: LateOccurrence, now: number): NextDecision {
+  if (plannedAt === row.nextRunAt && row.nextDecision !== null) return row.nextDecision
+  return {
+    at: now,
+    version: row.version,
+    source: row.spec.timing.cron === undefined ? 'baseline-interval' : 'baseline-cron',
+    winner: 'baseline',
+    waitsForEnd: false,
+    trail: [{ rule: 'baseline', from: plannedAt, at: plannedAt, effect: 'won', why: 'it came while no worker looked' }],
+  }
+}

@@ -1,0 +1,127 @@
+import { backedOffEveryMs, type EveryTiming, type Grid, gridOf } from '../timing/timing.ts'
+import type { GovernorInput, Source, TrailRule, TrailStep, Winner } from './governor.ts'
+
+/** A wish for an instant, before the bounds. */
+export interface Wish {
+  readonly by: Winner
+  /** The instant as it was wished for; what is over by now is due now, and competes as such. */
+  readonly wishedAt: number
+  readonly at: number
+  /** The first instant that `min` allows it. */
+  readonly raisedAt: number
+  readonly source: Source
+  readonly waitsForEnd: boolean
+}
+
+/** What the schedule's own timing asks for. */
+export function baselineWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const { timing } = input.schedule
+  if (timing.everyMs !== undefined) return everyBaseline(timing, input, trail)
+  if (timing.at !== undefined) return onceBaseline(timing.at, input, trail)
+  if (timing.cron === undefined) return ignored('baseline', null, 'the schedule has no timing of its own', trail)
+  const grid = gridFor(input)
+  const at = grid?.atOrAfter(firstAllowed(input)) ?? null
+  return gridWish(at, 'baseline-cron', grid, input, trail)
+}
+
+function everyBaseline(timing: EveryTiming, input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const { now, schedule, state } = input
+  const { startAt } = schedule
+  const source = 'baseline-interval'
+  const grid = gridFor(input)
+  const anchorAt = state.anchorAt ?? now
+  const isFirst = state.lastPlannedAt === undefined
+  if (isFirst && schedule.startNow === true) {
+    const atOnce = wish('baseline', startAt ?? anchorAt, source, grid === null, input)
+    // There is no occurrence before the first one that `min` could keep it away from.
+    return { ...atOnce, raisedAt: atOnce.at }
+  }
+
+  const waitMs = backedOffEveryMs({ everyMs: timing.everyMs, failureCount: state.failureCount })
+  const backsOff = waitMs !== timing.everyMs
+  if (grid === null) {
+    const wishedAt = isFirst && startAt !== undefined && startAt >= anchorAt ? startAt : anchorAt + waitMs
+    if (backsOff) noteBackoff(anchorAt + timing.everyMs, wishedAt, trail)
+    return wish('baseline', wishedAt, source, true, input)
+  }
+  const allowedAt = firstAllowed(input)
+  const backedOffAt = backsOff ? Math.max(allowedAt, (state.lastPlannedAt ?? anchorAt) + waitMs) : allowedAt
+  const at = grid.atOrAfter(backedOffAt)
+  if (backsOff) noteBackoff(grid.atOrAfter(allowedAt), at, trail)
+  return gridWish(at, source, grid, input, trail)
+}
+
+function onceBaseline(at: number, input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const { lastPlannedAt } = input.state
+  if (lastPlannedAt === undefined || at > lastPlannedAt) return wish('baseline', at, 'baseline-once', false, input)
+  return ignored('last-planned', at, 'its only instant has been planned already', trail)
+}
+
+/** What the interval hint asks for, while it counts. */
+export function intervalWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const { now, state } = input
+  const hint = state.hints?.interval
+  if (hint === undefined) return null
+  const wishedAt = (state.anchorAt ?? now) + hint.ms
+  if (hint.expiresAt > now) return wish('interval-hint', wishedAt, 'ai-interval', true, input)
+  return ignored('interval-hint', wishedAt, 'the hint has expired', trail)
+}
+
+/** What the one-shot hint asks for, while it counts. */
+export function oneshotWish(input: GovernorInput, trail: TrailStep[]): Wish | null {
+  const hint = input.state.hints?.oneshot
+  if (hint === undefined) return null
+  if (hint.expiresAt > input.now) return wish('oneshot-hint', hint.at, 'ai-oneshot', false, input)
+  return ignored('oneshot-hint', hint.at, 'the hint has expired', trail)
+}
+
+function wish(
+  by: Winner,
+  wishedAt: number,
+  source: Source,
+  waitsForEnd: boolean,
+  { now, schedule, state }: GovernorInput,
+): Wish {
+  const at = Math.max(wishedAt, now)
+  const raisedAt = schedule.minMs === undefined ? at : Math.max(at, (state.anchorAt ?? now) + schedule.minMs)
+  return { by, wishedAt, at, raisedAt, source, waitsForEnd }
+}
+
+/** A wish on a grid keeps its distance from the instant planned before it, and moves along the grid only. */
+function gridWish(
+  at: number | null,
+  source: Source,
+  grid: Grid | null,
+  { now, schedule, state }: GovernorInput,
+  trail: TrailStep[],
+): Wish | null {
+  const earliest = (state.lastPlannedAt ?? state.anchorAt ?? now) + (schedule.minMs ?? 0)
+  const raisedAt =
+    at === null || at >= earliest || schedule.minMs === undefined ? at : (grid?.atOrAfter(earliest) ?? null)
+  if (at === null || raisedAt === null) return ignored('baseline', at, 'the calendar has no further instant', trail)
+  return { by: 'baseline', wishedAt: at, at, raisedAt, source, waitsForEnd: false }
+}
+
+function ignored(rule: TrailRule, from: number | null, why: string, trail: TrailStep[]): null {
+  trail.push({ rule, from, at: null, effect: 'ignored', why })
+  return null
+}
+
+function noteBackoff(from: number | null, at: number | null, trail: TrailStep[]): void {
+  trail.push({ rule: 'backoff', from, at, effect: 'moved', why: 'each failure in a row doubles the wait' })
+}
+
+/** The grid of a governed schedule, anchored where its own memory says. */
+export function gridFor({ now, schedule: { timing, startAt }, state }: GovernorInput): Grid | null {
+  const gridAnchorAt = state.gridAnchorAt ?? startAt ?? state.lastPlannedAt ?? state.anchorAt ?? now
+  return gridOf({ timing, startAt, gridAnchorAt })
+}
+
+/**
+ * The first instant a grid may name: a calendar is never asked about what is over or has been planned. The instant at which
+ * an interval hint expires belongs to the baseline, which nothing has asked about it while the hint counted.
+ */
+function firstAllowed({ now, schedule, state }: GovernorInput): number {
+  const fromAt = state.hints?.interval?.expiresAt === now ? now : now + 1
+  return Math.max(fromAt, (state.lastPlannedAt ?? now - 1) + 1, schedule.startAt ?? now)
+}

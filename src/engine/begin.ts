@@ -1,0 +1,51 @@
+import type { Outcome } from '../core/run/verdict.ts'
+import type { AttemptEnd } from '../store/port.ts'
+import type { EngineContext } from './engine-context.ts'
+import { answerOrNothing, messageOf } from './execute-run.ts'
+import type { Holding } from './leases/holdings.ts'
+import type { Begin, EnginePart } from './part.ts'
+
+/** The parts that have something to say before a run starts. */
+export type Beginners = readonly Required<Pick<EnginePart, 'name' | 'begins'>>[]
+
+/**
+ * Asks the parts in their order whether a leased run may start. The first that does not let it go decides. Answers the end of the attempt, or
+ * `null` where every part lets it go and nothing told it to stop meanwhile.
+ */
+export async function endBeforeStart(
+  context: EngineContext,
+  holding: Holding,
+  beginners: Beginners,
+): Promise<AttemptEnd | null> {
+  const outcome = await answerOrNothing(context, holding, firstRefusal(context, holding, beginners))
+  const ended = stoppedOutcome(holding) ?? (outcome === 'nothing' ? null : outcome)
+  const { runId, fence, scheduleId } = holding.lease
+  return ended === null ? null : { runId, fence, scheduleId, outcome: ended }
+}
+
+async function firstRefusal(context: EngineContext, holding: Holding, beginners: Beginners): Promise<Outcome | null> {
+  for (const { name, begins } of beginners) {
+    if (holding.stopped !== null) return null
+    try {
+      const outcome = outcomeOf(await begins(holding.lease, context, holding.signal))
+      if (outcome !== null) return outcome
+    } catch (error) {
+      // Nothing has begun, so that another attempt does no harm, also to what must not repeat.
+      return { kind: 'failed', reason: `${name} could not be asked: ${messageOf(error)}`, retryable: true }
+    }
+  }
+  return null
+}
+
+function outcomeOf(answer: Begin): Outcome | null {
+  if ('skip' in answer) return { kind: 'skipped', reason: answer.skip }
+  if ('defer' in answer) return { kind: 'deferred', ...answer.defer }
+  if ('fail' in answer) return { kind: 'failed', reason: answer.fail, retryable: answer.retryable ?? true }
+  return null
+}
+
+/** Nothing has begun: what was to stop goes back untouched, and what was to be cancelled ends. */
+function stoppedOutcome({ stopped }: Holding): Outcome | null {
+  if (stopped === null) return null
+  return stopped === 'cancelled' ? { kind: 'cancelled' } : { kind: 'released' }
+}

@@ -1,0 +1,255 @@
+import { formatDuration } from '../core/duration.ts'
+import { reasonText } from '../core/reason-text.ts'
+import { type Expectation, outcomeOf } from '../core/run/expect.ts'
+import type { Outcome } from '../core/run/verdict.ts'
+import { laneNameOf } from '../core/target.ts'
+import { traceparentOf } from '../core/trace.ts'
+import type { AttemptEnd, Lease } from '../store/port.ts'
+import type { Attempt, Ended, Execute, StopReason } from '../targets/executor.ts'
+import type { KindExecutor, TargetKind } from '../targets/kind.ts'
+import type { EngineContext } from './engine-context.ts'
+import { type Holding, stopHolding } from './leases/holdings.ts'
+import { OutputWriter } from './output-writer.ts'
+
+/** What executes the targets of a kind here. */
+export interface Executor extends KindExecutor {
+  readonly kind: Pick<TargetKind, 'timeoutMs' | 'leaseMs' | 'knowsItsEnd'>
+}
+
+/** What can be executed here, by the kind of the target. */
+export type Executors = ReadonlyMap<string, Executor>
+
+/** What was stored with the run for its executor. */
+interface RunOptions {
+  readonly timeoutMs?: number
+  readonly expect?: Expectation
+  readonly traceparent?: string
+}
+
+/** What came of an executor: its answer, what it threw, or nothing at all though it was told to stop. */
+type Came = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
+
+/**
+ * Carries out one attempt to its end, whatever its target does: throw, hang, flood or ignore that it was stopped. The
+ * answer is what is to be written of it; it is there at once where the target was, because a promise for each of tens of
+ * thousands of runs a second costs more than the runs.
+ */
+export function execute(
+  context: EngineContext,
+  holding: Holding,
+  executors: Executors,
+): AttemptEnd | Promise<AttemptEnd> {
+  const { lease } = holding
+  const found = executorOf(lease, executors)
+  if (found === null) return releasedEnd(lease)
+  const { kind } = found
+  const { timeoutMs = kind.timeoutMs } = lease.options as RunOptions
+  if (kind.leaseMs !== undefined && kind.leaseMs > holding.leaseMs) holding.leaseMs = kind.leaseMs
+  const cancelTimeout =
+    timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
+  const attempt = new LeasedAttempt(context, holding)
+  const over = (came: Came): AttemptEnd | Promise<AttemptEnd> => {
+    cancelTimeout?.()
+    // What tells it to stop from here on comes too late: an end that was first stands.
+    context.holdings.over(holding)
+    const end = endOf(holding, came, { kind, timeoutMs })
+    return attempt.writer === null ? end : attempt.writer.close().then(() => end)
+  }
+  context.signal('run.executing', lease.runId)
+  const came = answerOf(found.execute, attempt)
+  return came instanceof Promise ? answerOrNothing(context, holding, came).then(over) : over(came)
+}
+
+/** Nothing of it has happened, so it goes back untouched. */
+export function releasedEnd({ runId, fence, scheduleId }: Lease): AttemptEnd {
+  return { runId, fence, scheduleId, outcome: { kind: 'released' } }
+}
+
+interface Found extends Pick<Executor, 'kind'> {
+  readonly execute: Execute
+}
+
+function executorOf({ target }: Lease, executors: Executors): Found | null {
+  if (target === null) return null
+  const name = Object.keys(target).find((field) => executors.has(field)) ?? ''
+  const found = executors.get(name)
+  const execute = found?.named?.get(laneNameOf(name, target) as string) ?? found?.execute
+  return found === undefined || execute === undefined ? null : { kind: found.kind, execute }
+}
+
+function answerOf(run: Execute, attempt: Attempt): Came | Promise<Came> {
+  try {
+    const ended = run(attempt)
+    return ended instanceof Promise ? ended.then(endedNow, threwNow) : { ended }
+  } catch (threw) {
+    return { threw }
+  }
+}
+
+function endedNow(ended: Ended): Came {
+  return { ended }
+}
+
+function threwNow(threw: unknown): Came {
+  return { threw }
+}
+
+/** What does not stop when it is asked to is left behind after a while: its slot is worth more than its answer. */
+export function answerOrNothing<Answer>(
+  context: EngineContext,
+  holding: Holding,
+  answer: Promise<Answer>,
+): Promise<Answer | 'nothing'> {
+  const { clock, settings } = context
+  return new Promise((resolve) => {
+    let cancel: (() => void) | null = null
+    const leaveBehind = () => {
+      cancel = clock.after(settings.leaveAfterMs, () => resolve('nothing'))
+    }
+    if (holding.stopped === null) holding.whenStopped = leaveBehind
+    else leaveBehind()
+    answer.then((came) => {
+      holding.whenStopped = null
+      cancel?.()
+      resolve(came)
+    })
+  })
+}
+
+function endOf({ lease, stopped }: Holding, came: Came, how: Pick<After, 'kind' | 'timeoutMs'>): AttemptEnd {
+  const { runId, fence, scheduleId } = lease
+  const { expect } = lease.options as RunOptions
+  const outcome = outcomeAfter({ came, stopped, expect, ...how })
+  const result = came !== 'nothing' && 'ended' in came ? came.ended.result : undefined
+  return result === undefined ? { runId, fence, scheduleId, outcome } : { runId, fence, scheduleId, outcome, result }
+}
+
+interface After {
+  readonly kind: Executor['kind']
+  readonly came: Came
+  readonly stopped: StopReason | null
+  readonly expect: Expectation | undefined
+  readonly timeoutMs: number | undefined
+}
+
+/**
+ * What is recorded of an attempt. One that was stopped counts as stopped, with two exceptions. A success stands although a
+ * cancel was requested: recorded as cancelled, a retry would repeat what was done. And a handler that came to its end
+ * although the worker or the lease was ending has done its work, and knows it.
+ */
+function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcome {
+  const own = ownOutcome(came, expect)
+  if (stopped === null || standsAfter(stopped, own, { kind, came })) return own
+  const stayed = came === 'nothing' ? ', and it did not stop' : ''
+  switch (stopped) {
+    case 'cancelled':
+      // Why it was asked for stands with the request; only what happened since then is added here.
+      return came === 'nothing' ? { kind: 'cancelled', reason: `cancelled${stayed}` } : { kind: 'cancelled' }
+    case 'timeout':
+      return { kind: 'failed', reason: `timeout after ${formatDuration(timeoutMs ?? 0)}${stayed}` }
+    case 'lease-lost':
+      return { kind: 'unknown', reason: `stopped because its lease could not be renewed in time${stayed}` }
+    case 'shutdown':
+      return { kind: 'forced-stop' }
+  }
+}
+
+/** What came of the target itself, whether or not it was told to stop. */
+function ownOutcome(came: Came, expect: Expectation | undefined): Outcome {
+  if (came === 'nothing') return { kind: 'unknown', reason: 'its executor did not answer' }
+  if ('threw' in came) return { kind: 'failed', reason: messageOf(came.threw) }
+  return outcomeOf({ facts: came.ended.facts, expect })
+}
+
+function standsAfter(stopped: StopReason, own: Outcome, { kind, came }: Pick<After, 'kind' | 'came'>): boolean {
+  if (stopped === 'cancelled') return own.kind === 'success'
+  if (stopped === 'timeout' || kind.knowsItsEnd !== true || came === 'nothing') return false
+  return 'ended' in came && came.ended.facts.error === undefined
+}
+
+/** Anything can be thrown, also what cannot be turned into text. */
+export function messageOf(threw: unknown): string {
+  try {
+    const text = reasonText(threw instanceof Error ? threw.message : String(threw))
+    return text === '' ? 'its executor threw an error without a message' : text
+  } catch {
+    return 'its executor threw something that cannot be shown'
+  }
+}
+
+/** The attempt as its executor sees it; what few executors ask for is worked out when they do. */
+class LeasedAttempt implements Attempt {
+  readonly #context: EngineContext
+  readonly #holding: Holding
+  /** Of an attempt that has said something. */
+  writer: OutputWriter | null = null
+
+  constructor(context: EngineContext, holding: Holding) {
+    this.#context = context
+    this.#holding = holding
+  }
+
+  get runId() {
+    return this.#holding.lease.runId
+  }
+  get fence() {
+    return this.#holding.lease.fence
+  }
+  get claimId() {
+    return this.#holding.lease.claimId
+  }
+  get queue() {
+    return this.#holding.lease.queue
+  }
+  get scheduleId() {
+    return this.#holding.lease.scheduleId
+  }
+  get plannedAt() {
+    const { occurrenceAt, dueAt, enqueuedAt } = this.#holding.lease
+    return occurrenceAt ?? dueAt ?? enqueuedAt
+  }
+  get source() {
+    return this.#holding.lease.source
+  }
+  get idempotencyKey() {
+    return this.#holding.lease.idempotencyKey ?? this.runId
+  }
+  get traceparent() {
+    const { claimId, options } = this.#holding.lease
+    const given = (options as RunOptions).traceparent
+    return traceparentOf({ given, seed: `${claimId} ${this.runId} ${this.fence}` })
+  }
+  get target() {
+    return this.#holding.lease.target ?? {}
+  }
+  get payload() {
+    return this.#holding.lease.payload
+  }
+  get signal() {
+    return this.#holding.signal
+  }
+  get clock() {
+    return this.#context.clock
+  }
+
+  /** After the end of the attempt nothing is taken in any more. */
+  output(text: string): void {
+    if (this.#holding.isOver) return
+    this.writer ??= new OutputWriter(this.#context, this.#holding)
+    this.writer.write(text)
+  }
+
+  async drained(): Promise<void> {
+    await this.writer?.drained()
+  }
+}
+
+/** How long it was on its way: from when it was due, and from when it came into the queue. */
+export function tellStarted({ events }: EngineContext, lease: Lease): void {
+  const { runId, fence, queue, scheduleId, source, leasedAt, occurrenceAt, dueAt, enqueuedAt } = lease
+  // A run that is no occurrence may stand for an instant that was over when it was asked for, and is not late for that.
+  const wantedAt = occurrenceAt === null ? Math.max(dueAt ?? enqueuedAt, enqueuedAt) : (dueAt ?? enqueuedAt)
+  const latenessMs = Math.max(0, leasedAt - wantedAt)
+  const queueAgeMs = Math.max(0, leasedAt - enqueuedAt)
+  events.tell('run.started', { runId, fence, queue, scheduleId, source, latenessMs, queueAgeMs })
+}

@@ -1,0 +1,70 @@
+import { turnHolds } from '../store/holds/turn-holds.ts'
+import type { ClockWatch } from './clock-watch.ts'
+import type { EngineContext } from './engine-context.ts'
+import { readInstants } from './instants.ts'
+
+/**
+ * Schedules that one step fires. Where the steps are done in this process, as on SQLite, more would keep it from everything
+ * else for too long. Where a server does them, this process waits for answers, and fewer and larger steps cost both less.
+ */
+const batchMax = { here: 200, elsewhere: 500 }
+/** Holds that begin or end, of which one step takes care. */
+const turnedMax = 100
+/** While the clock is behind: how often to see whether it has caught up. */
+const behindPollMs = 1_000
+/** While another worker has locked what is due: how soon to look again at first, and at the most. */
+const contendedMs = 20
+const contendedMsMax = 5_000
+
+export interface FirerOptions {
+  readonly context: EngineContext
+  readonly watch: ClockWatch
+  readonly jumped: () => void
+}
+
+/** Fires what is due, a bounded step at a time, and sleeps towards the next instant. */
+export class Firer {
+  readonly #options: FirerOptions
+  #isHeld = false
+  #emptySteps = 0
+
+  constructor(options: FirerOptions) {
+    this.#options = options
+  }
+
+  async tick(): Promise<number> {
+    const { context, watch, jumped } = this.#options
+    const { pollMs } = context.settings
+    const { now, scheduleAt, holdAt, behindMs } = await readInstants(context, watch, jumped)
+    if (this.#holds(behindMs)) return Math.min(behindMs, behindPollMs)
+    if (holdAt !== null && holdAt <= now) {
+      await context.store.do(turnHolds, { limit: turnedMax })
+      return 0
+    }
+    if (scheduleAt !== null && scheduleAt <= now) return this.#fire()
+    this.#emptySteps = 0
+    return Math.min((scheduleAt ?? now + pollMs) - now, (holdAt ?? now + pollMs) - now, pollMs)
+  }
+
+  #holds(behindMs: number): boolean {
+    if (behindMs > 0 && !this.#isHeld) this.#options.context.events.tell('clock.held', { behindMs })
+    this.#isHeld = behindMs > 0
+    return this.#isHeld
+  }
+
+  async #fire(): Promise<number> {
+    const { store, events, signal } = this.#options.context
+    const fired = await store.fireDue({ limit: store.keepsOrder ? batchMax.here : batchMax.elsewhere })
+    for (const { id, schedule, occurrenceAt } of fired.runs) {
+      events.tell('schedule.fired', { schedule, runId: id, occurrenceAt })
+    }
+    for (const { schedule, from, count, reason } of fired.skipped) {
+      events.tell('schedule.skipped', { schedule, from, count, reason })
+    }
+    for (const broken of fired.broken) events.tell('schedule.broken', broken)
+    signal('fire.ticked', fired)
+    // Due, and yet there was nothing to take: another worker has locked it, and asking at once would only get in its way.
+    this.#emptySteps = fired.schedules === 0 ? this.#emptySteps + 1 : 0
+    return this.#emptySteps === 0 ? 0 : Math.min(contendedMsMax, contendedMs * 2 ** (this.#emptySteps - 1))
+  }
+}

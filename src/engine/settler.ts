@@ -1,0 +1,210 @@
+import { BelfryError } from '../core/error.ts'
+import { reasonText } from '../core/reason-text.ts'
+import type { RunStatus } from '../core/run/run-state.ts'
+import type { AttemptEnd, Settled } from '../store/port.ts'
+import { findRun } from '../store/reads/find-run.ts'
+import { listAttempts } from '../store/reads/list-attempts.ts'
+import { attemptName, type EngineContext } from './engine-context.ts'
+import { eventOfEnd, type RunEnded } from './events.ts'
+import type { Holding } from './leases/holdings.ts'
+import { Loop, type LoopOptions } from './loop.ts'
+
+/** One flush: what has ended by then, up to this many. */
+const batchMax = 500
+
+/** An attempt that has come to its end, and is not yet written. */
+export interface Finished {
+  readonly holding: Holding
+  readonly end: AttemptEnd
+  readonly durationMs: number
+  /** The end was refused as it was; what remains is tried once more. */
+  readonly isBare?: boolean
+}
+
+export interface SettlerOptions extends Pick<LoopOptions, 'failed'> {
+  /** Ends in these queues have been asked for, and are not yet written. */
+  readonly writing: (queues: ReadonlySet<string>) => void
+  readonly settled: (queues: ReadonlySet<string>) => void
+}
+
+/**
+ * Writes ends down, many in one commit. A flush begins with the next turn of the event loop, which is when the loop has
+ * nothing better to do: all that ended in one turn goes together, a lone run does not wait, and whatever ends while a
+ * flush is under way forms the next one. Until its end is written a run stays leased and is renewed.
+ */
+export class Settler {
+  readonly #context: EngineContext
+  readonly #loop: Loop
+  readonly #writing: (queues: ReadonlySet<string>) => void
+  readonly #settled: (queues: ReadonlySet<string>) => void
+  #waiting: Finished[] = []
+  #inWriting = 0
+  #underWay: Promise<unknown> = Promise.resolve()
+  #wentWell = true
+  #isAsked = false
+  /** Ends that are being read, to be told. */
+  readonly #reading = new Set<Promise<void>>()
+
+  constructor(context: EngineContext, options: SettlerOptions) {
+    this.#context = context
+    this.#writing = options.writing
+    this.#settled = options.settled
+    this.#loop = new Loop({ name: 'settle', clock: context.clock, failed: options.failed, tick: () => this.#flush() })
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && !this.#isAsked && this.#loop.isAsleep && this.#reading.size === 0
+  }
+
+  /** How many ends are being written, if those before them could be. */
+  get inWriting(): number {
+    return this.#inWriting
+  }
+
+  /** Resolves when the ends that are being written have been told of, or could not be written. */
+  get underWay(): Promise<unknown> {
+    return this.#underWay
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  /** Answers when the event of every written end is out: the store is closed next, and nothing can be read then. */
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    await Promise.all(this.#reading)
+  }
+
+  add(finished: Finished): void {
+    this.#waiting.push(finished)
+    if (this.#isAsked) return
+    this.#isAsked = true
+    setImmediate(() => {
+      this.#isAsked = false
+      this.#loop.wake()
+    })
+  }
+
+  async #flush(): Promise<number | null> {
+    const batch = this.#waiting.splice(0, batchMax)
+    if (batch.length === 0) return null
+    const writing = this.#write(batch)
+    this.#underWay = writing.catch(() => undefined)
+    await writing
+    this.#context.signal('settle.written', batch.length)
+    return this.#waiting.length > 0 ? 0 : null
+  }
+
+  async #write(batch: readonly Finished[]): Promise<void> {
+    const held = batch.filter(({ holding }) => !this.#isGone(holding))
+    const queues = new Set(batch.map(({ holding }) => holding.lease.queue))
+    for (const { holding } of held) holding.isSettling = true
+    try {
+      const answers = held.length === 0 ? [] : await this.#asked(held, queues)
+      for (const [index, finished] of held.entries()) this.#conclude(finished, answers[index] as Settled)
+    } catch (error) {
+      // Either nothing was written, or that is unknown: the same ends are written again, and what is there already says so.
+      for (const { holding } of held) {
+        holding.isSettling = false
+        holding.isInDoubt ||= isUnknown(error)
+      }
+      this.#waiting.unshift(...held)
+      throw error
+    }
+    this.#settled(queues)
+  }
+
+  /** While ends cannot be written no lease counts on them: what has ended would pile up behind what begins. */
+  async #asked(held: readonly Finished[], queues: ReadonlySet<string>): Promise<Settled[]> {
+    const answers = this.#context.store.settle(held.map(({ end }) => end))
+    if (this.#wentWell) {
+      this.#inWriting = held.length
+      this.#writing(queues)
+    }
+    this.#wentWell = false
+    try {
+      const settled = await answers
+      this.#wentWell = true
+      return settled
+    } finally {
+      this.#inWriting = 0
+    }
+  }
+
+  /** What the store has given away cannot be ended here any more. */
+  #isGone(holding: Holding): boolean {
+    if (!holding.isLost) return false
+    this.#context.holdings.remove(holding)
+    return true
+  }
+
+  #conclude(finished: Finished, answer: Settled): void {
+    const { holding } = finished
+    const { events, holdings } = this.#context
+    if (answer.answer === 'refused' && finished.isBare !== true) {
+      holding.isSettling = false
+      this.add(bare(finished, answer.error))
+      return
+    }
+    // From here on it is not renewed; if its end could not be written, it expires and is judged as lost.
+    holdings.remove(holding)
+    switch (answer.answer) {
+      case 'written':
+        this.#tell(finished, answer.status, answer.reason, answer.nextEligibleAt)
+        break
+      case 'already-written':
+        this.#readThenTell(finished)
+        break
+      case 'gone':
+        // If this worker cannot have written the end before, it has lost the run to the one that ended it.
+        if (holding.isInDoubt) events.tell('run.forgotten', attemptName(holding.lease))
+        else events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'taken-back' })
+        break
+      case 'lease-lost':
+        events.tell('run.lease-lost', { ...attemptName(holding.lease), because: 'taken-back' })
+        break
+      case 'refused':
+        events.tell('run.unsettled', { ...attemptName(holding.lease), error: answer.error })
+    }
+  }
+
+  #tell({ holding, durationMs }: Finished, status: RunStatus, reason: string, nextEligibleAt?: number): void {
+    const { runId, fence, queue, scheduleId } = holding.lease
+    const ended: RunEnded = { runId, fence, queue, scheduleId, status, reason, durationMs }
+    this.#context.events.tell(eventOfEnd(status), nextEligibleAt === undefined ? ended : { ...ended, nextEligibleAt })
+  }
+
+  /** Nobody waits for it but who stops: it may take long, and the next ends are not to wait for it. */
+  #readThenTell(finished: Finished): void {
+    const reading = this.#tellAsRead(finished)
+      .catch((error: Error) => this.#context.events.tell('store.unavailable', { doing: 'settle', error }))
+      .finally(() => this.#reading.delete(reading))
+    this.#reading.add(reading)
+  }
+
+  /** An earlier commit that seemed to fail had succeeded: how it ended stands in the store. */
+  async #tellAsRead(finished: Finished): Promise<void> {
+    const { events, store } = this.#context
+    const { lease } = finished.holding
+    const [run, attempts] = await Promise.all([store.look(findRun, lease.runId), store.look(listAttempts, lease.runId)])
+    const attempt = attempts.find(({ fence }) => fence === lease.fence)
+    if (run === null || attempt === undefined) {
+      events.tell('run.forgotten', attemptName(lease))
+      return
+    }
+    const reason = run.end?.reason ?? run.parked?.reason ?? attempt.reason ?? attempt.outcome
+    this.#tell(finished, attempt.ends ?? run.status, reason)
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof BelfryError && error.code === 'commit-unknown'
+}
+
+/** The result is the one part of an end that a target makes; in its place stands why it could not be kept. */
+function bare({ holding, end, durationMs }: Finished, { message }: Error): Finished {
+  const { runId, fence, scheduleId = null, outcome, result } = end
+  const mark = result === undefined ? {} : { result: `[not kept: ${reasonText(message)}]` }
+  return { holding, durationMs, isBare: true, end: { runId, fence, scheduleId, outcome, ...mark } }
+}

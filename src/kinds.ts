@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { Part } from './part.ts'
+import { parts } from './parts.ts'
+import { commandKind } from './targets/command/kind.ts'
+import { handlerKind } from './targets/handler/kind.ts'
+import { httpKind } from './targets/http/kind.ts'
+import type { TargetKind } from './targets/kind.ts'
+
+const each: readonly Part[] = parts
+const known: readonly TargetKind[] = [
+  ...[commandKind, httpKind, handlerKind],
+  ...each.flatMap((part) => part.kinds ?? []),
+]
+
+/** Names that later versions give to kinds. Until then a target that has one is refused with that reason. */
+const announced = ['agent', 'inbox', 'prompt'].filter((name) => !known.some((kind) => kind.name === name))
+
+/** Every kind of target, of the kernel and of all parts. */
+export const kinds: readonly TargetKind[] = [
+  ...known,
+  ...announced.map((name) => ({
+    name,
+    called: `the kind ${name}`,
+    form: z.strictObject({}),
+    problems: () => [],
+    words: () => name,
+    flags: [],
+    startsPrograms: true as const,
+    closed: 'is a kind that this version cannot execute yet',
+  })),
+]

@@ -1,0 +1,20 @@
+/** The short form of an answer for a model, by the note of its schema. */
+export type Brief = (value: never, isListed: boolean) => unknown
+
+/** What a short form says in its own words, made only of what Belfry itself knows. */
+export class Fact {
+  readonly value: unknown
+
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+export function pick<Value extends object>(value: Value, ...fields: (keyof Value)[]): Partial<Value> {
+  return Object.fromEntries(fields.map((field) => [field, value[field]])) as Partial<Value>
+}
+
+export function omit<Value extends object>(value: Value, ...fields: (keyof Value)[]): Partial<Value> {
+  const left = Object.entries(value).filter(([field]) => !(fields as string[]).includes(field))
+  return Object.fromEntries(left) as Partial<Value>
+}

@@ -1,0 +1,34 @@
+import { type ScheduleCheck, scheduleProblems } from '../../core/schedule/schedule-spec.ts'
+import { asWritten } from '../as-written.ts'
+import type { Problem } from '../problem.ts'
+import { noteSizes } from '../sizes.ts'
+import { givenFields } from './input.ts'
+import { isClash, type ReadSchedule } from './read.ts'
+
+/** Everything that is wrong with a schedule, its rules between fields included, in the words it was written in. */
+export function problemsOf({ given, spec, problems, added }: ReadSchedule, check: ScheduleCheck): Problem[] {
+  const told = problems.map((problem) => asWritten(problem, given, givenFields))
+  const more = scheduleProblems(spec, { ...check, added }).map((problem) => {
+    return asWritten({ ...problem, field: problem.field.replace(/^(timing|notify)\./, '') }, given, givenFields)
+  })
+  const found = [...told, ...notFollowing(more, told)]
+  noteSizes(spec, found, ['payload', 'target', 'notify', 'options'])
+  return found
+}
+
+const timings = ['cron', 'every', 'at']
+
+/** What does not merely follow from what is told already: a field that could not be read is missing in the spec. */
+function notFollowing(more: readonly Problem[], told: readonly Problem[]): Problem[] {
+  const wrong = new Set(told.filter((each) => !isClash(each)).map(({ field }) => baseOf(field)))
+  const isWrong = (name: string) => wrong.has(baseOf(name))
+  return more.filter(({ field, problem, expected }) => {
+    if (isWrong(field) || (field === 'timing' && (timings.some(isWrong) || told.some(isClash)))) return false
+    return ![...`${problem} ${expected}`.matchAll(/`(\w+)`/g)].some(([, name = '']) => isWrong(name))
+  })
+}
+
+/** The field of the input that a problem is about, whichever name of a duration it has. */
+function baseOf(field: string): string {
+  return (/^[^.[]*/.exec(field)?.[0] ?? field).replace(/Ms$/, '')
+}

@@ -1,0 +1,84 @@
+import { retriesInWords } from '../explain/retries.ts'
+import { againOf, headOf, on, part, reasonsOf } from '../explain/show-explained.ts'
+import type { Column, Sheet } from '../show.ts'
+import type { ScheduleExplained } from './explain-output.ts'
+import type { HintTold } from './hint-told.ts'
+import type { LedgerTold } from './ledger-told.ts'
+import { plainText, shortText } from './plain-text.ts'
+
+const reasonWidth = 200
+
+/**
+ * The answer first: where it stands, what gets it on, when it runs next. Then why, then what came before. Instants are
+ * told by the clock of the schedule's own zone where it has one.
+ */
+export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): string {
+  const own = sheet.inZone(answer.zone)
+  const { retries } = answer
+  return [
+    headOf(answer.schedule, answer, own),
+    ...factsOf(answer, own),
+    ...part('Why', whyOf(answer, own), own),
+    ...part('Retries', retries === null ? [] : [`of a run: ${retriesInWords(retries)}`], own),
+    ...part('Hints', answer.hints.length === 0 ? [] : [own.table(hintColumns, answer.hints)], own),
+    ...part('Waits for', awaitedLines(answer), own),
+    ...part('Note', answer.notes.map(own.spelled), own),
+    ...part('Last', answer.last.length === 0 ? [] : [own.table(lastOnes, answer.last)], own),
+  ].join('\n')
+}
+
+function factsOf({ next, lateMs }: ScheduleExplained, sheet: Sheet): string[] {
+  const guess = next?.isEstimate === true ? ', if the run ended now' : ''
+  const isDue = next !== null && next.dueAt <= sheet.now
+  const late =
+    lateMs === null || lateMs === 0 || isDue ? [] : [`  should have been looked at ${sheet.howLong(lateMs)} ago`]
+  const nominal = next === null || next.dueAt === next.at ? '' : `, nominally ${sheet.when(next.at)}`
+  if (next === null) return late
+  return [...late, `  ${isDue ? 'due' : 'next'} ${sheet.when(next.dueAt)}${nominal}${guess} (${next.source})`]
+}
+
+function whyOf(
+  { waitsFor, decision, spread, backoff, rederived, ...reasoning }: ScheduleExplained,
+  sheet: Sheet,
+): string[] {
+  // While the run is live nothing can be measured from its end, and the instants of the last answer mean nothing.
+  const lines = waitsFor === null ? reasonsOf(reasoning, sheet) : ['a fixed delay counts from the end of that run']
+  if (spread !== null && spread.offsetMs !== 0) {
+    lines.push(`spread by ${sheet.howLong(Math.abs(spread.offsetMs))}: ${plainText(spread.why)}`)
+  }
+  if (backoff !== null) {
+    const { failures, everyMs, waitMs, why } = backoff
+    lines.push(
+      `backoff ${sheet.howLong(everyMs)} → ${sheet.howLong(waitMs)} after ${failures} failed in a row: ${plainText(why)}`,
+    )
+  }
+  if (decision !== null) {
+    lines.push(sheet.paint.dim(`decided ${sheet.when(decision.at)} by version ${decision.version} of the schedule`))
+  }
+  return [...lines, ...againOf(rederived, sheet)]
+}
+
+const hintColumns: readonly Column<HintTold>[] = [
+  [
+    '',
+    ({ kind, value }, { howLong, when }) => (kind === 'interval' ? `every ${howLong(value)}` : `once ${when(value)}`),
+  ],
+  ['', ({ counts }, { paint }) => (counts ? paint.green('counts') : paint.dim('does not count'))],
+  ['', ({ counts, expiresAt, why }, sheet) => (counts ? `until ${on(expiresAt, sheet)}` : why)],
+  ['', ({ author, reason }) => `${shortText(author, reasonWidth)}: ${shortText(reason, reasonWidth)}`],
+]
+
+function awaitedLines({ waitsFor }: ScheduleExplained): string[] {
+  return waitsFor === null ? [] : [`${waitsFor.run}  ${waitsFor.code}  ${plainText(waitsFor.sentence)}`]
+}
+
+const lastOnes: readonly Column<LedgerTold>[] = [
+  ['', 'from', 'relative'],
+  ['', 'outcome', 'status'],
+  [
+    '',
+    ({ why, count, countIsAtLeast }) =>
+      plainText(why) + (count > 1 ? ` (${countIsAtLeast ? 'at least ' : ''}${count} of them)` : ''),
+  ],
+  ['', ({ runId, isRunKept }) => (isRunKept === false ? `${runId}, removed by retention` : runId)],
+]

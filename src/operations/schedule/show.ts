@@ -1,0 +1,177 @@
+import type { z } from 'zod'
+import { formatDuration } from '../../core/duration.ts'
+import { backedOffEveryMs } from '../../core/timing/timing.ts'
+import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
+import { scheduleInWords } from './in-words.ts'
+import type { hintSaid, ledgerRow, ScheduleVersion } from './output.ts'
+import { plainText, shortText } from './plain-text.ts'
+import type { UpcomingRun } from './upcoming.ts'
+import type { Schedule } from './view.ts'
+
+function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, sheet: Sheet): string {
+  if (cron !== undefined) return `${cron} ${zone ?? ''}`.trim()
+  if (everyMs !== undefined) {
+    const waitMs = backedOffEveryMs({ everyMs, failureCount })
+    const now = failureCount === 0 ? '' : ` (${formatDuration(waitMs)} after failures)`
+    return `every ${formatDuration(everyMs)}${from === 'start' ? ' from start' : ''}${now}`
+  }
+  return at === undefined ? 'none' : `at ${sheet.stamp(at)}`
+}
+
+/** When it runs next, by the clock of its own zone. */
+export function nextOf({ nextDueAt, waitsFor, disabled, paused, deletedAt, zone }: Schedule, sheet: Sheet): string {
+  const own = sheet.inZone(zone)
+  if (deletedAt !== null || disabled !== null) return '-'
+  if (paused !== null) return `after ${own.local(paused.until)}`
+  if (nextDueAt !== null) return `${nextDueAt < sheet.now ? 'due ' : ''}${own.when(nextDueAt)}`
+  return waitsFor === null ? '-' : `when ${waitsFor} has ended`
+}
+
+function standing(schedule: Schedule, { paint, relative }: Sheet): string {
+  const { disabled, paused, deletedAt, failureCount, nextDueAt, waitsFor } = schedule
+  if (deletedAt !== null) return paint.dim(`deleted ${relative(deletedAt)}`)
+  if (disabled !== null || paused !== null) return paint.yellow('paused')
+  if (failureCount > 0) return paint.red(`${failureCount} ${failureCount === 1 ? 'failure' : 'failures'} in a row`)
+  if (nextDueAt === null && waitsFor === null) return paint.dim('over')
+  return paint.green(waitsFor === null ? 'waiting' : 'live run')
+}
+
+const hello = ['schedule', 'create', 'hello', '--every', '10s', '--start-now', '--command', '--', 'date']
+
+export const schedulesShown: Listing<readonly Schedule[], Schedule> = {
+  none: (sheet) => `No schedules yet. Make one: ${sheet.command(...hello)}`,
+  columns: [
+    [
+      'NAME',
+      ({ name, id, deletedAt }, { paint }) => paint.bold(plainText(deletedAt === null ? name : `${name} (${id})`)),
+    ],
+    ['TIMING', timingOf],
+    ['NEXT', nextOf],
+    ['STANDS', standing],
+    ['DOES', 'target', 'target'],
+  ],
+}
+
+export const scheduleShown: Facts<Schedule> = {
+  head(schedule, sheet) {
+    const { name, description } = schedule
+    const about = description === undefined ? [] : [indented(plainText(description))]
+    const head = `${sheet.paint.bold(plainText(name))}  ${standing(schedule, sheet)}`
+    return [head, ...about, indented(scheduleInWords(schedule, sheet.kinds, sheet.added.schedule))].join('\n')
+  },
+  facts: [
+    ['next', nextOf],
+    ['because', ({ nextDecision }) => nextDecision?.source ?? null],
+    ['paused', ({ disabled }, { when }) => disabled && `since ${when(disabled.at)}: ${plainText(disabled.reason)}`],
+    ['paused', ({ paused }, { when }) => paused && `until ${when(paused.until)}: ${plainText(paused.reason)}`],
+    ['deleted', 'deletedAt', 'when'],
+    [
+      'hint',
+      ({ hints: { interval } }, { when }) =>
+        interval === undefined ? null : `every ${formatDuration(interval.ms)}, until ${when(interval.expiresAt)}`,
+    ],
+    [
+      'hint',
+      ({ hints: { oneshot } }, { when }) =>
+        oneshot === undefined ? null : `once, ${when(oneshot.at)}, until ${when(oneshot.expiresAt)}`,
+    ],
+    ['failures', ({ failureCount }) => (failureCount === 0 ? null : `${failureCount} in a row`)],
+    ['runs', 'runsCount', 'count'],
+    ['payload', 'payload', 'json'],
+    ['tags', 'tags', 'list'],
+    ['version', ({ version, updatedAt }, { when }) => `${version}, written ${when(updatedAt)}`],
+    ['id', 'id', 'text'],
+  ],
+  below: ({ name }, { paint, command }) => indented(paint.dim(`why: ${command('explain', 'schedule', name)}`)),
+}
+
+/** What is not by the schedule's own timing says whose wish it was. */
+const wishes: Partial<Record<UpcomingRun['source'], string>> = {
+  'ai-interval': 'by a hint',
+  'ai-oneshot': 'by a hint',
+  'clamped-min': 'moved by min',
+  'clamped-max': 'moved by max',
+}
+
+/**
+ * The occurrences to come, a line each: by the clock of the schedule's zone or else of the reader's, in UTC, how far
+ * away, and what there is to know of it. What comes of a spread is told by its nominal instant, which is its identity.
+ */
+export function upcomingShown(runs: readonly UpcomingRun[], sheet: Sheet): string {
+  if (runs.length === 0) return 'Nothing comes by itself.'
+  // Once is enough: what follows an estimate is one too.
+  const firstEstimate = runs.find(({ isEstimate }) => isEstimate)
+  const columns: readonly Column<UpcomingRun>[] = [
+    ['', ({ at, zone }) => sheet.inZone(zone).stamp(at)],
+    ['', ({ at }) => sheet.paint.dim(sheet.utc(at))],
+    ['', 'dueAt', 'relative'],
+    ['', (run) => sheet.paint.yellow(remarksOn(run, run === firstEstimate, sheet).join('; '))],
+  ]
+  return sheet.table(columns, runs)
+}
+
+function remarksOn({ at, dueAt, source, dst }: UpcomingRun, saysEstimate: boolean, { howLong }: Sheet): string[] {
+  const spreadMs = dueAt - at
+  return [
+    dst?.says,
+    wishes[source],
+    spreadMs === 0 ? undefined : `spread: starts ${howLong(Math.abs(spreadMs))} ${spreadMs > 0 ? 'later' : 'earlier'}`,
+    saysEstimate ? 'from here on: if runs take no time' : undefined,
+  ].filter((remark) => remark !== undefined)
+}
+
+type LedgerRow = z.output<typeof ledgerRow>
+
+function byHand({ paint, command }: Sheet): string {
+  const list = command('run', 'list', '--schedule', 'NAME')
+  return paint.dim(`Runs by hand are no occurrences; ${list} has them too.`)
+}
+
+export const historyShown: Listing<readonly LedgerRow[], LedgerRow> = {
+  none: (sheet) => `No occurrence of it has ended yet.\n${byHand(sheet)}`,
+  columns: [
+    ['OCCURRENCE', ({ from, to, count }, { stamp }) => stamp(from) + (count > 1 ? ` … ${stamp(to)}` : '')],
+    ['', 'from', 'relative'],
+    ['OUTCOME', 'outcome', 'status'],
+    [
+      '',
+      ({ count, countIsAtLeast }) => (count > 1 ? `${countIsAtLeast ? 'at least ' : ''}${count} occurrences` : null),
+    ],
+    ['RUN', ({ runId, causedBy }) => runId ?? (causedBy === null ? null : `because of ${causedBy}`)],
+    [
+      '',
+      ({ runId, endedAt, from }, { howLong }) =>
+        runId === null || endedAt === null ? null : `ended ${howLong(Math.max(0, endedAt - from))} after its instant`,
+    ],
+  ],
+  below: (rows, sheet) => (rows.length === 0 ? null : byHand(sheet)),
+}
+
+type Hint = z.output<typeof hintSaid>
+
+export const hintsShown: Listing<readonly Hint[], Hint> = {
+  none: 'No hints were given.',
+  columns: [
+    ['KIND', 'kind', 'text'],
+    ['HINT', ({ kind, value }, { stamp }) => (kind === 'interval' ? `every ${formatDuration(value)}` : stamp(value))],
+    [
+      'STANDS',
+      ({ ended, expiresAt }, { now, local }) =>
+        ended === null && expiresAt > now ? `counts until ${local(expiresAt)}` : (ended?.by ?? 'expired'),
+    ],
+    ['BY', 'author', 'text'],
+    ['WHY', 'reason', 'long'],
+  ],
+}
+
+export const versionsShown: Listing<readonly ScheduleVersion[], ScheduleVersion> = {
+  columns: [
+    ['VERSION', 'version', 'count'],
+    ['WRITTEN', 'at', 'when'],
+    ['BY', ({ actor, door }) => plainText(actor) + (door === null ? '' : ` (${plainText(door)})`)],
+    ['SAYS', ({ content }, { kinds, added }) => shortText(scheduleInWords(content, kinds, added.schedule), wordsWidth)],
+    ['WHY', 'reason', 'long'],
+  ],
+}
+
+const wordsWidth = 200

@@ -1,0 +1,19 @@
+import type { Part } from '../../part.ts'
+import { backfill as verb } from './backfill.ts'
+
+/** Backfill: runs for instants of a schedule that are over. */
+export const backfill = {
+  name: 'backfill',
+  nouns: {
+    schedule: {
+      operations: { backfill: verb },
+      otherWords: { 'schedule replay': 'backfill', 'schedule catchup': 'backfill' },
+    },
+  },
+  origins: {
+    backfill: {
+      sentence: () => 'A backfill made up for a past instant of its schedule; that does not move its occurrences.',
+      asked: 'by hand',
+    },
+  },
+} as const satisfies Part

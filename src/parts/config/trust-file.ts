@@ -1,0 +1,110 @@
+import { BelfryError } from '../../core/error.ts'
+import { columns } from '../../doors/cli/columns.ts'
+import type { Flags } from '../../doors/cli/part.ts'
+import { ownPlaceOf, type Place } from '../../doors/cli/place.ts'
+import type { ServerFlags } from '../../doors/cli/server.ts'
+import { isColoured, paintOf, printable } from '../../doors/cli/sheet.ts'
+import { spelled } from '../../doors/cli/spelling.ts'
+import type { World } from '../../doors/cli/world.ts'
+import { exitOk } from '../../operations/error-codes.ts'
+import { shortText } from '../../operations/schedule/plain-text.ts'
+import { indented } from '../../operations/show.ts'
+import { applyRead } from '../../parts/config/apply-file.ts'
+import { type ConfigFile, readConfigFile } from '../../parts/config/file.ts'
+import type { Known, Program } from '../../parts/config/programs.ts'
+import { Trust } from '../../parts/config/trusted-files.ts'
+import { treeOf } from '../../trust/tree.ts'
+import { configPath } from './beside-worker.ts'
+
+interface TrustFlags extends ServerFlags {
+  readonly json?: true
+  readonly file?: string
+}
+
+/** Long enough for whole command lines: what is cut off at the end of one is what somebody would hide there. */
+const shownLengthMax = 4_000
+
+/** Trusts a file as it is now, and shows what it would start. */
+export async function trustFile(
+  given: Flags,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
+  const flags = given as TrustFlags
+  const place = ownPlaceOf(flags.store, world)
+  const path = configPath(flags.file, place, world)
+  const file = await readConfigFile(path)
+  if (!file.isThere) {
+    throw new BelfryError('not-found', `There is no file ${path}.`, { hint: 'Name it: belfry trust FILE' })
+  }
+  const known = await refuseUnfit(file, { place, flags, world })
+  if (isJudged) return exitOk
+  const tree = treeOf(path)
+  const own = new Trust(world.env, { ...known, found: flags.file === undefined ? path : null })
+  const { programs } = own.programs(file)
+  const isAsked = own.reasonToAsk(file) !== null
+  own.give(file)
+  const { stdout, env } = world
+  if (flags.json === true) {
+    stdout.write(`${JSON.stringify({ file: path, hash: file.hash, tree, programs }, null, 2)}\n`)
+    return exitOk
+  }
+  const paint = paintOf(isColoured(stdout, env))
+  const rows = programs.flatMap((program) => [
+    [program.where, shortText(program.what, shownLengthMax)],
+    ...withOf(program).map((line) => ['', `  ${shortText(line, shownLengthMax)}`]),
+  ])
+  const lines = [
+    `${paint.green('trusted')} ${paint.bold(path)} for what it starts now; once it starts something else, it needs this again`,
+    ...(programs.length === 0
+      ? ['  it starts no programs, uses no secrets and opens no doors']
+      : [indented(columns(null, rows))]),
+    isAsked
+      ? `  a worker that watches it applies it within half a minute; else: ${spelled('belfry apply', world.own, flags)}`
+      : '  it lies in no checked-out tree, so that it needed none',
+  ]
+  stdout.write(`${printable(lines.join('\n'))}\n`)
+  return exitOk
+}
+
+/** What else trust covers, a line each; the variables of an environment one by one, each with its value or its secret. */
+function withOf(program: Program): string[] {
+  return Object.entries(program.with).flatMap(([key, value]) => {
+    if (key !== 'env' || typeof value !== 'object' || value === null) return [`${key}: ${JSON.stringify(value)}`]
+    return Object.entries(value).map(([name, given]) => {
+      const { secret } = (given ?? {}) as { readonly secret?: unknown }
+      return `env ${name}: ${secret === undefined ? JSON.stringify(given) : `the secret ${secret}`}`
+    })
+  })
+}
+
+interface Around {
+  readonly place: Place
+  readonly flags: ServerFlags
+  readonly world: World
+}
+
+/** What cannot be applied cannot be trusted. That it would delete much, or take over what was made by hand, is asked when it is applied. It answers with what a file may hold. */
+async function refuseUnfit(file: ConfigFile, { place, flags, world }: Around): Promise<Known> {
+  const { context, close } = await opened(place, flags, world)
+  try {
+    const on = { ...context, store: context.store.rehearsal() }
+    await applyRead(on, file, { path: file.path, yes: true, adopt: true }, 'rehearsal')
+    const { kinds, sections } = context
+    return { kinds, sections }
+  } finally {
+    await close()
+  }
+}
+
+/** The store that the file would be applied to; one in memory where there is none yet, since nothing is made here. */
+async function opened({ store, exists }: Place, { schema, namespace }: ServerFlags, world: World) {
+  const memory = { store: 'memory:' }
+  if (!exists) return world.open(memory)
+  const named = { ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
+  try {
+    return await world.open({ store, ...named, mustExist: true })
+  } catch (error) {
+    if (error instanceof BelfryError && error.code === 'not-found') return world.open(memory)
+    throw error
+  }
+}

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path'
+import type { Events } from '../../engine/events.ts'
+import type { Behind } from '../../library/part.ts'
+import { entriesOf } from './apply.ts'
+import { Trust } from './trusted-files.ts'
+import { type ConfigNews, ConfigWatch } from './watch.ts'
+
+/** How a file is watched. */
+export interface WatchOptions {
+  /** Whether the file was not named but lies where one is looked for: then one that another user could have written needs trust. */
+  readonly isFound?: boolean
+}
+
+/** Applies the file, and again whenever it changes, until it is closed. */
+export async function watchFile(
+  { context, events }: Pick<Behind, 'context' | 'events'>,
+  file: string,
+  { isFound = false }: WatchOptions = {},
+): Promise<ConfigWatch> {
+  const path = resolve(file)
+  const { kinds, sections } = context
+  const watch = new ConfigWatch({
+    path,
+    context: { ...context, actor: { ...context.actor, door: 'file' } },
+    trust: new Trust(process.env, { kinds, sections, found: isFound ? path : null }),
+    tell: (news) => tell(news, events),
+  })
+  await watch.begin()
+  return watch
+}
+
+function tell(news: ConfigNews, events: Events): void {
+  const { file } = news
+  if (news.what === 'refused') {
+    events.tell('config.refused', { file, error: news.error })
+    return
+  }
+  const { source, answer } = news.written
+  const count = (...words: string[]) => entriesOf(news.written).filter((entry) => words.includes(entry.answer)).length
+  const counts = { created: count('created'), updated: count('updated', 'set'), deleted: count('deleted') }
+  events.tell('config.applied', { file, source, answer, ...counts })
+}

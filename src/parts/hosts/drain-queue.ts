@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { queueName } from '../../operations/fields.ts'
+import { everyDoor, operation } from '../../operations/operation.ts'
+import { outputOf } from '../../operations/output.ts'
+import { refuse } from '../../operations/problem.ts'
+import { type HandedOut, handedOut, reclaimFirst, requestOf, toldOf } from './hand-out.ts'
+import { adminFields, capabilityFields, host, kindProblems, leasesLimit } from './lease-input.ts'
+import { drainQueue } from './lease-to-host.ts'
+import { type LeasedRun, leasedRun, leasedRunOf } from './leased.ts'
+import { showDraining } from './show.ts'
+
+export interface Draining extends HandedOut {
+  readonly runs: readonly LeasedRun[]
+}
+
+const input = z.strictObject({ name: queueName, host, limit: leasesLimit, ...capabilityFields })
+
+export const drain = operation({
+  noun: 'queue',
+  verb: 'drain',
+  adminFields,
+  says: 'Takes the next runs of a queue as completed, and tells what they are; whoever asks must do them.',
+  request: 'a drain',
+  effect: 'destructive',
+  scope: 'operate',
+  input,
+  takes: ['name'],
+  output: outputOf<Draining>()(
+    z.strictObject({
+      runs: z
+        .array(leasedRun)
+        .describe('What was taken, in queue order. Nobody remembers that it is still to be done.'),
+      ...handedOut,
+    }),
+  ),
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  show: showDraining,
+  examples: [{ name: 'letters', host: 'script-1', limit: 20 }],
+  async judge(context, { value, problems }) {
+    refuse('The drain', [...problems, ...kindProblems(value, context.kinds)])
+    const { name, ...given } = value as z.output<typeof input>
+    const request = requestOf(context, { ...given, queue: name })
+    const reclaimed = await reclaimFirst(context, request.queue)
+    const answer = await context.store.do(drainQueue, request)
+    for (const { runId } of answer.leases) void context.waits.look(runId)
+    return {
+      runs: answer.leases.map(leasedRunOf),
+      ...toldOf(request.queue, { ...answer, reclaimed }),
+    }
+  },
+})

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import type { Outcome } from '../../core/run/verdict.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { reason } from '../../operations/fields.ts'
+import { instant, over } from '../../operations/instant.ts'
+import { onlyGiven } from '../../operations/only-given.ts'
+import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
+import { count, instantSaid, outputOf, text } from '../../operations/output.ts'
+import { type Problem, refuse } from '../../operations/problem.ts'
+import { runStatuses } from '../../operations/run/status.ts'
+import { clockNow } from '../../store/statement.ts'
+import { heldLease, refusedEnd } from './held.ts'
+import { leaseId, runOfLease } from './lease-id.ts'
+import { showLeaseEnded } from './show.ts'
+
+/** What became of a run when its lease was ended. */
+export interface LeaseEnded {
+  readonly runId: string
+  readonly fence: number
+  readonly status: (typeof runStatuses)[number]
+  readonly reason: string
+  readonly nextEligibleAt: number | null
+}
+
+const leaseEnded = outputOf<LeaseEnded>()(
+  z.strictObject({
+    runId: text('The id of the run.'),
+    fence: count('The number of the lease that has ended.'),
+    status: z.enum(runStatuses).describe('Where the run stands now.'),
+    reason: text('Why.'),
+    nextEligibleAt: instantSaid('When it may be tried again.').nullable(),
+  }),
+)
+
+/** What all that end a lease have in common. */
+const ending = {
+  noun: 'sched',
+  effect: 'write',
+  scope: 'operate',
+  takes: ['lease'],
+  about: runOfLease,
+  output: leaseEnded,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+const exampleLease = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'
+
+export const complete = operation({
+  ...ending,
+  verb: 'complete',
+  says: 'Ends a lease: the run is done.',
+  request: 'a completion',
+  input: z.strictObject({
+    lease: leaseId,
+    result: z.unknown().describe('What it came to: any JSON; beyond 100 KB it is cut, and marked so.').optional(),
+  }),
+  show: showLeaseEnded,
+  examples: [{ lease: exampleLease }, { lease: exampleLease, result: { rows: 12 } }],
+  run: (context, { lease, ...given }) => end(context, lease, { kind: 'success' }, onlyGiven(given)),
+})
+
+export const release = operation({
+  ...ending,
+  verb: 'release',
+  says: 'Gives a run back: cleanly, for anybody to take at once, or as failed.',
+  request: 'a release',
+  input: z.strictObject({
+    lease: leaseId,
+    failed: z.boolean().describe('Whether it was tried and failed, which uses an attempt. Default: false.').optional(),
+    reason: reason.describe('What went wrong; with failed only.').optional(),
+    retryAt: instant.describe('It is not tried again before; with failed only, at most an hour ahead.').optional(),
+    fatal: z.boolean().describe('Whether no further attempt can mend it; with failed only. Default: false.').optional(),
+    retryable: z
+      .boolean()
+      .describe('Whether it did no harm, so that even a run that is not repeatable may be tried again. Default: false.')
+      .optional(),
+  }),
+  show: showLeaseEnded,
+  examples: [
+    { lease: exampleLease },
+    { lease: exampleLease, failed: true, reason: 'HTTP 503 from the mail server', retryAt: '2026-12-01T09:05Z' },
+    { lease: exampleLease, failed: true, reason: 'no such customer', fatal: true },
+  ],
+  async judge(context, { value, problems: found }) {
+    const problems = [...found, ...contradictions(value, await context.store.look(clockNow))]
+    refuse(subjectOf('a release'), problems)
+    const { lease, failed, reason: why, retryAt, fatal, retryable } = value
+    if (failed !== true) return end(context, lease as string, { kind: 'released' })
+    const mended = fatal === true ? { retryable: false } : onlyGiven({ retryable })
+    return end(context, lease as string, {
+      kind: 'failed',
+      reason: why as string,
+      ...mended,
+      ...onlyGiven({ retryAt }),
+    })
+  },
+})
+
+interface Release {
+  readonly failed?: boolean | undefined
+  readonly reason?: string | undefined
+  readonly retryAt?: number | undefined
+  readonly fatal?: boolean | undefined
+  readonly retryable?: boolean | undefined
+}
+
+/** What does not go together is refused: dropped in silence, it would be a wish that nobody heard. */
+function contradictions({ failed, reason: why, retryAt, fatal, retryable }: Release, now: number): Problem[] {
+  const problems: Problem[] = []
+  if (failed === true) {
+    if (why === undefined) problems.push({ field: 'reason', problem: 'is missing', expected: 'what went wrong' })
+    if (fatal === true && retryAt !== undefined) problems.push(besideFatal('retryAt'))
+    if (fatal === true && retryable === true) problems.push(besideFatal('retryable'))
+    if (retryAt !== undefined && retryAt <= now) problems.push(over('retryAt', retryAt, now))
+    return problems
+  }
+  for (const [field, value] of Object.entries({ reason: why, retryAt, fatal, retryable })) {
+    if (value === undefined || value === false) continue
+    problems.push({ field, problem: 'is given for a clean release', expected: 'it with failed only' })
+  }
+  return problems
+}
+
+function besideFatal(field: string): Problem {
+  return { field, problem: 'is given for a failure that is fatal', expected: 'only one of the two' }
+}
+
+export const park = operation({
+  ...ending,
+  verb: 'park',
+  says: 'Sets a run aside for a person; it goes on when somebody resets it.',
+  request: 'a park',
+  input: z.strictObject({ lease: leaseId, reason }),
+  show: showLeaseEnded,
+  examples: [{ lease: exampleLease, reason: 'The invoice names no customer.' }],
+  run: (context, { lease, reason: why }) => end(context, lease, { kind: 'parked', reason: why }),
+})
+
+async function end(
+  context: OperationContext,
+  id: string,
+  outcome: Outcome,
+  given: { readonly result?: unknown } = {},
+): Promise<LeaseEnded> {
+  const { runId, fence, claimId, scheduleId } = await heldLease(context, id)
+  const [settled] = await context.store.settle([{ runId, fence, scheduleId, outcome, ...given }])
+  void context.waits.look(runId)
+  if (settled?.answer !== 'written') throw await refusedEnd(context, { runId, fence, claimId }, settled as never)
+  const { status, reason: why, nextEligibleAt = null } = settled
+  return { runId, fence, status, reason: why, nextEligibleAt }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { OperationContext } from '../../operations/context.ts'
+import { flag, text } from '../../operations/output.ts'
+import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
+import { claimBytes } from './lease-id.ts'
+import { capabilitiesOf, queueOf } from './lease-input.ts'
+import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './leased.ts'
+
+/** Why nothing was handed out, whatever waits. */
+type Stopped = NonNullable<LeaseAnswer['stopped']>
+
+/** What is told beside the runs that were handed out. */
+export interface HandedOut {
+  readonly queue: string
+  readonly setAside: readonly SetAside[]
+  readonly reclaimed: readonly Reclaimed[]
+  readonly stopped: Stopped | null
+  readonly hold: string | null
+  readonly full: boolean
+  readonly more: boolean
+}
+
+export const handedOut = {
+  queue: text('The queue.'),
+  setAside: z
+    .array(setAsideSaid)
+    .describe('Runs that left the line instead: they came too late, or cannot be read and were parked.'),
+  reclaimed: z.array(reclaimedSaid).describe('Leases of this queue that had expired and were taken back first.'),
+  stopped: z
+    .enum(['held-by', 'policy-unreadable', 'no-queue'])
+    .nullable()
+    .describe('Why nothing is handed out at all, whatever waits; no-queue: no run or setting has named the queue yet.'),
+  hold: text('The hold that keeps the whole queue, where one does.').nullable(),
+  full: flag('Whether the queue is at its ceiling, so that nothing was handed out.'),
+  more: flag('Whether there may be more that can go now: ask again without waiting.'),
+}
+
+interface Given {
+  readonly host: string
+  readonly queue?: string | undefined
+  readonly limit?: number | undefined
+  readonly kinds?: readonly string[] | undefined
+  readonly handlers?: readonly string[] | undefined
+}
+
+export function requestOf({ randomHex, actor }: OperationContext, given: Given) {
+  const { host, limit = 1 } = given
+  const claimId = randomHex(claimBytes)
+  return { host, limit, queue: queueOf(given.queue), can: capabilitiesOf(given), by: actor.name, claimId }
+}
+
+/** As many expired leases as one call takes back; what is left is the next one's. */
+export const reclaimMax = 100
+
+/** An expired lease keeps its slot, so whoever wants one looks at those first. */
+export async function reclaimFirst({ store, waits }: OperationContext, queue: string): Promise<Reclaimed[]> {
+  const reclaimed = await store.reclaim({ queue, limit: reclaimMax })
+  for (const { runId } of reclaimed) void waits.look(runId)
+  return reclaimed
+}
+
+/** A queue that does not exist yet hands out nothing, and is not refused: a host may start before the first work. */
+export function toldOf(queue: string, answer: LeaseAnswer & { readonly reclaimed: readonly Reclaimed[] }): HandedOut {
+  const { stopped = null, hold = null, more, reclaimed } = answer
+  const full = answer.full && answer.leases.length === 0
+  return { queue, setAside: setAsideOf(answer), reclaimed, stopped, hold, full, more }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Capabilities } from '../../core/queue/plan-leases.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
+import { name } from '../../operations/fields.ts'
+import { NameSearch } from '../../operations/nearest.ts'
+import { isShown, type Problem } from '../../operations/problem.ts'
+import { offeredKinds } from '../../operations/target-input.ts'
+import type { TargetKind } from '../../targets/kind.ts'
+
+const listMax = 1_000
+const leasesMax = 1_000
+
+export const queue = name.describe('The queue. Default: default.').optional()
+
+/** Below admin a model takes only work without a target, so that it cannot report a worker's run as done. */
+export const adminFields = ['kinds', 'handlers'] as const
+
+/** What a host says of itself: without any of it, it takes work that has no target, and nothing else. */
+export const capabilityFields = {
+  kinds: z
+    .array(z.string())
+    .max(listMax)
+    .readonly()
+    .describe('Kinds of targets that it executes besides work without one, such as http; KIND/NAME for one executor.')
+    .optional(),
+  handlers: z.array(name).max(listMax).readonly().describe('Handlers that it executes, by name.').optional(),
+}
+
+export const host = name.describe('The name of the host that asks, one for each program that works at its own pace.')
+export const leasesLimit = z.int().min(1).max(leasesMax).describe('How many at most. Default: 1.').optional()
+
+interface Given {
+  readonly kinds?: readonly string[] | undefined
+  readonly handlers?: readonly string[] | undefined
+}
+
+/** A kind that does not exist is most often misspelled, and nothing would ever be handed out for it. */
+export function kindProblems({ kinds = [] }: Partial<Given>, known: readonly TargetKind[]): Problem[] {
+  const names = offeredKinds(known).map((kind) => kind.name)
+  const search = new NameSearch()
+  return kinds.flatMap((given, index) => {
+    const [kind = ''] = given.split('/')
+    if (names.includes(kind)) return []
+    const meant = search.nearest(kind, names)
+    const expected = `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${names.join(', ')}`
+    return [{ field: `kinds[${index}]`, problem: isShown(given), expected }]
+  })
+}
+
+export function capabilitiesOf({ kinds = [], handlers }: Given): Capabilities {
+  return { kinds, ...(handlers !== undefined && { handlers }), host: true }
+}
+
+export function queueOf(given: string | undefined): string {
+  return given ?? defaultQueue
+}

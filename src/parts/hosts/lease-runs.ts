@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { throwAbsentQueue } from '../../operations/absent.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { key } from '../../operations/fields.ts'
+import { onlyGiven } from '../../operations/only-given.ts'
+import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
+import { flag, outputOf, text } from '../../operations/output.ts'
+import { quoted, refuse } from '../../operations/problem.ts'
+import { waitFields, waitLocal, waitMsOf } from '../../operations/wait-input.ts'
+import type { LeaseName, Reclaimed } from '../../store/port.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
+import { holdingsOf } from './held.ts'
+import {
+  adminFields,
+  capabilitiesOf,
+  capabilityFields,
+  host,
+  kindProblems,
+  leasesLimit,
+  queue,
+  queueOf,
+} from './lease-input.ts'
+import { leaseToHost } from './lease-to-host.ts'
+import { LeaseWaits } from './lease-waits.ts'
+import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid, type SetAside } from './leased.ts'
+import { showLeasing, showReclaimed } from './show.ts'
+
+export interface Leasing extends HandedOut {
+  readonly leases: readonly LeaseSaid[]
+  readonly repeated: boolean
+  readonly over: readonly LeaseName[]
+}
+
+const asking = {
+  noun: 'sched',
+  effect: 'write',
+  scope: 'operate',
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const lease = operation({
+  ...asking,
+  verb: 'lease',
+  adminFields,
+  says: 'Hands out the next runs of a queue to an outside host, never past its ceilings.',
+  request: 'a lease',
+  input: z.strictObject({
+    host,
+    queue,
+    limit: leasesLimit,
+    ...capabilityFields,
+    requestKey: key
+      .describe('Whoever asks again with the same key within a day is told what it was granted, and gets nothing else.')
+      .optional(),
+    ...waitFields('How long to wait for work where there is none; what comes meanwhile is handed out at once.'),
+  }),
+  takes: ['host'],
+  local: waitLocal,
+  output: outputOf<Leasing>()(
+    z.strictObject({
+      leases: z.array(leaseSaid).describe('What was handed out, in queue order.'),
+      repeated: flag('Whether the key came before, so that this tells what it was granted then.'),
+      over: z.array(leaseNameSaid).describe('What the key was granted then, and is held no longer.'),
+      ...handedOut,
+    }),
+  ),
+  show: showLeasing,
+  examples: [{ host: 'builder-1' }, { host: 'builder-1', queue: 'mail', limit: 10, requestKey: 'b1-000017' }],
+  async judge(context, { value, problems: found }, { signal }) {
+    const problems = [...found, ...kindProblems(value, context.kinds)]
+    const waitMs = waitMsOf(value, problems)
+    refuse(subjectOf('a lease'), problems)
+    const given = value as LeaseRequest
+    if (waitMs === undefined) return leasedNow(context, given)
+    return leasedLater(context, given, { waitMs, signal })
+  },
+})
+
+type LeaseRequest = Parameters<typeof requestOf>[1] & { readonly requestKey?: string | undefined }
+
+async function leasedNow(context: OperationContext, given: LeaseRequest): Promise<Leasing> {
+  const { requestKey } = given
+  const request = requestOf(context, given)
+  const reclaimed = await reclaimFirst(context, request.queue)
+  const answer = await context.store.do(leaseToHost, { ...request, ...onlyGiven({ key: requestKey }) })
+  if (answer.answer === 'other-request') throw otherRequest(requestKey ?? '')
+  const { leases, repeated } = answer
+  const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
+  return {
+    leases: leases.map(leaseSaidOf),
+    repeated: repeated !== undefined,
+    over: (repeated ?? []).filter(({ runId, fence }) => !held.has(`${runId} ${fence}`)),
+    ...toldOf(request.queue, { ...answer, reclaimed }),
+  }
+}
+
+/** Leases as soon as there is something. What was taken back or set aside while it waited is told with what it gets. */
+async function leasedLater(
+  context: OperationContext,
+  given: LeaseRequest,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+): Promise<Leasing> {
+  const { waits, actor } = context
+  const leave = waits.seats.take(actor)
+  const reclaimed: Reclaimed[] = []
+  const setAside: SetAside[] = []
+  const ask = async () => {
+    const answer = await leasedNow(context, given)
+    reclaimed.push(...answer.reclaimed)
+    setAside.push(...answer.setAside)
+    // A caller that has gone meanwhile would hold them until they expire; one with a key may still ask for them.
+    if (signal?.aborted === true && given.requestKey === undefined) await giveBack(context, answer.leases)
+    return answer
+  }
+  const isServed = ({ leases, repeated }: Leasing) => leases.length > 0 || repeated
+  const wanted = { queue: queueOf(given.queue), can: capabilitiesOf(given) }
+  try {
+    return { ...(await waits.beside(LeaseWaits).wait(wanted, { ask, isServed, waitMs, signal })), reclaimed, setAside }
+  } finally {
+    leave()
+  }
+}
+
+async function giveBack(context: OperationContext, leases: readonly LeaseSaid[]): Promise<void> {
+  const holdings = await holdingsOf(
+    context,
+    leases.map(({ lease: id }) => id),
+  )
+  const outcome = { kind: 'released' } as const
+  const ends = holdings.flatMap((holding) => ('held' in holding ? [holding.held] : []))
+  await context.store.settle(ends.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome })))
+}
+
+function otherRequest(requestKey: string): BelfryError {
+  return new BelfryError('conflict', `The request key ${quoted(requestKey)} was used for another request.`, {
+    hint: 'A key stands for one request: draw a new one for each, and repeat it only to repeat that request.',
+    details: { requestKey },
+  })
+}
+
+const reclaimCount = z.int().min(1).max(1_000).describe('How many at most. Default: 100.').optional()
+
+export const reclaim = operation({
+  ...asking,
+  verb: 'reclaim',
+  says: 'Takes back leases of a queue that have expired; their runs are tried again, or park.',
+  request: 'a reclaim',
+  errors: ['invalid', 'not-found'],
+  input: z.strictObject({ queue, limit: reclaimCount }),
+  takes: [],
+  output: z.strictObject({
+    queue: text('The queue.'),
+    reclaimed: z.array(reclaimedSaid).describe('What was taken back.'),
+    more: z.boolean().describe('Whether there may be more.'),
+  }),
+  show: showReclaimed,
+  examples: [{}, { queue: 'mail' }],
+  async run(context, { queue: given, limit = reclaimMax }) {
+    const name = queueOf(given)
+    if ((await context.store.look(findQueue, name)) === null) return throwAbsentQueue(context, name)
+    const reclaimed = await context.store.reclaim({ queue: name, limit })
+    for (const { runId } of reclaimed) void context.waits.look(runId)
+    return { queue: name, reclaimed, more: reclaimed.length === limit }
+  },
+})

@@ -1,0 +1,118 @@
+import { formatId } from '../../core/id.ts'
+import type { Capabilities } from '../../core/queue/plan-leases.ts'
+import { checkText, hashOf, jsonText, keyLengthMax, nameLengthMax } from '../../store/check.ts'
+import { leaseInStep, leasesOf } from '../../store/leases/lease.ts'
+import { settle } from '../../store/leases/settle.ts'
+import type { LeaseAnswer, LeaseName, LeaseRequest } from '../../store/port.ts'
+import { both, clockNow, freshIds, one, run, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { leasesNamed } from '../../store/verb.ts'
+
+export interface HostRequest extends Omit<LeaseRequest, 'workerId'> {
+  readonly host: string
+  /** The caller, where it is known: only the caller that a key was granted to gets the same answer again. */
+  readonly by?: string
+  /** A repeated request with the same key is answered with what the first was granted, and gets nothing else. */
+  readonly key?: string
+}
+
+export type HostLeased =
+  | (LeaseAnswer & {
+      readonly answer: 'leased'
+      /** What the key was granted the first time; the `leases` are those of them that are still held. */
+      readonly repeated?: readonly LeaseName[]
+    })
+  /** The key came before with another request. */
+  | { readonly answer: 'other-request' }
+
+/** The host's name is its identity; the newest request says what it can do, and that it is alive. */
+const greetHost = both(
+  'host greet',
+  `insert into belfry.worker (id, ns, name, host, can, started_at, beat_at, beat_ms, is_host)
+    values ($1, $2, $3, $3, $4, $5, $5, $6, 1)
+    on conflict (ns, name) where is_host = 1
+    do update set can = excluded.can, beat_at = excluded.beat_at, beat_ms = excluded.beat_ms returning id`,
+)
+/** A key that comes twice at once waits here for the first to be done. */
+const claimKey = both(
+  'host claim key',
+  `insert into belfry.claim (ns, key, claim_id, input_hash, granted, created_at) values ($1, $2, $3, $4, '[]', $5)
+    on conflict (ns, key) do nothing returning key`,
+)
+const findClaim = both(
+  'host find claim',
+  'select claim_id, input_hash, granted from belfry.claim where ns = $1 and key = $2',
+)
+const keepGranted = both('host keep granted', 'update belfry.claim set granted = $3 where ns = $1 and key = $2')
+const forgetKey = both('host forget key', 'delete from belfry.claim where ns = $1 and key = $2')
+
+/** A host that neither leases nor renews for two of these is taken for gone. */
+const hostBeatMs = 300_000
+
+/**
+ * Leases to a host in one step: the host is known, its key is remembered with what it was granted, or none of it. A key
+ * that was granted nothing is not remembered, so that the next request with it may be granted something.
+ */
+export function* leaseToHost(context: StoreContext, request: HostRequest): Step<HostLeased> {
+  const { key, claimId } = request
+  const now = yield* clockNow()
+  const workerId = yield* greet(context, request, now)
+  if (key !== undefined) {
+    const isNew = (yield* one(claimKey, context.ns, checkedKey(key), claimId, requestHash(request), now)) !== undefined
+    if (!isNew) return yield* repeated(context, key, request)
+  }
+  const answer = yield* leaseInStep(context, { ...request, workerId })
+  if (key !== undefined) yield* keep(context, key, answer)
+  return { ...answer, answer: 'leased' }
+}
+/** A repeated request changes nothing. */
+leaseToHost.audits = (answer: HostLeased) =>
+  answer.answer === 'leased' && answer.repeated === undefined ? leasesNamed('leased', answer.leases) : null
+
+/** Leases and ends in one step. What is handed out here is the caller's to lose: no lease remembers it. */
+export function* drainQueue(context: StoreContext, request: HostRequest): Step<LeaseAnswer> {
+  const now = yield* clockNow()
+  const workerId = yield* greet(context, request, now)
+  const answer = yield* leaseInStep(context, { ...request, workerId })
+  yield* settle(
+    context,
+    answer.leases.map(({ runId, fence, scheduleId }) => ({ runId, fence, scheduleId, outcome: { kind: 'success' } })),
+  )
+  return answer
+}
+drainQueue.audits = ({ leases }: LeaseAnswer) => leasesNamed('drained', leases)
+
+function* greet(context: StoreContext, { host, can }: HostRequest, now: number): Step<string> {
+  checkText(host, 'host', nameLengthMax)
+  const [fresh] = (yield* freshIds(1)) as [number]
+  const row = yield* one<{ id: number }>(greetHost, fresh, context.ns, host, canText(can), now, hostBeatMs)
+  return formatId('worker', row?.id ?? fresh)
+}
+
+function canText(can: Capabilities): string {
+  return jsonText(can, 'can')
+}
+
+function checkedKey(key: string): string {
+  return checkText(key, 'requestKey', keyLengthMax)
+}
+
+function requestHash({ host, queue, limit, can, by }: HostRequest): string {
+  return hashOf({ host, queue, limit, can, by: by ?? null })
+}
+
+function* repeated(context: StoreContext, key: string, request: HostRequest): Step<HostLeased> {
+  const found = yield* one<{ claim_id: string; input_hash: string; granted: string }>(findClaim, context.ns, key)
+  if (found === undefined || found.input_hash !== requestHash(request)) return { answer: 'other-request' }
+  const leases = yield* leasesOf(context, found.claim_id)
+  const granted = JSON.parse(found.granted) as LeaseName[]
+  return { ...nothingElse, leases, answer: 'leased', repeated: granted }
+}
+
+const nothingElse = { skipped: [], broken: [], inFlight: 0, available: 0, full: false, keyed: false, more: false }
+
+function* keep({ ns }: StoreContext, key: string, { leases }: LeaseAnswer): Step<void> {
+  if (leases.length === 0) return yield* run(forgetKey, ns, key)
+  const names = leases.map(({ runId, fence }) => ({ runId, fence }))
+  yield* run(keepGranted, ns, key, JSON.stringify(names))
+}

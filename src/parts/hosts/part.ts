@@ -1,0 +1,24 @@
+import type { Part } from '../../part.ts'
+import { hosts as tables } from './0003-hosts.ts'
+import { drain } from './drain-queue.ts'
+import { complete, park, release } from './end-lease.ts'
+import { lease, reclaim } from './lease-runs.ts'
+import { plan } from './plan-runs.ts'
+import { renew, renewMany } from './renew-leases.ts'
+import { reset } from './reset-runs.ts'
+import { sweepClaims } from './sweep-claims.ts'
+
+/** Outside hosts: programs that lease runs through a door, execute them and say how they ended. */
+export const hosts = {
+  name: 'hosts',
+  migrations: [tables],
+  sweeps: [sweepClaims],
+  nouns: {
+    sched: {
+      says: 'What outside hosts do: programs that are no workers, and lease work through a door.',
+      plural: 'sched',
+      operations: { plan, lease, renew, renewMany, complete, release, park, reclaim, reset },
+    },
+    queue: { operations: { drain } },
+  },
+} as const satisfies Part

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import type { BelfryError } from '../../core/error.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { everyDoor, operation } from '../../operations/operation.ts'
+import { flag, instantSaid, outputOf, text } from '../../operations/output.ts'
+import type { Renewal } from '../../store/port.ts'
+import { clockNow } from '../../store/statement.ts'
+import { type Holding, holdingsOf, overError } from './held.ts'
+import type { HeldRun } from './held-runs.ts'
+import { leaseId, leaseIdOf, runOfLease } from './lease-id.ts'
+import { renewedColumns, showRenewed } from './show.ts'
+
+/** A lease that goes on, or that is over. */
+export interface Renewed {
+  readonly lease: string
+  readonly renewed: boolean
+  readonly expiresAt: number | null
+  readonly cancelRequestedAt: number | null
+  readonly problem: string | null
+}
+
+const renewedSaid = outputOf<Renewed>()(
+  z.strictObject({
+    lease: text('The id of the lease.'),
+    renewed: flag('Whether it goes on. If not, stop the work: somebody else may be at it.'),
+    expiresAt: instantSaid('Until when it lasts now.').nullable(),
+    cancelRequestedAt: instantSaid('When its end was asked for: stop the work, and release it.').nullable(),
+    problem: text('Why it does not go on, and what happened since.').nullable(),
+  }),
+)
+
+const leasesMax = 1_000
+const example = 'r-15.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'
+
+const renewing = {
+  noun: 'sched',
+  effect: 'write',
+  scope: 'operate',
+  doors: everyDoor,
+} as const
+
+export const renew = operation({
+  ...renewing,
+  verb: 'renew',
+  says: 'Makes a lease last for its whole time from now, and tells whether its end was asked for.',
+  request: 'a renewal',
+  about: runOfLease,
+  input: z.strictObject({ lease: leaseId }),
+  takes: ['lease'],
+  output: renewedSaid,
+  errors: ['invalid', 'not-found', 'conflict'],
+  show: showRenewed,
+  examples: [{ lease: example }],
+  async run(context, { lease }) {
+    const [holding] = (await holdingsOf(context, [lease], 'renew')) as [Holding]
+    if ('error' in holding) throw holding.error
+    const [answer] = (await renewHeld(context, [holding.held])) as [Renewal]
+    if (!answer.renewed) throw await overError(context, holding.parts)
+    return renewedOf(lease, answer)
+  },
+})
+
+export const renewMany = operation({
+  ...renewing,
+  verb: 'renewMany',
+  says: 'Renews many leases at once; each has its own answer.',
+  request: 'a renewal of leases',
+  input: z.strictObject({
+    leases: z.array(leaseId).min(1).max(leasesMax).readonly().describe('The ids of the leases.'),
+  }),
+  takes: [],
+  output: z.array(renewedSaid).describe('In the order given.'),
+  errors: ['invalid'],
+  show: { columns: renewedColumns },
+  examples: [{ leases: [example, 'r-16.1.7c2f9a3d5e8b41069d3f2a1b4c5d6e7f'] }],
+  async run(context, { leases }) {
+    const holdings = await holdingsOf(context, leases, 'renew')
+    const held = holdings.flatMap((holding) => ('held' in holding ? [holding.held] : []))
+    const answers = new Map((await renewHeld(context, held)).map((answer) => [nameOf(answer), answer]))
+    return Promise.all(
+      holdings.map(async (holding) => {
+        const id = leaseIdOf(holding.parts)
+        if ('error' in holding) return notRenewed(id, holding.error)
+        const answer = answers.get(nameOf(holding.held))
+        return answer?.renewed === true
+          ? renewedOf(id, answer)
+          : notRenewed(id, await overError(context, holding.parts))
+      }),
+    )
+  },
+})
+
+function nameOf({ runId, fence }: Pick<Renewal, 'runId' | 'fence'>): string {
+  return `${runId} ${fence}`
+}
+
+/** Renews by the policies of this moment, and notes that the holders are alive. */
+async function renewHeld({ store }: OperationContext, held: readonly HeldRun[]): Promise<Renewal[]> {
+  const leases = held.map(async ({ leaseTtlMs, ...run }) => ({
+    ...run,
+    leaseMs: leaseTtlMs ?? (await lengthLeft(store, run)),
+  }))
+  const answers = held.length === 0 ? [] : await store.renew(await Promise.all(leases))
+  if (held.length > 0) await store.beat([...new Set(held.map(({ workerId }) => workerId))])
+  return answers
+}
+
+/** Where the policy cannot be read, a lease must not grow by it; what is left of it is all there is. */
+async function lengthLeft(
+  store: OperationContext['store'],
+  { expiresAt }: Pick<HeldRun, 'expiresAt'>,
+): Promise<number> {
+  return Math.max(1, expiresAt - (await store.look(clockNow)))
+}
+
+function renewedOf(lease: string, { expiresAt, cancelRequestedAt }: Renewal & { readonly renewed: true }): Renewed {
+  return { lease, renewed: true, expiresAt, cancelRequestedAt, problem: null }
+}
+
+function notRenewed(lease: string, { message }: BelfryError): Renewed {
+  return { lease, renewed: false, expiresAt: null, cancelRequestedAt: null, problem: message }
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { OperationContext } from '../../operations/context.ts'
+import { name, runId } from '../../operations/fields.ts'
+import { onlyGiven } from '../../operations/only-given.ts'
+import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
+import { flag, outputOf, text } from '../../operations/output.ts'
+import { type Problem, quoted, refuse } from '../../operations/problem.ts'
+import { list } from '../../operations/run/look.ts'
+import { resetRun } from '../../store/runs/reset-run.ts'
+import { showManyReset } from './show.ts'
+
+export interface ManyReset {
+  readonly reset: readonly string[]
+  readonly left: readonly { readonly id: string; readonly why: string }[]
+  readonly more: boolean
+}
+
+const idsMax = 1_000
+const limitDefault = 100
+const noSuchRun = 'there is no such run'
+
+/** Runs that were parked are named, or told by what they have in common; one by one, each in a step of its own. */
+export const reset = operation({
+  noun: 'sched',
+  verb: 'reset',
+  idempotent: true,
+  says: 'Gives parked runs their whole budget back: those named, or those of a queue, a schedule or a reason.',
+  request: 'a reset of runs',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({
+    ids: z.array(runId).min(1).max(idsMax).readonly().describe('The ids of the runs.').optional(),
+    queue: name.describe('All parked runs of this queue.').optional(),
+    schedule: name.describe('All parked runs of this schedule.').optional(),
+    reasonIncludes: z.string().min(1).max(200).describe('Of those, only where the reason has this part.').optional(),
+    limit: z.int().min(1).max(idsMax).describe('How many at most. Default: 100.').optional(),
+  }),
+  takes: [],
+  output: outputOf<ManyReset>()(
+    z.strictObject({
+      reset: z.array(z.string()).describe('The ids of those that go on.'),
+      left: z
+        .array(z.strictObject({ id: text('The id of the run.'), why: text('Why it was left as it is.') }))
+        .describe('Those that were left as they are.'),
+      more: flag('Whether there may be more: ask again.'),
+    }),
+  ),
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  show: showManyReset,
+  examples: [{ ids: ['r-11', 'r-12'] }, { queue: 'mail', reasonIncludes: '503' }],
+  async judge(context, { value, problems }) {
+    refuse(subjectOf('a reset of runs'), [...problems, ...aimProblems(value)])
+    const { ids, limit = limitDefault } = value
+    if (ids !== undefined) return answered({ ...(await resetAll(context, ids)), more: false })
+    const { found, more } = await parkedRuns(context, value, limit)
+    if (found.length === 0 && !more) throw nothingParked(value)
+    return answered({ ...(await resetAll(context, found)), more })
+  },
+})
+
+const leftShownMax = 10
+
+/** Runs were meant, and none of them was parked: that is a conflict, so that a script does not take it for done. */
+function answered(answer: ManyReset): ManyReset {
+  const { reset: done, left } = answer
+  if (done.length > 0 || left.length === 0) return answer
+  const shown = left.slice(0, leftShownMax).map(({ id, why }) => `${id}: ${why}`)
+  const rest = left.length > leftShownMax ? `; and ${left.length - leftShownMax} more` : ''
+  const isAbsent = left.every(({ why }) => why === noSuchRun)
+  throw new BelfryError(isAbsent ? 'not-found' : 'conflict', `No run was reset. ${shown.join('; ')}${rest}.`, {
+    hint: '`belfry run list --status parked` lists the runs that can be reset.',
+    details: { left },
+  })
+}
+
+/** A script that aims at runs of which none is parked has to learn of it as one that names them does. */
+function nothingParked({ queue, schedule, reasonIncludes }: Filter): BelfryError {
+  const of = [
+    ...(queue === undefined ? [] : [`of queue ${quoted(queue)}`]),
+    ...(schedule === undefined ? [] : [`of schedule ${quoted(schedule)}`]),
+    ...(reasonIncludes === undefined ? [] : [`with ${quoted(reasonIncludes)} in its reason`]),
+  ]
+  return new BelfryError('conflict', `No run was reset. No run ${of.join(' ')} is parked.`, {
+    hint: '`belfry run list --status parked` lists the runs that can be reset.',
+    details: { left: [], ...onlyGiven({ queue, schedule, reasonIncludes }) },
+  })
+}
+
+interface Filter {
+  readonly ids?: readonly string[] | undefined
+  readonly queue?: string | undefined
+  readonly schedule?: string | undefined
+  readonly reasonIncludes?: string | undefined
+  readonly limit?: number | undefined
+}
+
+function aimProblems({ ids, queue, schedule, reasonIncludes, limit }: Filter): Problem[] {
+  if (ids === undefined) {
+    if (queue !== undefined || schedule !== undefined) return []
+    return [
+      {
+        field: 'ids',
+        problem: 'is missing',
+        expected: 'the ids of runs, or a queue or schedule whose parked runs are meant',
+      },
+    ]
+  }
+  return Object.entries({ queue, schedule, reasonIncludes, limit }).flatMap(([field, given]) => {
+    return given === undefined ? [] : [{ field, problem: 'is given beside `ids`', expected: 'only one of the two' }]
+  })
+}
+
+/** As many pages as are looked through for runs that were parked for a certain reason. */
+const pagesMax = 10
+
+async function parkedRuns(context: OperationContext, { queue, schedule, reasonIncludes }: Filter, limit: number) {
+  const found: string[] = []
+  let before: string | undefined
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const filter = onlyGiven({ queue, schedule, before })
+    const page = await list.call(context, { ...filter, status: 'parked', limit: idsMax })
+    for (const { id, parked } of page.runs) {
+      if (reasonIncludes !== undefined && !parked?.reason.includes(reasonIncludes)) continue
+      if (found.length === limit) return { found, more: true }
+      found.push(id)
+    }
+    if (page.next === null) return { found, more: false }
+    before = page.next
+  }
+  return { found, more: true }
+}
+
+async function resetAll({ store }: OperationContext, ids: readonly string[]): Promise<Omit<ManyReset, 'more'>> {
+  const reset: string[] = []
+  const left: { id: string; why: string }[] = []
+  for (const id of new Set(ids)) {
+    const answer = await store.do(resetRun, id)
+    if (answer === 'ready') reset.push(id)
+    else left.push({ id, why: answer === 'not-found' ? noSuchRun : 'it is not parked' })
+  }
+  return { reset, left }
+}

@@ -1,0 +1,14 @@
+import type { Part } from '../../part.ts'
+import { importCrontab } from './import-crontab.ts'
+import { importWorkflow } from './import-workflow.ts'
+
+/** Imports: schedules, runs and a policy from the files of other schedulers. */
+export const imports = {
+  name: 'imports',
+  nouns: {
+    store: {
+      operations: { importWorkflow, importCrontab },
+      groups: { import: 'Takes over what another scheduler has.' },
+    },
+  },
+} as const satisfies Part

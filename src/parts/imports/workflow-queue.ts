@@ -1,0 +1,188 @@
+import { jsonProblem } from '../../core/json/json.ts'
+import { payloadBytesMax } from '../../core/run/payload.ts'
+import { instantOf } from '../../operations/instant.ts'
+import { onlyGiven } from '../../operations/only-given.ts'
+import type { Problem } from '../../operations/problem.ts'
+import type { RunWithPast } from '../../store/runs/enqueue.ts'
+import { bytesOf, type Draft, type Left, nothing, shown } from './draft.ts'
+import { type Fields, fieldsIn, isFields, listIn, strangers } from './json-file.ts'
+
+/** What an entry says of the work itself, which is handed on as it is. */
+const facts = ['id', 'runId', 'appId', 'workflowId', 'repo', 'enqueuedAt', 'note', 'inputs', 'provenance']
+/** What it says of how the work stands there; each has its own place here, or is told. */
+const standing = ['schemaVersion', 'status', 'priority', 'attempts', 'nextEligibleAt']
+/** What only an entry of a certain status means something by. */
+const ofStatus: Readonly<Record<string, string>> = {
+  drainedAt: 'drained',
+  parkedReason: 'parked',
+  leaseId: 'leased',
+  leaseExpiresAt: 'leased',
+}
+const knownFields: ReadonlySet<string> = new Set([...facts, ...standing, ...Object.keys(ofStatus)])
+
+const whole = 'the entry'
+/** Why entries of these statuses are not taken over. */
+const notTaken: Readonly<Record<string, string>> = {
+  drained: 'it is drained: it has been handed out, and is history',
+  cancelled: 'it was cancelled',
+  draining: 'it is draining, and nobody can tell whether it was done',
+}
+
+const runsMax = 100_000
+const idLengthMax = 400
+const priorityMax = 1_000_000
+const attemptsMax = 1_000_000
+const reasonLengthMax = 2_000
+
+/**
+ * Reads `queue.json` into runs without a target, which outside hosts lease as they did there. Each has a key made of the
+ * id of its entry, so that a file that is imported twice makes nothing twice.
+ */
+export function draftOfQueue(text: string, { queue, problems }: { queue: string; problems: Problem[] }): Draft {
+  const from = { field: 'queue', name: 'queue.json', problems }
+  const file = fieldsIn(text, from)
+  const entries = file === null ? null : listIn(file, 'entries', from)
+  if (file === null || entries === null) return nothing
+  const known = new Set(['schemaVersion', 'entries'])
+  const left: Left[] = strangers(file, known, 'queue', 'a queue there has no such field')
+  const ids = new Map<string, string>()
+  const found = entries.flatMap((entry, index): Taken[] => {
+    const where = `queue entries[${index}]${isFields(entry) && typeof entry.id === 'string' ? ` ${shown(entry.id)}` : ''}`
+    const why = whyNotTaken(entry, ids)
+    if (why !== null) {
+      left.push({ where, what: whole, why })
+      return []
+    }
+    const sound = entry as Entry
+    ids.set(sound.id, where)
+    return [{ entry: sound, run: runOf(sound, queue, where, left) }]
+  })
+  if (found.length > runsMax) {
+    const problem = `has ${found.length} entries that are to be done`
+    problems.push({ field: 'queue', problem, expected: `at most ${runsMax} in one file` })
+    return nothing
+  }
+  return { ...nothing, runs: found.sort(byPlace).map(({ run }) => run), left }
+}
+
+interface Entry extends Fields {
+  readonly id: string
+  readonly status: 'pending' | 'ready' | 'leased' | 'parked'
+}
+
+const taken: ReadonlySet<unknown> = new Set<Entry['status']>(['pending', 'ready', 'leased', 'parked'])
+
+interface Taken {
+  readonly entry: Entry
+  readonly run: RunWithPast
+}
+
+function whyNotTaken(entry: unknown, ids: ReadonlyMap<string, string>): string | null {
+  if (!isFields(entry)) return 'it is no object'
+  const { id, status } = entry
+  if (typeof id !== 'string' || id === '') return 'it has no id, so that nobody could tell whether it came before'
+  if (id.length > idLengthMax || id.includes('\0') || !id.isWellFormed()) return 'its id cannot be part of a key here'
+  if (!taken.has(status)) {
+    const named = typeof status === 'string' && Object.hasOwn(notTaken, status) ? notTaken[status] : undefined
+    return named ?? (status === undefined ? 'it has no status' : `its status ${shown(status)} is none that is known`)
+  }
+  const first = ids.get(id)
+  if (first !== undefined) return `its id is that of ${first.replace(/^queue /, '').replace(/ .*$/, '')}`
+  return whyUnkept(entry)
+}
+
+function whyUnkept(entry: Fields): string | null {
+  const problem = jsonProblem(entry)
+  if (problem !== null) return `its ${problem.path} ${problem.problem}`
+  const bytes = bytesOf(payloadOf(entry))
+  return bytes > payloadBytesMax ? `it has ${bytes} bytes, and a payload at most ${payloadBytesMax}` : null
+}
+
+/** The order in which that program hands them out; runs that are made together go in the order in which they are made. */
+function byPlace({ entry: a, run: first }: Taken, { entry: b, run: second }: Taken): number {
+  const priority = (first.priority ?? 100) - (second.priority ?? 100)
+  return priority || compared(shownAge(a), shownAge(b)) || compared(a.id, b.id)
+}
+
+function shownAge({ enqueuedAt }: Entry): string {
+  return typeof enqueuedAt === 'string' ? enqueuedAt : ''
+}
+
+function compared(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Everything that stays the same however often it was tried there, and what nobody knows the meaning of. */
+function payloadOf(entry: Fields): Fields {
+  const handed = Object.entries(entry).filter(([name]) => facts.includes(name) || !knownFields.has(name))
+  return Object.fromEntries(handed)
+}
+
+function runOf(entry: Entry, queue: string, where: string, left: Left[]): RunWithPast {
+  const note = (what: string, why: string) => left.push({ where, what, why, isTaken: true })
+  const handedOn = 'an entry there has no such field; it is handed on in the payload'
+  for (const { what, why } of [...strangers(entry, knownFields, where, handedOn), ...idle(entry, where)])
+    note(what, why)
+  const { id, status } = entry
+  if (status === 'leased') {
+    const lease = [entry.leaseId, entry.leaseExpiresAt].filter((part) => part !== undefined).map(shown)
+    note(`its lease ${lease.join(', until ')}`.trim(), 'it is ready here: whoever holds it there does it besides')
+  }
+  const attempts = attemptsOf(entry, note)
+  return {
+    queue,
+    payload: payloadOf(entry),
+    idempotencyKey: `cool-workflow:${id}`,
+    ...onlyGiven({ priority: priorityOf(entry, note) }),
+    ...(attempts > 0 && { attempts }),
+    ...(status === 'parked'
+      ? { parkedReason: reasonOf(entry, note) }
+      : onlyGiven({ notBefore: notBeforeOf(entry, note) })),
+  }
+}
+
+type Note = (what: string, why: string) => void
+
+/** It says after how many attempts, and what the last of them said. */
+function reasonOf({ parkedReason = '' }: Entry, note: Note): string {
+  const isText = typeof parkedReason === 'string'
+  if (!isText) note(`parkedReason ${shown(parkedReason)}`, 'it is no text')
+  if (!isText || parkedReason === '') return 'parked in cool-workflow'
+  if (parkedReason.length <= reasonLengthMax) return parkedReason
+  note(`parkedReason ${shown(parkedReason)}`, `only its first ${reasonLengthMax} characters are kept`)
+  return `${parkedReason.slice(0, reasonLengthMax)}…`
+}
+
+function priorityOf({ priority }: Entry, note: Note): number | undefined {
+  if (priority === undefined) return undefined
+  if (Number.isSafeInteger(priority) && Math.abs(priority as number) <= priorityMax) return priority as number
+  note(`priority ${shown(priority)}`, `a run takes an integer up to ${priorityMax}; it has the usual one, 100`)
+  return undefined
+}
+
+/** How many attempts it has used there. */
+function attemptsOf({ attempts = 0 }: Entry, note: Note): number {
+  if (Number.isSafeInteger(attempts) && (attempts as number) >= 0 && (attempts as number) <= attemptsMax) {
+    return attempts as number
+  }
+  note(`attempts ${shown(attempts)}`, `a run takes an integer from 0 to ${attemptsMax}; it has all its attempts here`)
+  return 0
+}
+
+function notBeforeOf({ nextEligibleAt }: Entry, note: Note): number | undefined {
+  if (nextEligibleAt === undefined) return undefined
+  const read = typeof nextEligibleAt === 'string' ? instantOf(nextEligibleAt) : { problem: '' }
+  if ('at' in read) return read.at
+  note(`nextEligibleAt ${shown(nextEligibleAt)}`, 'it is no instant, so that the run may start at once')
+  return undefined
+}
+
+/** What was left behind in an entry by a status that it has no longer. */
+function idle(entry: Entry, where: string): Left[] {
+  return Object.entries(ofStatus).flatMap(([name, status]) => {
+    if (entry[name] === undefined || entry.status === status) return []
+    return [
+      { where, what: `${name} ${shown(entry[name])}`, why: `it means nothing of an entry that is ${entry.status}` },
+    ]
+  })
+}

@@ -1,0 +1,69 @@
+import { BelfryError } from '../../core/error.ts'
+import { checkActor } from '../../store/check.ts'
+import { lockNamed } from '../../store/lock-named.ts'
+import type { Actor, Enqueued, PutAnswer, QueueAnswer } from '../../store/port.ts'
+import { setQueue } from '../../store/queues/set-queue.ts'
+import { enqueueWithPast, runsMade } from '../../store/runs/enqueue.ts'
+import { pauseSchedule } from '../../store/schedules/pause-schedule.ts'
+import { putSchedule } from '../../store/schedules/put-schedule.ts'
+import type { Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import type { Draft } from './draft.ts'
+
+export interface DraftOptions {
+  /** The queue whose policy the draft sets. */
+  readonly queue: string
+  /** Stands beside every schedule that is made. */
+  readonly reason: string
+  readonly actor: Actor
+}
+
+/** What came of a draft; schedules and runs in its order. */
+export interface DraftWritten {
+  readonly queue: QueueAnswer | null
+  readonly schedules: readonly PutAnswer[]
+  readonly runs: readonly Enqueued[]
+}
+
+/** Writes everything that a draft asks for, or nothing: the refusal names everything that is in the way. */
+export function* writeDraft(
+  context: StoreContext,
+  { policy, schedules, runs }: Omit<Draft, 'left'>,
+  { queue, reason, actor }: DraftOptions,
+): Step<DraftWritten> {
+  checkActor(actor)
+  yield* lockNamed(context, {
+    queues: policy === null ? [] : [queue],
+    schedules: schedules.map(({ spec }) => spec.name),
+  })
+  const written = {
+    queue: policy === null ? null : yield* setQueue(context, queue, { policy, actor }),
+    schedules: [] as PutAnswer[],
+  }
+  for (const { spec, pausedReason } of schedules) {
+    const answer = yield* putSchedule(context, spec, { mode: 'create', reason, actor })
+    if (pausedReason !== undefined && answer.answer === 'created') {
+      yield* pauseSchedule(context, spec.name, { reason: pausedReason, actor })
+    }
+    written.schedules.push(answer)
+  }
+  const answers = { ...written, runs: runs.length === 0 ? [] : yield* enqueueWithPast(context, runs) }
+  refuseConflicts(answers, schedules)
+  return answers
+}
+/** Schedules and queues write lines of their own; this one is about the runs. */
+writeDraft.audits = ({ runs }: DraftWritten) => runsMade(runs)
+writeDraft.rehearses = true as const
+
+function refuseConflicts({ schedules, runs }: DraftWritten, drafted: Draft['schedules']): void {
+  const conflicts = [
+    ...drafted.flatMap(({ spec }, index) => (schedules[index]?.answer === 'exists' ? [`schedule ${spec.name}`] : [])),
+    ...runs.flatMap((run) => (!run.created && run.because === 'conflict' ? [`run ${run.id} (key ${run.key})`] : [])),
+  ]
+  if (conflicts.length === 0) return
+  const those = conflicts.length === 1 ? 'is there already, and is another' : 'are there already, and are others'
+  throw new BelfryError('conflict', `Nothing was changed: ${conflicts.join(', ')} ${those}.`, {
+    hint: 'Rename or delete what is in the way, or leave it out.',
+    details: { conflicts },
+  })
+}

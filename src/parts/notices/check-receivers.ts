@@ -1,0 +1,78 @@
+import { noticesQueue } from '../../core/notice.ts'
+import { canExecute, type TargetNeed } from '../../core/queue/plan-leases.ts'
+import { needOf, type Target } from '../../core/target.ts'
+import { clause } from '../../operations/explain/words.ts'
+import { targetInWords } from '../../operations/schedule/target-in-words.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
+import { type HealthCheck, wrong } from '../../operations/store/health-check.ts'
+import type { Inspection } from '../../operations/store/inspection.ts'
+import type { Finding } from '../../operations/store/output.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { listRuns } from '../../store/reads/list-runs.ts'
+import { type NotifySetting, notifySettings } from './read-notices.ts'
+
+export const receivers: HealthCheck = {
+  check: 'notices',
+  says: 'Whether those who want to be told of failures can be. Wrong when what a queue or the namespace says of that cannot be read: nobody is told then. Wrong too when workers are alive and none of them works for the queue `notices` and can send what is to be sent, and when the last notice to somebody did not arrive: of that nobody is told.',
+  unblocks:
+    'Unreadable: say it again with `belfry notify` or `belfry queue set`. Nobody to send it: `belfry up --queues notices`, or `belfry up` for all queues. Not arrived: `belfry explain run`, then `belfry run retry`.',
+  async look(inspection) {
+    const settings = await inspection.store.look(notifySettings)
+    const { schedules } = await inspection.sweep()
+    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec?.notify)]
+    const targets = wishes.flatMap((notify) => Object.values(notify ?? {}).filter((target) => target !== undefined))
+    const findings = [
+      ...settings.flatMap(unreadable),
+      ...unsendable(inspection, targets),
+      ...(await undelivered(inspection, targets)),
+    ]
+    if (findings.length > 0) return { says: 'Not everybody who wants to be told of failures can be.', findings }
+    return {
+      says: targets.length > 0 ? 'Who wants to be told of failures can be.' : 'Nobody wants to be told of failures.',
+    }
+  },
+}
+
+function unreadable({ queue, notify }: NotifySetting): Finding[] {
+  if (notify !== null) return []
+  const example = ['--on-failure', '{"http":{"url":"https://example.org/hook"}}']
+  const command = queue === null ? ['notify', ...example] : ['queue', 'set', queue, ...example]
+  const subject = queue ?? 'namespace'
+  const of = queue === null ? 'the namespace says' : `queue ${queue} says`
+  return [wrong(subject, `What ${of} of who is told cannot be read, and nobody is.`, belfryCommand(...command))]
+}
+
+/** Where nobody is alive at all, that is said elsewhere. */
+function unsendable(inspection: Inspection, targets: readonly Target[]): Finding[] {
+  if (inspection.live.length === 0) return []
+  const needs = new Map<string, TargetNeed>()
+  for (const target of targets) {
+    const answer = needOf(target)
+    if ('need' in answer && answer.need !== null) needs.set(answer.need.kind, answer.need)
+  }
+  const beyond = [...needs.values()].filter((need) => !canExecute(need, inspection.canIn(noticesQueue)))
+  return beyond.map((need) => {
+    const says = `Somebody is to be told by ${need.kind}, and no live worker works for queue ${noticesQueue} that can.`
+    return wrong(need.kind, says, belfryCommand('up', '--queues', noticesQueue))
+  })
+}
+
+const lookedAtMax = 100
+
+/** A notice that did not arrive is told to nobody else, so that this is where it is said; until one to the same arrives. */
+async function undelivered({ store, context }: Inspection, targets: readonly Target[]): Promise<Finding[]> {
+  if (targets.length === 0 || (await store.look(findQueue, noticesQueue)) === null) return []
+  const { runs } = await store.look(listRuns, { queue: noticesQueue, limit: lookedAtMax })
+  const wanted = new Set(targets.map((target) => JSON.stringify(target)))
+  const seen = new Set<string>()
+  return runs.flatMap(({ id, source, target, status, parked, end }) => {
+    const name = JSON.stringify(target)
+    const isOver = status === 'completed' || status === 'failed' || status === 'parked'
+    if (source !== 'notice' || target === null || !wanted.has(name) || !isOver || seen.has(name)) return []
+    seen.add(name)
+    if (status === 'completed') return []
+    const why = clause(end?.reason ?? parked?.reason ?? 'no reason was given')
+    const says = `The last notice (${targetInWords(target, context.kinds)}) did not arrive: ${why}.`
+    return [wrong(id, says, belfryCommand('explain', 'run', id))]
+  })
+}

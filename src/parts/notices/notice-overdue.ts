@@ -1,0 +1,277 @@
+import { overdueAfterMs, type troubles } from '../../core/notice.ts'
+import { isPaused } from '../../core/schedule/state.ts'
+import { checkInteger, invalid } from '../../store/check.ts'
+import { runHold, stopsFiring } from '../../store/holds/hold-row.ts'
+import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-row.ts'
+import { all, both, clockNow, one, type Step, thereIsNo } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { NoticeBook, type NoticeKey } from './notice-row.ts'
+import { type Happening, placesOfSchedules, tell } from './tell-ends.ts'
+
+const findStop = both('notice find stop', `select 1 as stopped where ${stopsFiring({ now: '$2' })}`)
+const openNotice = `from belfry.notice n
+  where n.ns = s.ns and n.subject = 'schedule' and n.subject_id = s.id and n.event = 'overdue' and n.is_open = 1`
+/** Those that nobody has fired. Whoever was told of one is not told again. */
+const findLate = both(
+  'notice find late',
+  `select s.id, s.wake_at from belfry.schedule s where s.ns = $1 and s.wake_at is not null and s.wake_at <= $2
+    and s.next_due_at <= $2 and ${thereIsNo(openNotice)} and (s.wake_at, s.id) > ($4, $5) order by s.wake_at, s.id limit $3`,
+)
+/** Whether a run makes up for an instant that was over: what is made up for the past was due long ago, which its maker knows. */
+const isMadeUp = 'd.occurrence_at is null and d.due_at < d.enqueued_at'
+/** Each is asked for by itself, and one row is enough: an `exists` might be answered by reading all that has ended. */
+const unstartedColumns = (now: string) => `s.schedule_id, s.run_id,
+  (select case when ${isMadeUp} then 1 else 0 end from belfry.run d where d.id = s.run_id) as is_made_up,
+  (select ${runHold(now)} from belfry.run d where d.id = s.run_id) as held_by,
+  (select case when d.not_before > d.enqueued_at then d.not_before else d.enqueued_at end
+    from belfry.run d where d.id = s.run_id) as ready_at,
+  (select a.kind from belfry.aside a where a.run_id = s.run_id) as kind,
+  coalesce((select 1 from belfry.lease l where l.run_id = s.run_id limit 1),
+    (select 1 from belfry.attempt t where t.run_id = s.run_id limit 1), 0) as has_started`
+/** Goes through the live runs of all schedules, which are few beside those that have ended. */
+const findLive = both(
+  'notice find live',
+  `select ${unstartedColumns('$5')} from belfry.schedule_run s
+    where s.ns = $1 and (s.schedule_id, s.run_id) > ($3, $4) order by s.schedule_id, s.run_id limit $2`,
+)
+/** A thousand runs that make up for the past would stand before the one that is looked for. */
+const findLiveOf = both(
+  'notice find live of schedule',
+  `select ${unstartedColumns('$3')} from belfry.schedule_run s where s.schedule_id = $1
+    and (select case when ${isMadeUp} then 1 else 0 end from belfry.run d where d.id = s.run_id) = 0 order by s.run_id limit $2`,
+)
+/**
+ * Trouble that somebody was told of, and that is over as far as the schedule's own row can tell. What is open is few; by its
+ * subject SQLite would look for it among all that was ever told, which the empty text keeps it from.
+ */
+const findOver = both(
+  'notice find over',
+  `select n.subject_id, n.event from belfry.notice n join belfry.schedule s on s.id = n.subject_id
+    where n.ns = $1 and n.subject || '' = 'schedule' and n.is_open = 1
+    and (s.deleted_at is not null or s.is_done = 1 or case when n.event = 'overdue'
+      then s.next_due_at is null or s.next_due_at > $2 else s.failure_count = 0 end)
+    and (n.subject_id, n.event) > ($4, $5) order by n.subject_id, n.event limit $3`,
+)
+
+export interface OverdueNoticed {
+  /** The runs that tell it. */
+  readonly runs: readonly string[]
+  /** Where the next step goes on; `null` when all were looked at. */
+  readonly next: string | null
+}
+
+const limitMax = 10_000
+const liveOfOneMax = 100
+
+/** A live run of a schedule, and whether it has come to anything. */
+interface LiveRow {
+  readonly schedule_id: number
+  readonly run_id: number
+  readonly is_made_up: number
+  readonly held_by: number | null
+  readonly ready_at: number
+  readonly kind: string | null
+  readonly has_started: number
+}
+
+/**
+ * Tells of schedules whose occurrence nobody has fired, or whose run nobody has started, and of the end of trouble that
+ * nobody was told of: nothing on the way of a run that goes well looks for either. What somebody else is at is left for
+ * the next step.
+ */
+export function* noticeOverdue(
+  context: StoreContext,
+  { limit, from }: { limit: number; from?: string },
+): Step<OverdueNoticed> {
+  checkInteger(limit, 'limit', 1, limitMax)
+  const places = placesIn(from)
+  const now = yield* clockNow()
+  // Nothing is fired and nothing is leased in a stopped namespace, so that nothing of it is late.
+  if ((yield* one(findStop, context.ns, now)) !== undefined) return { runs: [], next: null }
+  const looking = { context, ns: context.ns, now, before: now - overdueAfterMs, limit }
+  const late = yield* lateOf(looking, places.late)
+  const live = yield* liveOf(looking, places.live)
+  const waiting = new Map(
+    live.found.filter((run) => isOverdue(run, looking.before)).map((run) => [run.schedule_id, run.run_id]),
+  )
+  const ids = [...new Set([...late.found.map(({ id }) => id), ...waiting.keys()])]
+  const overdue = yield* tellOverdue(looking, ids, waiting)
+  const over = yield* overOf(looking, places.over)
+  const runs = [...overdue, ...(yield* tellOver(looking, over.found))]
+  const next = { late: late.next, live: live.next, over: over.next }
+  return { runs, next: Object.values(next).every((place) => place === null) ? null : JSON.stringify(next) }
+}
+
+interface Looking {
+  readonly context: StoreContext
+  readonly ns: number
+  readonly now: number
+  /** What was to start until then is overdue. */
+  readonly before: number
+  readonly limit: number
+}
+
+/** Where a list goes on: behind the row that is named by these two. */
+type Place = readonly [number, number | string]
+
+/** A part of a list; `next` is `null` at its end. */
+interface Part<Found> {
+  readonly found: readonly Found[]
+  readonly next: Place | null
+}
+
+/**
+ * How far each of the three lists was gone through, `null` to its end. Each goes on behind what it has seen: what nobody
+ * wants to hear of, or what goes on, would else keep whatever stands behind it from ever being looked at.
+ */
+type Places = Readonly<Record<'late' | 'live' | 'over', Place | null>>
+
+const beginning: Places = { late: [Number.MIN_SAFE_INTEGER, 0], live: [0, 0], over: [0, ''] }
+
+function placesIn(from: string | undefined): Places {
+  if (from === undefined) return beginning
+  try {
+    const places = JSON.parse(from) as Places
+    if (Object.entries(beginning).every(([list, first]) => isPlace(places[list as keyof Places], first as Place))) {
+      return places
+    }
+  } catch {
+    // Falls through to the one refusal of everything that no step has answered.
+  }
+  throw invalid('from', `is ${JSON.stringify(from)}`, 'the `next` of the step before')
+}
+
+function isPlace(place: unknown, like: Place): boolean {
+  if (place === null) return true
+  if (!Array.isArray(place) || place.length !== 2) return false
+  return place.every(
+    (part, index) => typeof part === typeof like[index] && (typeof part === 'string' || Number.isSafeInteger(part)),
+  )
+}
+
+function partOf<Found>(found: readonly Found[], limit: number, placeOf: (last: Found) => Place): Part<Found> {
+  const last = found.length < limit ? undefined : found.at(-1)
+  return { found, next: last === undefined ? null : placeOf(last) }
+}
+
+const nothing = { found: [], next: null } as const
+
+interface LateRow {
+  readonly id: number
+  readonly wake_at: number
+}
+
+function* lateOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<LateRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<LateRow>(findLate, ns, before, limit, ...place), limit, (row) => [row.wake_at, row.id])
+}
+
+function* liveOf({ ns, limit, now }: Looking, place: Place | null): Step<Part<LiveRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<LiveRow>(findLive, ns, limit, ...place, now), limit, (row) => [row.schedule_id, row.run_id])
+}
+
+interface OverRow {
+  readonly subject_id: number
+  readonly event: (typeof troubles)[number]
+}
+
+function* overOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<OverRow>> {
+  if (place === null) return nothing
+  return partOf(yield* all<OverRow>(findOver, ns, before, limit, ...place), limit, (row) => [row.subject_id, row.event])
+}
+
+/** Whether nobody has started a run that could have been. What its queue's pause keeps is told of as long as it was before. */
+function isLate(
+  { ready_at: readyAt, is_made_up: isMadeUp, kind, has_started: hasStarted }: LiveRow,
+  before: number,
+): boolean {
+  return hasStarted === 0 && readyAt <= before && isMadeUp === 0 && !isBehindItsOwn(kind)
+}
+
+/**
+ * A held run waits for the pause of its schedule to end, and one behind a run of its own schedule for that one: neither waits
+ * for anything that should have happened.
+ */
+function isBehindItsOwn(kind: string | null): boolean {
+  return kind === 'held' || kind === 'overlap'
+}
+
+/** What a hold keeps is not late: whoever holds it knows that it does not start. */
+function isOverdue(run: LiveRow, before: number): boolean {
+  return run.held_by === null && isLate(run, before)
+}
+
+function* tellOverdue(
+  { context, now, before }: Looking,
+  ids: readonly number[],
+  waiting: ReadonlyMap<number, number>,
+): Step<string[]> {
+  const locked = yield* lockSchedules(ids, { wait: false })
+  const overdue = [...locked.values()].filter((row) => {
+    const isLate = waiting.has(row.id) || (row.nextDueAt !== null && row.nextDueAt <= before)
+    return isLate && row.deletedAt === null && !isPaused(row, now)
+  })
+  return yield* tell(
+    context,
+    now,
+    yield* happeningsOf(overdue, 'overdue', (row) => {
+      const runId = waiting.get(row.id) ?? null
+      return { runId, reason: runId === null ? 'nobody has fired it' : 'nobody has started its run' }
+    }),
+  )
+}
+
+function* happeningsOf(
+  rows: readonly ScheduleRow[],
+  event: 'overdue' | 'recover',
+  more: (row: ScheduleRow) => Pick<Happening, 'runId' | 'reason'>,
+): Step<Happening[]> {
+  const places = yield* placesOfSchedules(rows)
+  return rows.flatMap((row) => {
+    const place = places.get(row.id)
+    if (place === undefined) return []
+    const { id: subjectId, ns, name: schedule, failureCount: failuresInARow } = row
+    const key = { ns, subject: 'schedule', subjectId, event } as const
+    return [{ ...key, ...place, ...more(row), schedule, failuresInARow, attempt: null, isCounted: false }]
+  })
+}
+
+/**
+ * Ends spells of trouble: with a word where the schedule is well again, without where it is paused, gone, fails, or has had
+ * its last occurrence, after which nothing would ever end it.
+ */
+function* tellOver({ context, now, before }: Looking, found: readonly OverRow[]): Step<string[]> {
+  const locked = yield* lockSchedules(
+    found.map((row) => row.subject_id),
+    { wait: false },
+  )
+  const recovered = new Map<number, ScheduleRow>()
+  const quiet: NoticeKey[] = []
+  for (const { subject_id: subjectId, event } of found) {
+    const row = locked.get(subjectId)
+    if (row === undefined || (event === 'overdue' && (yield* hasLateRun(row, { now, before })))) continue
+    if (row.deletedAt === null && row.failureCount === 0 && !isPaused(row, now)) recovered.set(subjectId, row)
+    else if (event === 'overdue' || row.deletedAt !== null || row.nextDecision?.source === 'none') {
+      quiet.push({ ns: row.ns, subject: 'schedule', subjectId, event })
+    }
+  }
+  yield* closeQuietly(quiet)
+  const reason = 'nothing of it is overdue or fails any more'
+  return yield* tell(
+    context,
+    now,
+    yield* happeningsOf([...recovered.values()], 'recover', () => ({ runId: null, reason })),
+  )
+}
+
+function* hasLateRun({ id }: ScheduleRow, { now, before }: Pick<Looking, 'now' | 'before'>): Step<boolean> {
+  return (yield* all<LiveRow>(findLiveOf, id, liveOfOneMax, now)).some((run) => isLate(run, before))
+}
+
+function* closeQuietly(keys: readonly NoticeKey[]): Step<void> {
+  if (keys.length === 0) return
+  const book = yield* NoticeBook.open(keys)
+  for (const key of keys) book.set(key, { ...book.get(key), isOpen: false })
+  yield* book.save()
+}

@@ -1,0 +1,110 @@
+import { type NoticeEvent, type Notify, noticeEvents } from '../../core/notice.ts'
+import { checkInteger, invalid } from '../../store/check.ts'
+import { readNotify } from '../../store/notify-setting.ts'
+import { all, both, one, type Row, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { noticeTable } from './notice-row.ts'
+
+const selectNotify = both('read notify', 'select notify from belfry.namespace where id = $1')
+const findSettings = both(
+  'read notify settings',
+  `select queue, notify from (select null as queue, 0 as place, notify from belfry.namespace where id = $1
+      union all select name, id, notify from belfry.queue where ns = $1) as said
+    where notify is not null order by place`,
+)
+const findNotices = both(
+  'read notices',
+  `select ${noticeTable.columns('n')}, s.name as schedule, q.name as queue from belfry.notice n
+    left join belfry.schedule s on n.subject = 'schedule' and s.id = n.subject_id
+    left join belfry.queue q on n.subject = 'queue' and q.id = n.subject_id
+    where n.ns = $1 and n.last_at is not null and (n.last_at, n.subject, n.subject_id, n.event) < ($3, $4, $5, $6)
+    order by n.last_at desc, n.subject desc, n.subject_id desc, n.event desc limit $2`,
+)
+
+export interface NotifySetting {
+  /** The queue that says it; `null` for the whole namespace. */
+  readonly queue: string | null
+  /** `null` where it cannot be read, and nobody is told for it. */
+  readonly notify: Notify | null
+}
+
+export interface NoticePage {
+  readonly told: readonly NoticeView[]
+  /** Where the list goes on; `null` at its end. */
+  readonly next: string | null
+}
+
+export interface NoticeView {
+  readonly event: NoticeEvent
+  /** The name of the schedule it is about; `null` where it is about a queue. */
+  readonly schedule: string | null
+  readonly queue: string | null
+  /** When it was told last. */
+  readonly at: number
+  /** How many were held back since then. */
+  readonly suppressed: number
+  /** It was told, and its end has not been. */
+  readonly isOpen: boolean
+}
+
+/** The place of a notice in the list: when it was told last, what it is about, and of which event. */
+export type NoticePlace = readonly [lastAt: number, subject: string, subjectId: number, event: string]
+
+export const noticePlaceExpected = 'the `next` of the page before'
+
+const noticePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule)\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
+
+export function noticePlaceIn(text: string): NoticePlace | null {
+  const [, lastAt, subject = '', subjectId, event = ''] = noticePattern.exec(text) ?? []
+  const place: NoticePlace = [Number(lastAt), subject, Number(subjectId), event]
+  return Number.isSafeInteger(place[0]) && Number.isSafeInteger(place[2]) ? place : null
+}
+
+const pageMax = 1_000
+
+export function* findNotify({ ns }: StoreContext): Step<Notify> {
+  return readNotify((yield* one(selectNotify, ns))?.notify) ?? {}
+}
+
+export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
+  return (yield* all(findSettings, ns)).map((row) => ({
+    queue: row.queue as string | null,
+    notify: readNotify(row.notify),
+  }))
+}
+
+export function* listNotices(
+  { ns }: StoreContext,
+  { limit, before }: { limit: number; before?: string },
+): Step<NoticePage> {
+  checkInteger(limit, 'limit', 1, pageMax)
+  const rows = yield* all(findNotices, ns, limit + 1, ...placeIn(before))
+  const last = rows.length <= limit ? undefined : rows[limit - 1]
+  return { told: rows.slice(0, limit).map(viewOf), next: last === undefined ? null : placeOf(last) }
+}
+
+/** Before the place of every notice. */
+const newest: NoticePlace = [Number.MAX_SAFE_INTEGER, '', 0, '']
+
+function placeOf({ last_at, subject, subject_id, event }: Row): string {
+  return [last_at, subject, subject_id, event].join('.')
+}
+
+function placeIn(before: string | undefined): NoticePlace {
+  if (before === undefined) return newest
+  const place = noticePlaceIn(String(before))
+  if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, noticePlaceExpected)
+  return place
+}
+
+function viewOf(row: Row): NoticeView {
+  const { event, lastAt, suppressed, isOpen } = noticeTable.read(row)
+  return {
+    event,
+    schedule: row.schedule as string | null,
+    queue: row.queue as string | null,
+    at: lastAt ?? 0,
+    suppressed,
+    isOpen,
+  }
+}

@@ -1,0 +1,46 @@
+import type { Notify } from '../../core/notice.ts'
+import { notifyFacts, notifyNames } from '../../operations/notify-input.ts'
+import { plainText } from '../../operations/schedule/plain-text.ts'
+import { type Column, indented, rehearsed, type Sheet, written } from '../../operations/show.ts'
+import type { Notices, NotifyTested } from './notify.ts'
+
+function shown(notify: Notify, { facts, command }: Sheet): string {
+  if (notifyNames.some((field) => notify[field] !== undefined)) return indented(facts(notifyFacts, notify))
+  const example = command('notify', '--on-failure', '{"http":{"url":"https://example.org/hook"}}')
+  return indented(`nobody. Name somebody: ${example}`)
+}
+
+interface NotifyWritten {
+  readonly answer: 'updated' | 'unchanged'
+  readonly notify: Notify
+}
+
+export function showNotifyWritten({ answer, notify }: NotifyWritten, sheet: Sheet): string {
+  const end = sheet.isRehearsal ? ` ${rehearsed}` : ''
+  return `${written(answer, sheet)} who is told of what fails in this namespace${end}\n${shown(notify, sheet)}`
+}
+
+const sentColumns: readonly Column<NotifyTested['sent'][number]>[] = [
+  ['EVENT', 'event', 'text'],
+  ['RUN', 'run', 'text'],
+  ['HAS IT ARRIVED?', ({ run }, { command }) => command('run', 'wait', run)],
+]
+
+export function showNotifyTested({ sent }: NotifyTested, { table }: Sheet): string {
+  return table(sentColumns, sent)
+}
+
+const toldColumns: readonly Column<Notices['told'][number]>[] = [
+  ['EVENT', ({ event }, { paint }) => (event === 'recover' ? paint.green : paint.red)(event)],
+  ['OF', ({ schedule, queue }) => plainText(schedule === null ? `queue ${queue ?? ''}` : `schedule ${schedule}`)],
+  ['TOLD', 'at', 'when'],
+  ['', ({ suppressed }) => (suppressed === 0 ? null : `${suppressed} held back since`)],
+  ['', ({ isOpen }) => (isOpen ? 'goes on' : null)],
+]
+
+export function showNotices({ notify, told }: Notices, sheet: Sheet): string {
+  const head = `Who is told of what fails in this namespace, where no schedule or queue says it:\n${shown(notify, sheet)}`
+  if (told.length === 0) return `${head}\nNothing was told yet.`
+  const all = sheet.paint.dim(`the notices themselves: ${sheet.command('run', 'list', '--queue', 'notices')}`)
+  return [head, sheet.table(toldColumns, told), all].join('\n')
+}

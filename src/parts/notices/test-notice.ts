@@ -1,0 +1,75 @@
+import { type NoticeEvent, noticeEvents, noticeTarget } from '../../core/notice.ts'
+import { readNotify } from '../../store/notify-setting.ts'
+import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
+import { both, clockNow, one, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { runsNamed } from '../../store/verb.ts'
+import { enqueueNotices, type Happening, type NoticePlace, placesOfSchedules, type Told } from './tell-ends.ts'
+
+const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')
+const findQueue = both(
+  'notice test find queue',
+  'select id, notify from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
+)
+
+/** Which notices are sent as a test: of what a schedule, a queue or the namespace would tell. */
+export interface NoticeTest {
+  readonly event?: NoticeEvent
+  readonly schedule?: string
+  readonly queue?: string
+}
+
+export type TestedNotices =
+  | { readonly answer: 'sent'; readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[] }
+  | { readonly answer: 'not-found' }
+
+const reason = 'This is a test. Nothing has happened.'
+
+/** What the notices pretend to be about. */
+interface Subject extends NoticePlace {
+  readonly schedule: string | null
+  readonly key: Pick<Happening, 'subject' | 'subjectId'>
+}
+
+/**
+ * Sends a notice of each event to where it would be told, whatever is quiet at the moment. Nothing is remembered of it: the next real
+ * notice is told as if there had been no test.
+ */
+export function* testNotices(context: StoreContext, test: NoticeTest): Step<TestedNotices> {
+  const subject = yield* subjectOf(context, test)
+  if (subject === null) return { answer: 'not-found' }
+  const events = test.event === undefined ? noticeEvents : [test.event]
+  const told = events.flatMap((event) => toldOf(context, event, subject))
+  const runs = yield* enqueueNotices(context, yield* clockNow(), told)
+  return { answer: 'sent', sent: told.map(({ of: { event } }, index) => ({ event, run: runs[index] as string })) }
+}
+testNotices.audits = (answer: TestedNotices) =>
+  answer.answer === 'sent' && answer.sent.length > 0 ? { detail: runsNamed(answer.sent.map(({ run }) => run)) } : null
+
+function* subjectOf(context: StoreContext, { schedule, queue }: NoticeTest): Step<Subject | null> {
+  if (schedule !== undefined) {
+    const row = yield* lockNamedSchedule(context, schedule)
+    const place = row === null ? undefined : (yield* placesOfSchedules([row])).get(row.id)
+    if (row === null || place === undefined) return null
+    return { ...place, schedule, key: { subject: 'schedule', subjectId: row.id } }
+  }
+  const namespace = yield* one(findNamespace, context.ns)
+  const found = queue === undefined ? undefined : yield* one(findQueue, context.ns, queue)
+  if (queue !== undefined && found === undefined) return null
+  return {
+    namespace: namespace?.name as string,
+    queue: queue ?? 'default',
+    levels: [readNotify(found?.notify), readNotify(namespace?.notify)],
+    schedule: null,
+    key: { subject: 'queue', subjectId: (found?.id as number | undefined) ?? 0 },
+  }
+}
+
+function toldOf({ ns }: StoreContext, event: NoticeEvent, { key, ...place }: Subject): Told[] {
+  const target = noticeTarget(event, place.levels)
+  if (target === null) return []
+  const nothing = { runId: null, attempt: null, failuresInARow: null }
+  return [
+    { of: { ...key, ...place, ns, event, reason, ...nothing, isTest: true, isCounted: false }, target, suppressed: 0 },
+  ]
+}

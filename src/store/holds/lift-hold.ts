@@ -1,0 +1,67 @@
+import { type Hold, type HoldScope, isInForce } from '../../core/hold.ts'
+import { parseId } from '../../core/id.ts'
+import type { Actor } from '../audit/actor.ts'
+import { checkActor } from '../check.ts'
+import { all, both, clockNow, dialects, one, type Row, run, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
+import { holdOf, isNarrow } from './hold-row.ts'
+import { auditHold } from './put-hold.ts'
+
+const found = `select ${columnsOf('hold')} from belfry.hold where ns = $1 and until_at > $3`
+const lockHold = dialects('hold lock', {
+  sqlite: `${found} and id = $2`,
+  postgres: `${found} and id = $2 for update`,
+})
+const lockOfReason = dialects('hold lock of reason', {
+  sqlite: `${found} and scope = $2 and subject = $4 and reason = $5 order by id`,
+  postgres: `${found} and scope = $2 and subject = $4 and reason = $5 order by id for update`,
+})
+export const deleteHold = both('hold delete', 'delete from belfry.hold where id = $1')
+/** The runs of a schedule or key have to be let go before the row is. */
+export const endHold = both('hold end', 'update belfry.hold set until_at = $2 where id = $1')
+
+const deleteOf = both('hold delete of', 'delete from belfry.hold where ns = $1 and scope = $2 and subject = $3')
+
+/** What is deleted takes the holds on it along: another of its name is not held. */
+export function* forgetHolds({ ns }: StoreContext, scope: 'queue' | 'schedule', subject: string): Step<void> {
+  yield* run(deleteOf, ns, scope, subject)
+}
+
+/** Ends a hold now. What it kept may start at once; the runs of a schedule or key go back into line by `turnHolds`. */
+export function* liftHold(context: StoreContext, id: string, { actor }: { readonly actor: Actor }): Step<Hold | null> {
+  checkActor(actor)
+  const number = parseId('hold', id)
+  const now = yield* clockNow()
+  const row = number === null ? undefined : yield* one(lockHold, context.ns, number, now)
+  return row === undefined ? null : yield* lift(context, row, { actor, verb: 'hold.lift' }, now)
+}
+
+/** The same for all holds on a subject that were put for one reason; answers those that were in force. */
+export function* liftHolds(
+  context: StoreContext,
+  { scope, subject, reason }: { readonly scope: HoldScope; readonly subject: string; readonly reason: string },
+  { actor, verb = 'hold.lift' }: { readonly actor: Actor; readonly verb?: string },
+): Step<Hold[]> {
+  checkActor(actor)
+  const now = yield* clockNow()
+  const lifted: Hold[] = []
+  for (const row of yield* all(lockOfReason, context.ns, scope, now, subject, reason)) {
+    lifted.push(yield* lift(context, row, { actor, verb }, now))
+  }
+  return lifted.filter((hold) => isInForce(hold, now))
+}
+
+function* lift(context: StoreContext, row: Row, { actor, verb }: Lifting, now: number): Step<Hold> {
+  const hold = holdOf(row)
+  if (isNarrow(hold.scope) && hold.from <= now) yield* run(endHold, row.id as number, now)
+  else yield* run(deleteHold, row.id as number)
+  yield* auditHold(context, verb, hold, actor, now)
+  return hold
+}
+
+interface Lifting {
+  readonly actor: Actor
+  /** What the audit calls it. */
+  readonly verb: string
+}

@@ -1,0 +1,109 @@
+import { type Hold, type HoldFiring, type HoldScope, holdScopes, holdSubject } from '../../core/hold.ts'
+import { formatId } from '../../core/id.ts'
+import type { Actor } from '../audit/actor.ts'
+import { writeAudit } from '../audit/write-audit.ts'
+import { checkActor, checkChoice, checkInstant, checkText, invalid, keyLengthMax } from '../check.ts'
+import { reasonLengthMax } from '../runs/cancel-run.ts'
+import { both, clockNow, freshIds, one, run, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { tables } from '../tables.ts'
+import { endless, isNarrow } from './hold-row.ts'
+
+/** Something may start sooner or later for it than sleepers know: it has an end, and one of a schedule or key has a beginning. */
+export const insertHold = both('hold insert', tables.hold.insertOne())
+const findQueue = both(
+  'hold find queue',
+  'select id from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
+)
+const findSchedule = both(
+  'hold find schedule',
+  'select id from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
+)
+
+/** A hold as its writer asks for it. */
+export interface NewHold {
+  readonly scope: HoldScope
+  /** Empty for the namespace. */
+  readonly subject: string
+  /** Absent: from now on. */
+  readonly from?: number | undefined
+  /** Absent: until it is lifted. */
+  readonly until?: number | undefined
+  /** A reason of the catalogue. */
+  readonly reason: { readonly code: string; readonly firing: HoldFiring }
+  readonly note?: string | null | undefined
+  readonly actor: Actor
+  /** What the audit calls it, where it is not `hold.put`. */
+  readonly verb?: string
+}
+
+export type PutHoldAnswer = { readonly answer: 'put'; readonly hold: Hold } | { readonly answer: 'not-found' }
+
+/**
+ * Writes a hold. On a namespace, queue or kind it is in force from its first instant on, whoever leases; the runs of a schedule or
+ * key are set aside by `turnHolds`, and passed by until then.
+ */
+export function* putHold(context: StoreContext, wanted: NewHold): Step<PutHoldAnswer> {
+  checkHold(wanted)
+  const now = yield* clockNow()
+  const { note = null, actor, verb = 'hold.put', from = now, until = endless } = wanted
+  if (until <= Math.max(from, now))
+    throw invalid('until', `is ${until}`, `after ${Math.max(from, now)}, where it begins`)
+  if (!(yield* isThere(context, wanted))) return { answer: 'not-found' }
+  const hold = yield* writeHold(context, { ...wanted, note, from, until }, now)
+  yield* auditHold(context, verb, hold, actor, now)
+  return { answer: 'put', hold }
+}
+
+/** The same for a hold that was checked, without a line in the audit. */
+export function* writeHold({ ns }: StoreContext, hold: Whole, now: number): Step<Hold> {
+  const { scope, subject, from, until, reason, note, actor } = hold
+  const [id] = (yield* freshIds(1)) as [number]
+  const told = {
+    scope,
+    subject,
+    from,
+    reason: reason.code,
+    note,
+    firing: reason.firing,
+    by: actor.name,
+    createdAt: now,
+  }
+  const begunAt = from <= now && !isNarrow(scope) ? now : null
+  yield* run(insertHold, ...tables.hold.tuple({ ...told, id, ns, until, begunAt }))
+  return { ...told, id: formatId('hold', id), until: until === endless ? null : until }
+}
+
+type Whole = Omit<NewHold, 'note' | 'verb'> & {
+  readonly from: number
+  readonly until: number
+  readonly note: string | null
+}
+
+/** Writes down what was done about a hold, and by whom. */
+export function* auditHold(context: StoreContext, verb: string, hold: Hold, actor: Actor, now: number): Step<void> {
+  const { id, from, until, reason, note } = hold
+  const detail = { on: holdSubject(hold), reason, note, from, until }
+  yield* writeAudit(context, { actor, verb, subject: `hold ${id}`, detail }, now)
+}
+
+function checkHold({ scope, subject, from, until, reason, note, actor }: NewHold): void {
+  checkChoice(scope, 'scope', holdScopes)
+  if (scope === 'namespace' ? subject !== '' : checkText(subject, 'subject', keyLengthMax) === '') {
+    throw invalid('subject', `is ${JSON.stringify(subject)}`, 'empty for the namespace')
+  }
+  // What is due under such a hold stays due, and `fire` asks for it by namespace only.
+  if (reason.firing === 'nothing' && scope !== 'namespace')
+    throw invalid('scope', `is ${scope}`, 'namespace where nothing fires')
+  if (from !== undefined) checkInstant(from, 'from')
+  if (until !== undefined) checkInstant(until, 'until')
+  if (note !== undefined && note !== null) checkText(note, 'note', reasonLengthMax)
+  checkActor(actor)
+}
+
+/** A hold on a queue or schedule that does not exist would seem to have stopped something. */
+function* isThere({ ns }: StoreContext, { scope, subject }: NewHold): Step<boolean> {
+  if (scope === 'queue') return (yield* one(findQueue, ns, subject)) !== undefined
+  if (scope === 'schedule') return (yield* one(findSchedule, ns, subject)) !== undefined
+  return true
+}

@@ -1,0 +1,114 @@
+import type { Hold, HoldScope } from '../../core/hold.ts'
+import { isPaused } from '../../core/schedule/state.ts'
+import { checkInteger } from '../check.ts'
+import { readPolicy } from '../queues/queue-row.ts'
+import { lockGates, movesMax, regateLocked } from '../runs/key-gate.ts'
+import { holdRuns, releaseRuns } from '../schedules/hold-runs.ts'
+import { lockNamedSchedule } from '../schedules/schedule-row.ts'
+import { all, both, clockNow, one, type Row, run, type Step, thereIs } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf } from '../tables.ts'
+import { holdOf, holdOn, isNarrow } from './hold-row.ts'
+import { deleteHold } from './lift-hold.ts'
+
+const columns = columnsOf('hold')
+const findEnded = both(
+  'holds find ended',
+  `select ${columns} from belfry.hold where ns = $1 and until_at <= $2 order by until_at, id limit $3`,
+)
+const findBegun = both(
+  'holds find begun',
+  `select ${columns} from belfry.hold where ns = $1 and begun_at is null and from_at <= $2 and until_at > $2
+    order by from_at, id limit $3`,
+)
+const findAgain = both('holds find again', `select ${columns} from belfry.hold where id = $1`)
+const markBegun = both('holds mark begun', 'update belfry.hold set begun_at = $2 where id = $1')
+const markHeld = both('holds mark held', 'update belfry.schedule set held_by = $2 where id = $1')
+const findOther = both('holds find other', `select ${holdOn('schedule', '$2', { now: '$3' })} as held_by`)
+const findQueuesOfKey = both(
+  'holds find queues of key',
+  `select q.id, q.policy from belfry.queue q where q.ns = $1
+    and (${thereIs('from belfry.ready r where r.queue_id = q.id and r.concurrency_key = $2')}
+      or ${thereIs(`from belfry.aside a where a.kind = 'key' and a.queue_id = q.id and a.concurrency_key = $2`)}) order by q.id`,
+)
+
+const limitMax = 1_000
+
+export interface TurnedHolds {
+  /** Those whose runs are all aside now, or that needed nothing of the kind. */
+  readonly begun: readonly Hold[]
+  /** Those that have ended and kept nothing any more; their rows are gone. */
+  readonly ended: readonly Hold[]
+  /** There may be more to do at once. */
+  readonly more: boolean
+}
+
+/**
+ * Does what follows when holds begin or end, a bounded step at a time: those on a schedule or key set its runs aside, and let them go.
+ * The row of one that has ended goes last, so that a crash in between leaves it to the next step.
+ */
+export function* turnHolds(context: StoreContext, { limit }: { readonly limit: number }): Step<TurnedHolds> {
+  checkInteger(limit, 'limit', 1, limitMax)
+  const now = yield* clockNow()
+  const ended = yield* all(findEnded, context.ns, now, limit)
+  const begun = yield* all(findBegun, context.ns, now, limit - ended.length)
+  const rows = [...ended, ...begun]
+  // One schedule or key a step: whoever locks several waits for others in a circle.
+  const narrow = rows.find(({ scope }) => isNarrow(scope as HoldScope))
+  const taken = rows.filter((row) => row === narrow || !isNarrow(row.scope as HoldScope))
+  const done = { begun: [] as Hold[], ended: [] as Hold[] }
+  let more = rows.length === limit || taken.length < rows.length
+  for (const row of taken) {
+    const turned = yield* turn(context, row, now)
+    if (turned === 'more') more = true
+    else if (turned !== 'gone') done[turned].push(holdOf(row))
+  }
+  return { ...done, more }
+}
+
+type Turned = 'begun' | 'ended' | 'more' | 'gone'
+
+function* turn(context: StoreContext, row: Row, now: number): Step<Turned> {
+  switch (row.scope) {
+    case 'schedule':
+      return yield* turnSchedule(context, row, now)
+    case 'key':
+      return (yield* regateKey(context, row.subject as string)) ? 'more' : yield* turned(row, now)
+    default:
+      return yield* turned(row, now)
+  }
+}
+
+/** Whoever locks the schedule first does it; the others find the hold turned, or gone with its schedule. */
+function* turnSchedule(context: StoreContext, { id, subject }: Row, now: number): Step<Turned> {
+  const schedule = yield* lockNamedSchedule(context, subject as string)
+  const row = yield* one(findAgain, id as number)
+  if (row === undefined) return 'gone'
+  if (schedule === null) return yield* turned(row, now)
+  const heldBy = (yield* one(findOther, context.ns, subject as string, now))?.held_by as number | null
+  if (heldBy !== schedule.heldBy) yield* run(markHeld, schedule.id, heldBy)
+  const after = { ...schedule, heldBy }
+  if (heldBy !== null) yield* holdRuns(after)
+  else if (!isPaused(after, now)) yield* releaseRuns(now, after)
+  return yield* turned(row, now)
+}
+
+function* turned({ id, until_at: until }: Row, now: number): Step<Turned> {
+  if ((until as number) <= now) {
+    yield* run(deleteHold, id as number)
+    return 'ended'
+  }
+  yield* run(markBegun, id as number, now)
+  return 'begun'
+}
+
+/** Shuts or opens the gates of a key in all queues; answers whether there is more to move. */
+function* regateKey({ ns }: StoreContext, key: string): Step<boolean> {
+  const gates = (yield* all(findQueuesOfKey, ns, key)).map((row) => {
+    return { ns, queueId: row.id as number, key, limit: readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null }
+  })
+  yield* lockGates(gates)
+  let isCut = false
+  for (const gate of gates) if ((yield* regateLocked(gate)) >= movesMax) isCut = true
+  return isCut
+}

@@ -1,0 +1,71 @@
+import { BelfryError } from '../../core/error.ts'
+import type { Database } from '../database-port.ts'
+import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
+import { type Dialect, type Migration, spelled } from './migration.ts'
+
+// SQLite's one writer excludes every other migrator; PostgreSQL's needs a lock of its own, held until the commit.
+const lockMigrations = dialects('migrate lock', {
+  sqlite: null,
+  postgres: `select pg_advisory_xact_lock(hashtextextended('belfry migrations', 0))`,
+})
+const createSchema = dialects('migrate create schema', {
+  sqlite: null,
+  postgres: 'create schema if not exists "belfry"',
+})
+const createTable = both(
+  'migrate create table',
+  'create table if not exists belfry.migration (version integer primary key, name text not null, applied_at bigint not null)',
+)
+const findTable = dialects('migrate find table', {
+  sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'migration'`,
+  postgres: `select 1 as found where to_regclass('belfry.migration') is not null`,
+})
+const findVersion = both('migrate find version', 'select max(version) as version from belfry.migration')
+const recordVersion = both(
+  'migrate record version',
+  'insert into belfry.migration (version, name, applied_at) values ($1, $2, $3)',
+)
+
+/**
+ * Brings the schema up to this program's version in one transaction: a process that is killed half-way leaves the old schema,
+ * and of several that start at once one does the work while the others wait for it.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+  // Nearly always it is there already, and then no lock is taken and nothing is written.
+  if ((await database.read(versionFound)) === migrations.length) return
+  await database.write(() => apply(database, migrations))
+}
+
+export async function hasTables(database: Database): Promise<boolean> {
+  return (await database.read(() => one(findTable))) !== undefined
+}
+
+function* versionFound(): Step<number> {
+  if ((yield* one(findTable)) === undefined) return 0
+  return ((yield* one(findVersion))?.version ?? 0) as number
+}
+
+function* apply({ dialect, place }: Database, migrations: readonly Migration[]): Step<void> {
+  yield* one(lockMigrations)
+  yield* one(createSchema)
+  yield* one(createTable)
+  const found = ((yield* one(findVersion))?.version ?? 0) as number
+  if (found > migrations.length) throw newerSchema(place, found, migrations.length)
+  const now = yield* clockNow()
+  for (const migration of migrations.slice(found)) yield* applyOne(migration, dialect, now)
+}
+
+function* applyOne({ version, name, statements }: Migration, dialect: Dialect, now: number): Step<void> {
+  for (const [index, statement] of statements.entries()) {
+    yield* all(both(`migration ${version} ${index}`, spelled(statement, dialect)))
+  }
+  yield* one(recordVersion, version, name, now)
+}
+
+function newerSchema(place: string, found: number, known: number): BelfryError {
+  return new BelfryError(
+    'unavailable',
+    `${place} has schema version ${found}; this Belfry knows versions up to ${known} and would misread it.`,
+    { hint: 'Start the newer Belfry that wrote it, or open another store.', details: { found, known } },
+  )
+}

@@ -1,0 +1,41 @@
+import { cancelledEnding } from '../runs/cancel-run.ts'
+import { conclude } from '../runs/conclude.ts'
+import { placesOf } from '../runs/run-place.ts'
+import { all, both, dialects, each, type Step } from '../statement.ts'
+import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
+
+const findParked = both(
+  'prune find parked',
+  `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 order by at, run_id limit $3`,
+)
+/** A run that was reset since it was found is not taken. Found by its run, as `takeGated` in `key-gate.ts`. */
+const takeParked = dialects('prune take parked', {
+  sqlite: `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning run_id`,
+  postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and coalesce(kind, '') = 'parked'
+    returning run_id`,
+})
+
+const reason = 'retention'
+
+/** Ends the runs that were parked longer than their queue says. From then on they are kept like other cancelled runs. */
+export function* sweepParked({ context, now, queues, rowsLeft }: Sweeping): Step<Swept> {
+  const found: number[] = []
+  for (const { id, policy } of queues) {
+    const { parkedMs } = policy.retention
+    if (parkedMs === undefined || found.length >= rowsLeft) continue
+    const rows = yield* all<{ run_id: number }>(findParked, id, now - parkedMs, rowsLeft - found.length)
+    found.push(...rows.map(({ run_id }) => run_id))
+  }
+  if (found.length === 0) return nothingSwept
+  const places = yield* placesOf(context, found)
+  const taken = yield* each<{ run_id: number }>(
+    takeParked,
+    found.map((id) => [id]),
+  )
+  const endings = taken.flatMap(({ run_id }) => {
+    const place = places.get(run_id)
+    return place === undefined ? [] : [cancelledEnding({ place, reason, wasParked: true })]
+  })
+  yield* conclude(context, { now, endings, schedules: new Map() })
+  return { ...nothingSwept, rows: taken.length, other: taken.length, next: found.length === rowsLeft ? 'again' : null }
+}

@@ -1,0 +1,48 @@
+import { formatId } from '../../core/id.ts'
+import { checkInteger } from '../check.ts'
+import type { HeldLease, LeaseName } from '../port.ts'
+import { all, both, dialects, inList, type Row, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { workerIdOf } from '../workers/take-duty.ts'
+
+/** Few are to be cancelled, and they have an index; the sum keeps a database from walking along all that are leased. */
+const findCancelRequests = both(
+  'read cancel requests',
+  `select run_id, fence from belfry.lease where cancel_requested_at is not null and worker_id = $1 and ns = $2
+    order by run_id + 0`,
+)
+/** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
+const ofWorkers = (inWorkers: string) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
+  where ns = $1 and worker_id ${inWorkers} order by run_id limit $3`
+const findOfWorkers = dialects('read leases of workers', {
+  sqlite: ofWorkers(inList.numbers('$2').sqlite),
+  postgres: ofWorkers(inList.numbers('$2').postgres),
+})
+
+const pageMax = 10_000
+
+/** The worker's leases whose runs are to be cancelled. */
+export function* cancelRequests(context: StoreContext, workerId: string): Step<LeaseName[]> {
+  return (yield* all(findCancelRequests, workerIdOf(workerId, 'workerId'), context.ns)).map(nameOf)
+}
+
+/** What these workers hold, oldest run first. */
+export function* leasesOfWorkers(
+  context: StoreContext,
+  workerIds: readonly string[],
+  limit: number,
+): Step<HeldLease[]> {
+  checkInteger(limit, 'limit', 1, pageMax)
+  const ids = workerIds.map((id) => workerIdOf(id, 'workerIds'))
+  if (ids.length === 0) return []
+  return (yield* all(findOfWorkers, context.ns, JSON.stringify(ids), limit)).map((row) => ({
+    ...nameOf(row),
+    workerId: formatId('worker', row.worker_id as number),
+    claimId: row.claim_id as string,
+    leasedAt: row.leased_at as number,
+  }))
+}
+
+function nameOf(row: Row): LeaseName {
+  return { runId: formatId('run', row.run_id as number), fence: row.fence as number }
+}

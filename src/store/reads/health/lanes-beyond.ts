@@ -1,0 +1,69 @@
+import type { Capabilities } from '../../../core/queue/plan-leases.ts'
+import { checkInteger } from '../../check.ts'
+import type { LaneBeyond } from '../../health-views.ts'
+import { capabilityLists, hostKind, needServed } from '../../runs/lane-row.ts'
+import { all, clockOr, dialects, type Step, storeClock } from '../../statement.ts'
+import type { StoreContext } from '../../store-context.ts'
+import { walkLanes } from '../find-queue.ts'
+
+/** A lane may have a million runs, and whoever looks need not know whether it is one more. */
+const countMax = 1_000
+
+const beyond = (isServed: string) => `${walkLanes}
+  select u.queue, u.kind, u.name, (select count(*) from (select 1 as one from belfry.ready r
+      where r.queue_id = u.queue_id and r.need_id = u.need_id limit ${countMax + 1}) c) as count
+  from (select q.name as queue, l.queue_id, l.need_id, n.kind, n.name from lane l
+      join belfry.need n on n.id = l.need_id join belfry.queue q on q.id = l.queue_id
+      where not ${isServed} order by q.name, n.kind, n.name limit $4) u
+  order by u.queue, u.kind, u.name`
+const findBeyond = dialects('health lanes beyond', {
+  sqlite: beyond(needServed.sqlite('$2', '$3')),
+  postgres: beyond(needServed.postgres('$2', '$3')),
+})
+
+/** Of what waits no more are looked at; whoever looks need not know how many there are. */
+const dueMax = 5_000
+const dueColumns = 'queue_id, need_id'
+const isDue = (now: string) => `kind = 'waiting' and at <= ${now}`
+const dueRows = {
+  sqlite: `(select ${dueColumns} from belfry.aside where ${isDue('$4')}
+    and queue_id in (select id from belfry.queue where ns = $1) limit ${dueMax})`,
+  postgres: `(select a.queue_id, a.need_id from belfry.queue o cross join lateral (select ${dueColumns} from belfry.aside
+    where queue_id = o.id and ${isDue(`(select ${clockOr('$4')})`)} limit ${dueMax}) a where o.ns = $1 limit ${dueMax})`,
+}
+const dueBeyond = (rows: string, isServed: string) => `select q.name as queue, n.kind, n.name, count(*) as count
+  from ${rows} d join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = d.queue_id
+  where not ${isServed} group by q.name, n.kind, n.name`
+/**
+ * What has waited for its instant, as a run does after a failure, is ready from that instant on: the next lease puts it in
+ * line. Where no worker can execute it none leases it, and it stays where it is.
+ */
+const findDueBeyond = dialects('health due beyond', {
+  sqlite: dueBeyond(dueRows.sqlite, needServed.sqlite('$2', '$3')),
+  postgres: dueBeyond(dueRows.postgres, needServed.postgres('$2', '$3')),
+})
+
+const limitMax = 1_000
+
+/** Where runs are ready that nobody with these capabilities can execute, by queue and what they need. */
+export function* lanesBeyond({ ns }: StoreContext, can: Capabilities, limit: number): Step<LaneBeyond[]> {
+  checkInteger(limit, 'limit', 1, limitMax)
+  const { kinds, lanes: named } = capabilityLists(can)
+  const inLine = yield* all(findBeyond, ns, kinds, named, limit)
+  const due = yield* all(findDueBeyond, ns, kinds, named, storeClock)
+  const lanes = new Map<string, LaneBeyond>()
+  for (const row of [...inLine, ...due]) {
+    const lane = JSON.stringify([row.queue, row.kind, row.name])
+    const { count = 0, countIsAtLeast = false } = lanes.get(lane) ?? {}
+    const sum = count + (row.count as number)
+    lanes.set(lane, {
+      queue: row.queue as string,
+      kind: row.kind === hostKind ? null : (row.kind as string),
+      name: row.name === '' ? null : (row.name as string),
+      count: Math.min(sum, countMax),
+      countIsAtLeast: countIsAtLeast || sum > countMax,
+    })
+  }
+  const names = [...lanes.keys()].sort((a, b) => (a < b ? -1 : 1))
+  return names.slice(0, limit).map((name) => lanes.get(name) as LaneBeyond)
+}

@@ -1,0 +1,65 @@
+import { formatId, parseId } from '../../core/id.ts'
+import { checkInteger, invalid } from '../check.ts'
+import { all, both, type Row, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+import { columnsOf, tables } from '../tables.ts'
+import type { WorkerView } from '../views.ts'
+
+const findLive = both(
+  'read live workers',
+  `select ${columnsOf('worker')} from belfry.worker where ns = $1 and id > $2 and stopped_at is null order by id limit $3`,
+)
+const findStopped = both(
+  'read stopped workers',
+  `select ${columnsOf('worker')} from belfry.worker where ns = $1 and id < $2 and stopped_at is not null order by id desc limit $3`,
+)
+
+const liveMax = 10_000
+const stoppedMax = 200
+const pageMax = 1_000
+/** No id is greater. */
+const idMax = Number.MAX_SAFE_INTEGER
+
+interface WorkerPage {
+  readonly after?: string
+  readonly limit: number
+  readonly stopped?: boolean
+}
+
+/**
+ * Those that have not stopped, oldest first, then those that stopped last. A worker that missed its beats has not stopped. A page behind a
+ * worker has only workers of its kind, so that a worker that stops between two pages hides no other.
+ */
+export function* listWorkers(context: StoreContext, page?: WorkerPage): Step<WorkerView[]> {
+  if (page !== undefined) return yield* workerPage(context, page)
+  const live = yield* all(findLive, context.ns, 0, liveMax)
+  const stopped = yield* all(findStopped, context.ns, idMax, stoppedMax)
+  return [...live, ...stopped].map(viewOf)
+}
+
+function* workerPage({ ns }: StoreContext, { after, limit, stopped = false }: WorkerPage): Step<WorkerView[]> {
+  checkInteger(limit, 'limit', 1, pageMax)
+  const place = after === undefined ? null : placeOf(after)
+  if (stopped) return (yield* all(findStopped, ns, place ?? idMax, limit)).map(viewOf)
+  const live = yield* all(findLive, ns, place ?? 0, limit)
+  const room = place === null ? limit - live.length : 0
+  const others = room === 0 ? [] : yield* all(findStopped, ns, idMax, room)
+  return [...live, ...others].map(viewOf)
+}
+
+function placeOf(after: string): number {
+  const id = parseId('worker', after)
+  if (id === null) throw invalid('after', `is ${JSON.stringify(after)}`, 'the id of a worker')
+  return id
+}
+
+const shown = tables.worker.only(
+  ...(['name', 'host', 'can', 'slots', 'startedAt', 'beatAt', 'beatMs', 'stoppedAt', 'diedAt', 'lost'] as const),
+  ...(['pid', 'pidStartedAt', 'bootId', 'pidNamespace'] as const),
+)
+
+function viewOf(row: Row): WorkerView {
+  const { pid, pidStartedAt, bootId, pidNamespace, ...view } = shown.read(row)
+  const process = { pid, startedAt: pidStartedAt, bootId, pidNamespace } as NonNullable<WorkerView['process']>
+  return { id: formatId('worker', row.id as number), ...view, process: pid === null ? null : process }
+}

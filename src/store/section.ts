@@ -1,0 +1,37 @@
+import type { Actor } from './audit/actor.ts'
+import type { Step } from './statement.ts'
+import type { StoreContext } from './store-context.ts'
+
+/** What a section of a file is applied with. */
+export interface Applying {
+  readonly context: StoreContext
+  /** Names the file: what it makes is looked after by this source. */
+  readonly source: string
+  readonly actor: Actor
+  /** Whether it takes over entries of other content that no file looks after. */
+  readonly adopt: boolean
+}
+
+/** What came of an entry. */
+export interface AppliedEntry {
+  readonly name: string
+  /** `unchanged` and `absent` are no change. */
+  readonly answer: string
+}
+
+/** How the entries of a section are written, all in the transaction that applies the file. */
+export interface KeptSection<Entry extends { readonly name: string }, Applied extends AppliedEntry> {
+  /** The field of the file, such as `schedules`. */
+  readonly name: string
+  /** Whose rows are locked by their names before anything is written. */
+  readonly locks?: 'queues' | 'schedules'
+  /** Whether an entry that the file no longer names is deleted, and not only left alone. */
+  readonly deletes?: true
+  /** The names of what the source looks after. */
+  kept(context: StoreContext, source: string): Step<readonly string[]>
+  apply(applying: Applying, entry: Entry): Step<Applied>
+  /** Deletes or leaves an entry that the file no longer names; `null` where it is gone already. */
+  leave(applying: Applying, name: string): Step<Applied | null>
+  /** Keeps what the file says, where that must be known before the entry exists. */
+  remember?(applying: Applying, entries: readonly Entry[]): Step<void>
+}

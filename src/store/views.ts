@@ -1,0 +1,250 @@
+import type { Hold } from '../core/hold.ts'
+import type { Notify } from '../core/notice.ts'
+import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
+import type { Policy } from '../core/queue/policy.ts'
+import type { EndedStatus, RunStatus } from '../core/run/run-state.ts'
+import type { Decision, NextDecision } from '../core/schedule/decision.ts'
+import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
+import type { ScheduleState } from '../core/schedule/state.ts'
+import type { RunSource } from './port.ts'
+
+/** What the store shows of a run in a list: its definition, where it stands, and how it ended. */
+export interface RunSummary {
+  readonly id: string
+  readonly queue: string
+  readonly status: RunStatus
+  /** Why a ready run is not in line: until an instant, behind a full key, or behind a run of its schedule. */
+  readonly waiting?: {
+    readonly for: 'instant' | 'key' | 'overlap'
+    readonly until?: number
+    readonly reason: string | null
+  }
+  readonly fence: number
+  readonly attempts: number
+  /** Both count towards what happens next, so they are known of live and parked runs only. */
+  readonly releases: number | null
+  readonly deaths: number | null
+  readonly priority: number
+  readonly enqueuedAt: number
+  /** The name of its schedule, also of a deleted one while it is remembered. */
+  readonly schedule: string | null
+  readonly scheduleId: string | null
+  readonly occurrenceAt: number | null
+  readonly dueAt: number | null
+  readonly source: RunSource
+  readonly notBefore: number | null
+  readonly deadline: number | null
+  /** From this instant on its first attempt does not start any more. */
+  readonly lateAfter: number | null
+  readonly concurrencyKey: string | null
+  readonly idempotencyKey: string | null
+  readonly dedupeKey: string | null
+  readonly waitsFor: string | null
+  readonly retryOf: string | null
+  readonly repeatable: boolean
+  readonly policyVersion: number
+  readonly target: Readonly<Record<string, unknown>> | null
+  readonly options: Readonly<Record<string, unknown>>
+  readonly lease: LeaseView | null
+  readonly parked: { readonly at: number; readonly reason: string } | null
+  readonly end: { readonly status: EndedStatus; readonly at: number; readonly reason: string | null } | null
+}
+
+/** One run with all that was kept of it; what may be large is not part of lists. */
+export interface RunView extends RunSummary {
+  readonly payload: unknown
+  readonly decision: Decision | null
+  readonly result: { readonly value: unknown; readonly truncated: boolean } | null
+}
+
+export interface LeaseView {
+  readonly workerId: string
+  readonly claimId: string
+  readonly leasedAt: number
+  readonly expiresAt: number
+  readonly cancelRequestedAt: number | null
+  readonly cancelReason: string | null
+}
+
+export interface AttemptView {
+  readonly fence: number
+  readonly workerId: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number
+  readonly outcome: string
+  readonly reason: string | null
+  readonly ends: EndedStatus | null
+}
+
+export interface OutputView {
+  readonly fence: number
+  /** Where something was dropped, a line of its own says so. */
+  readonly text: string
+  /** Bytes dropped between the first and the last half. */
+  readonly droppedBytes: number
+}
+
+/** A schedule with what is remembered of it, ids and pauses as people read them. */
+export interface ScheduleView
+  extends Omit<
+    ScheduleState,
+    | 'id'
+    | `disabled${'At' | 'Reason'}`
+    | `paused${'Until' | 'Reason'}`
+    | 'waitsFor'
+    | 'gridAnchorAt'
+    | 'lastEndAt'
+    | 'lastSuccessAt'
+  > {
+  readonly id: string
+  readonly disabled: { readonly at: number; readonly reason: string } | null
+  readonly paused: { readonly until: number; readonly reason: string } | null
+  readonly waitsFor: string | null
+  /** The source whose file looks after it, where one does. */
+  readonly managedBy?: string
+  readonly updatedAt: number
+}
+
+export interface VersionView<Content> {
+  readonly version: number
+  readonly content: Content
+  readonly at: number
+  readonly actor: string
+  /** Through which door it was written; not known of what is older than that. */
+  readonly door: string | null
+  readonly reason: string | null
+}
+
+export interface HintView {
+  readonly kind: HintKind
+  /** Ms for an interval, an instant for a one-shot. */
+  readonly value: number
+  readonly expiresAt: number
+  readonly reason: string
+  readonly author: string
+  readonly createdAt: number
+  readonly ended: Pick<EndedHint, 'at' | 'by'> | null
+}
+
+/** How one nominal occurrence ended, or many in a row that ended for one reason without a run. */
+export interface LedgerView {
+  readonly from: number
+  readonly to: number
+  readonly count: number
+  /** The calendar was too long to be counted to its end. */
+  readonly countIsAtLeast: boolean
+  readonly outcome: string
+  readonly runId: string | null
+  readonly causedBy: string | null
+  readonly decision: NextDecision | null
+  readonly recordedAt: number
+  readonly endedAt: number | null
+}
+
+export interface QueueView {
+  readonly name: string
+  /** `null` when what is stored cannot be read; nothing is leased then, until somebody sets it anew. */
+  readonly policy: Policy | null
+  readonly policyVersion: number
+  readonly paused: { readonly at: number; readonly reason: string } | null
+  /** Where notices about its work go; absent where it says nothing of that. */
+  readonly notify?: Notify
+  readonly inFlight: number
+  readonly createdAt: number
+  /** The source whose file looks after its policy, where one does. */
+  readonly managedBy?: string
+}
+
+export interface Counted {
+  readonly count: number
+  /** There are more that were not counted. */
+  readonly countIsAtLeast: boolean
+}
+
+export interface QueueStats {
+  readonly now: number
+  readonly inFlight: number
+  readonly inLine: Counted
+  /** For an instant: a backoff, or one that was asked for. */
+  readonly waiting: Counted
+  readonly behindKey: Counted
+  readonly behindRun: Counted
+  readonly held: Counted
+  readonly parked: Counted
+  /** When the run was made that has been in line longest. */
+  readonly oldestInLineAt: number | null
+  /** There are more lanes and priorities than were looked at, and among the others may be an older one. */
+  readonly oldestInLineIsAtLeast: boolean
+  /** What has ended in the last minute. */
+  readonly ended: Readonly<Record<EndedStatus, Counted>>
+  readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]
+}
+
+/** The runs that were taken back from a worker, and what they were from then on. */
+export interface LostRuns {
+  readonly count: number
+  /** The last of them. */
+  readonly runs: readonly { readonly id: string; readonly status: RunStatus; readonly reason: string }[]
+}
+
+export interface WorkerView {
+  readonly id: string
+  readonly name: string
+  readonly host: string
+  readonly can: Capabilities
+  readonly slots: number | null
+  readonly startedAt: number
+  readonly beatAt: number
+  readonly beatMs: number
+  /** Since when it is gone, however it went. */
+  readonly stoppedAt: number | null
+  /** When it was found dead, if it has not stopped by itself. */
+  readonly diedAt: number | null
+  /** What was taken back from it; null where nothing was. */
+  readonly lost: LostRuns | null
+  readonly process: {
+    readonly pid: number
+    readonly startedAt: string
+    readonly bootId: string
+    readonly pidNamespace: string
+  } | null
+}
+
+export interface AuditView {
+  readonly at: number
+  readonly actor: string
+  readonly door: string
+  readonly verb: string
+  readonly subject: string
+  readonly detail: unknown
+}
+
+export interface PlanWindow {
+  readonly now: number
+  readonly runs: PlannedRun[]
+  readonly policy: Policy
+  readonly queue: string
+  /** The holds on anything in the window that have not ended. */
+  readonly holds: readonly Hold[]
+  readonly recentStarts: number[]
+}
+
+/**
+ * Runs come newest first: ended ones by their end, parked ones by when they were parked. Ready ones are the exception:
+ * those in line come first, in the order in which they will go, and then those that wait for something.
+ */
+export interface RunFilter {
+  readonly queue?: string
+  /** The name of a schedule, or the id of a deleted one. */
+  readonly schedule?: string
+  readonly status?: RunStatus
+  /** The `next` of the page before, with the same filter; a run's id where there is no status. */
+  readonly before?: string
+  readonly limit: number
+}
+
+export interface RunPage {
+  /** May be fewer than asked for, even none, while there is a `next`: a look is bounded, whatever it finds. */
+  readonly runs: RunSummary[]
+  readonly next: string | null
+}

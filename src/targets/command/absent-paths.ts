@@ -1,0 +1,62 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import type { Target } from '../../core/target.ts'
+import type { TargetProblem } from '../problem.ts'
+
+/**
+ * A relative path is stored as it resolves here, so what it leads to must be here. What an absolute one leads to is the
+ * business of the workers, which may run on other machines. It looks at a target as it is written, whatever else may be wrong with it.
+ */
+export function absentPaths(target: Target, folder: string): TargetProblem[] {
+  const cwd = textIn(target.cwd)
+  const program = textIn(Array.isArray(target.command) ? target.command[0] : undefined)
+  const place = cwd === undefined ? folder : resolve(folder, cwd)
+  const ofFolder = cwd !== undefined && isHere(cwd) ? folderProblem(cwd, folder) : null
+  if (ofFolder !== null) return [{ field: 'cwd', ...ofFolder }]
+  if (program === undefined || !program.includes('/') || !isHere(program)) return []
+  // In a folder of the workers' own a program of their own is looked for.
+  const ofProgram = cwd !== undefined && !isHere(cwd) ? null : programProblem(program, place)
+  return ofProgram === null ? [] : [{ field: 'command[0]', ...ofProgram }]
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && !value.includes('\0') ? value : undefined
+}
+
+type Unplaced = Omit<TargetProblem, 'field'>
+
+function isHere(path: string): boolean {
+  return path !== '' && !isAbsolute(path)
+}
+
+function folderProblem(path: string, folder: string): Unplaced | null {
+  const found = statSync(resolve(folder, path), { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return null
+  const why = found === undefined ? `does not exist in ${folder}` : 'is no folder'
+  return {
+    problem: `names ${JSON.stringify(path)}, which ${why}`,
+    expected: 'a folder that is there, or the absolute path of one that the workers have',
+  }
+}
+
+function programProblem(path: string, folder: string): Unplaced | null {
+  const file = resolve(folder, path)
+  const named = `names ${JSON.stringify(path)}, which`
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() !== true) {
+    const expected = 'a program that is there, or the absolute path of one that the workers have'
+    return { problem: `${named} ${found === undefined ? `does not exist in ${folder}` : 'is no file'}`, expected }
+  }
+  if (isExecutable(file)) return null
+  return { problem: `${named} is not executable`, expected: `chmod +x ${path} before, or a program that reads it` }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    // Whatever keeps this user from executing it is told as one thing: he has to look at its rights anyway.
+    return false
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { TargetKind } from '../kind.ts'
+import { valueForm } from '../secret-form.ts'
+import { absentPaths } from './absent-paths.ts'
+import { commandTargetProblems, resolveCommandTarget } from './input.ts'
+
+const form = z.strictObject({
+  command: z
+    .union([z.string().min(1), z.tuple([z.string().min(1)], valueForm)])
+    .describe('A program and its arguments, or one line for sh -c.'),
+  cwd: z.string().min(1).describe('The folder it runs in. Default: the folder of the worker.').optional(),
+  env: z.record(z.string(), valueForm).describe('What its environment has besides.').optional(),
+})
+
+/** Programs, started with the rights of the worker. */
+export const commandKind: TargetKind = {
+  name: 'command',
+  called: 'a command',
+  form,
+  problems: commandTargetProblems,
+  resolved: resolveCommandTarget,
+  absent: absentPaths,
+  words({ command, cwd }, word) {
+    // As a shell would take it, so that it can be tried by hand; a whole line is left as it is.
+    const text = Array.isArray(command)
+      ? command.map((each) => argumentText(each, word)).join(' ')
+      : `${command} by sh -c`
+    return `runs ${text}${cwd === undefined ? '' : ` in ${cwd}`}`
+  },
+  flags: [
+    {
+      flag: '--command',
+      value: '[line]',
+      field: 'command',
+      says: 'A command: one line for sh, or a program and its arguments behind --.',
+    },
+    { flag: '--cwd', value: '<folder>', field: 'cwd', says: 'The folder that the command runs in.' },
+    {
+      flag: '--env',
+      value: '<NAME=value>',
+      field: 'env',
+      reads: 'pair',
+      says: 'What the environment of the command has besides; may be repeated.',
+    },
+    {
+      flag: '--env-secret',
+      value: '<NAME=SECRET>',
+      field: 'env',
+      reads: 'secret',
+      says: 'The same, with the value of a secret, read when the run starts.',
+    },
+  ],
+  takesWords: true,
+  timeoutMs: 3_600_000,
+  startsPrograms: true,
+  notice: { form, problems: commandTargetProblems },
+  gives: ['exitCode'],
+  async executor({ secrets, killAfterMs, publicUrl }) {
+    const { commandExecutor } = await import('./execute.ts')
+    return { execute: commandExecutor({ secrets, killAfterMs, publicUrl }) }
+  },
+}
+
+/** What is no text in a list of arguments is a secret. */
+function argumentText(argument: unknown, word: (text: string) => string): string {
+  return typeof argument === 'string' ? word(argument) : `{secret ${(argument as { secret?: unknown } | null)?.secret}}`
+}

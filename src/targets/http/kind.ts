@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { noticeFormats } from '../../core/notice-message.ts'
+import type { Target } from '../../core/target.ts'
+import type { TargetKind } from '../kind.ts'
+import { valueForm } from '../secret-form.ts'
+import { type HttpRequest, httpTargetProblems } from './input.ts'
+
+const said = 'The request that is sent.'
+const request = z.strictObject({
+  url: z.string().describe('Where the request goes: an absolute URL.'),
+  method: z.string().describe('The method, in capitals. Default: POST with a body, else GET.').optional(),
+  headers: z.record(z.string(), valueForm).describe('The headers of the request.').optional(),
+  body: z
+    .unknown()
+    .describe('A text is sent as it is, everything else as its JSON. Default: the payload, where a body is due.')
+    .optional(),
+})
+const format = z
+  .enum(noticeFormats)
+  .describe('The form in which the receiver takes the notification, in place of a body. Default: json.')
+  .optional()
+
+/** Requests to HTTP endpoints. */
+export const httpKind: TargetKind = {
+  name: 'http',
+  called: 'an HTTP request',
+  form: z.strictObject({ http: request.describe(said) }),
+  problems: (target) => httpTargetProblems(target),
+  words(target) {
+    const { url, method, body } = requestOf(target)
+    return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}`
+  },
+  flags: [
+    { flag: '--http', value: '<url>', field: 'http.url', says: 'A request to this URL.' },
+    {
+      flag: '--method',
+      value: '<method>',
+      field: 'http.method',
+      says: 'The method of the request. Default: POST with a body, else GET.',
+    },
+    {
+      flag: '--header',
+      value: '<Name: value>',
+      field: 'http.headers',
+      reads: 'pair',
+      says: 'A header of the request; may be repeated.',
+    },
+    {
+      flag: '--header-secret',
+      value: '<Name: SECRET>',
+      field: 'http.headers',
+      reads: 'secret',
+      says: 'A header with the value of a secret; may be repeated.',
+    },
+    {
+      flag: '--body',
+      value: '<text>',
+      field: 'http.body',
+      reads: 'file',
+      says: 'The body of the request: a text, @FILE, or - for what is piped in.',
+    },
+  ],
+  timeoutMs: 30_000,
+  receiverOf: (target) => requestOf(target).url,
+  notice: {
+    form: z.strictObject({ http: request.extend({ format }).describe(said) }),
+    problems: (target) => httpTargetProblems(target, { isNotice: true }),
+    // A notification is sent to be read, and only a method that asks for a body carries it.
+    resolved: (target) =>
+      requestOf(target).method === undefined ? { ...target, http: { ...requestOf(target), method: 'POST' } } : target,
+  },
+  gives: ['status'],
+  async executor({ secrets, network, publicUrl }) {
+    const { httpExecutor } = await import('./executor.ts')
+    return httpExecutor({ network, secrets, publicUrl })
+  },
+}
+
+function requestOf({ http }: Target): HttpRequest {
+  return (http ?? {}) as HttpRequest
+}
