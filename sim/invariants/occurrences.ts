@@ -44,7 +44,9 @@ export class Occurrences {
 
   #begin(row: Rows['schedule'], spec: ScheduleSpec, afterAt: number): void {
     const book = this.#book(row.id)
-    const namedAt = namedInstant(spec, row.last_planned_at)
+    const named = namedInstant(spec, row.last_planned_at)
+    // An instant that is over when it is written is due at once.
+    const namedAt = named === null ? null : Math.max(named, afterAt)
     book.stretches.push({ nominal: nominalOf(spec, row.grid_anchor_at), afterAt, namedAt })
     const isOffGrid = spec.minMs !== undefined || spec.maxMs !== undefined || spec.startNow === true
     if (isOffGrid) book.isIrregular = true
@@ -151,9 +153,13 @@ export class Occurrences {
     book.rows[index] = after
   }
 
+  /** The first nominal instant between two instants, under whatever timing it fell; the later of the two where there is none. */
   #firstAfter(book: Book, from: number, to: number): number {
-    const { nominal } = this.#stretchAt(book, to)
-    return nominal === null ? to : Math.min(to, nominalAfter(nominal, from) ?? to)
+    const firsts = book.stretches.map(({ nominal, afterAt }, index) => {
+      const at = nominal === null ? null : nominalAfter(nominal, Math.max(from, afterAt))
+      return at !== null && at <= (book.stretches[index + 1]?.afterAt ?? at) ? at : to
+    })
+    return Math.min(to, ...firsts)
   }
 
   #stretchAt(book: Book, instant: number): Stretch {

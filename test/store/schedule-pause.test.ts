@@ -3,6 +3,7 @@ import { promptSpread } from '../../src/core/timing/spread.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
+import { setHint } from '../../src/store/schedules/set-hint.ts'
 import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 const until = startAt + 3 * hour + 30 * minute
@@ -137,6 +138,27 @@ onEachStore('pause', (stage) => {
     expect(await stage().ledger()).toMatchObject([
       { outcome: 'missed', count: 2 },
       { outcome: 'paused', count: 2, from: startAt + 3 * hour, to: startAt + 4 * hour },
+    ])
+  })
+
+  it('what had come before an interval hint was given is paused with it, and not lost to the hint', async () => {
+    await stage().put({})
+    stage().to(startAt + 2 * hour + 20_000)
+    const hint = {
+      kind: 'interval',
+      ms: 7 * minute,
+      expiresAt: startAt + 9 * hour,
+      reason: 'watch',
+      author: 'ann',
+    } as const
+    await stage().store.do(setHint, 'report', hint)
+    stage().to(startAt + 2 * hour + 30_000)
+    await stage().store.do(pauseSchedule, 'report', { reason: 'no' })
+    stage().to(startAt + 2 * hour + minute)
+    await stage().store.do(resumeSchedule, 'report')
+    expect(await stage().ledger()).toMatchObject([
+      { outcome: 'missed', count: 1, to: startAt + hour },
+      { outcome: 'paused', count: 1, from: startAt + 2 * hour, to: startAt + 2 * hour },
     ])
   })
 

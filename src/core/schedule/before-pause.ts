@@ -31,9 +31,19 @@ export function beforePause<Row extends ScheduleState>(
   const last = gone.at(-1)
   if (last === undefined) return { row, entries: passed, endedHints }
   const ended = { ...unplanned(row), lastPlannedAt: last.to }
-  // As of the last missed one: the calendar asked now would pass by an occurrence that is merely late, or spread beyond now.
-  const next = planned(ended, { now: last.to, lastRunId: lastRunId(ended, live) })
+  const next = standing(ended, now) ?? planned(ended, { now: last.to, lastRunId: lastRunId(ended, live) })
   return { row: { ...next, anchorAt: now }, entries: [...passed, ...gone], endedHints }
+}
+
+/**
+ * The row with the occurrence after the missed ones as its plan, where that one has come too. It is asked for as of the last
+ * missed one, because the calendar asked now would pass by an occurrence that is merely late, or spread beyond now; and
+ * without hints, because the calendar's plan stands under a hint only where it had come before the hint was given.
+ */
+function standing<Row extends ScheduleState>(ended: Row, now: number): Row | null {
+  const asked = { now: ended.lastPlannedAt ?? now, lastRunId: null }
+  const next = planned({ ...ended, hints: {} }, asked)
+  return next.nextRunAt !== null && next.nextRunAt <= now ? { ...next, hints: ended.hints } : null
 }
 
 /**

@@ -2,7 +2,6 @@ import { formatId } from '../../core/id.ts'
 import { planned } from '../../core/schedule/next-plan.ts'
 import { isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { checkInteger } from '../check.ts'
-import { holdOn } from '../holds/hold-row.ts'
 import type { Repaired } from '../port.ts'
 import { namingQueue } from '../prune/sweep-queues.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
@@ -28,10 +27,10 @@ const firstOfNextLane = `coalesce(
     order by n.queue_id, n.concurrency_key, n.need_id limit 1))`
 const inLineOfLane = `from belfry.ready r
   where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
-/**
- * Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. The gate of a key that is
- * held is shut rightly.
- */
+/** A hold that has ended counts until `turnHolds` has removed it: the gate of its key is shut rightly until then. */
+const holdOfKey = `from belfry.hold h
+  where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and h.from_at <= $2`
+/** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
 export const findGates = probing(
   'repair find gates',
   (join) => `with recursive lane (queue_id, concurrency_key, need_id) as (
@@ -44,7 +43,7 @@ export const findGates = probing(
     (select count(*) from belfry.lease e where e.queue_id = l.queue_id and e.concurrency_key = l.concurrency_key)
       as in_flight
   from (select queue_id, concurrency_key, need_id from lane limit $1) l join belfry.queue q on q.id = l.queue_id
-  where ${thereIsNo(inLineOfLane)} and ${holdOn('key', 'l.concurrency_key', { ns: 'q.ns', now: '$2' })} is null`,
+  where ${thereIsNo(inLineOfLane)} and ${thereIsNo(holdOfKey)}`,
 )
 const findInLine = both(
   'repair find in line',
