@@ -187,9 +187,25 @@ export type StoredOf<Of> = {
     : never]: ValueOf<Of[Name]>
 }
 
-/** The name under which a field is stored and answered. */
-export function storedName(name: string, { kind: of }: Field): string {
-  return of === 'duration' ? `${name}Ms` : name
+/** A field of a table, and its names. */
+interface NamedField {
+  readonly given: string
+  /** The name under which it is stored and answered. */
+  readonly stored: string
+  readonly field: Field
+}
+
+const known = new WeakMap<Fields, readonly NamedField[]>()
+
+/** The fields of a table with their names, worked out once: work is read and judged a thousand times a second by the same few tables. */
+export function namedFields(fields: Fields): readonly NamedField[] {
+  const found = known.get(fields)
+  if (found !== undefined) return found
+  const named = Object.entries(fields).map(([given, field]) => {
+    return { given, stored: field.kind === 'duration' ? `${given}Ms` : given, field }
+  })
+  known.set(fields, named)
+  return named
 }
 
 export interface Judged {
@@ -206,8 +222,8 @@ export function fieldProblems(fields: Fields, stored: Readonly<Record<string, un
   const { noun, prefix = '', others = [] } = judged
   const problems: Problem[] = []
   const inside: Problem[] = []
-  const names = Object.entries(fields).map(([given, field]) => {
-    const name = storedName(given, field)
+  const names: string[] = []
+  for (const { stored: name, field } of namedFields(fields)) {
     const { expected, isRequired, fields: inner } = field
     const value = stored[name]
     const problem = value !== undefined ? field.problem(value) : isRequired ? 'is missing' : null
@@ -215,8 +231,8 @@ export function fieldProblems(fields: Fields, stored: Readonly<Record<string, un
     else if (inner !== undefined && value !== undefined) {
       inside.push(...fieldProblems(inner, value as Record<string, unknown>, { noun, prefix: `${prefix}${name}.` }))
     }
-    return name
-  })
+    names.push(name)
+  }
   for (const name of Object.keys(stored)) {
     if (names.includes(name) || others.includes(name)) continue
     problems.push({

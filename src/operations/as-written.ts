@@ -1,4 +1,4 @@
-import { type Fields, storedName } from '../core/field-table.ts'
+import { type Fields, namedFields } from '../core/field-table.ts'
 import { inUnits } from './duration-input.ts'
 import type { Problem } from './problem.ts'
 
@@ -19,9 +19,9 @@ export function asWritten({ field, problem, expected }: Problem, given: object, 
 
 /** The names under which durations are stored: `everyMs`, `backoff.baseMs`. */
 function durationsIn(fields: Fields, prefix = ''): ReadonlySet<string> {
-  const names = Object.entries(fields).flatMap(([name, field]) => {
-    if (field.fields !== undefined) return [...durationsIn(field.fields, `${prefix}${name}.`)]
-    return field.kind === 'duration' ? [prefix + storedName(name, field)] : []
+  const names = namedFields(fields).flatMap(({ given, stored, field }) => {
+    if (field.fields !== undefined) return [...durationsIn(field.fields, `${prefix}${given}.`)]
+    return field.kind === 'duration' ? [prefix + stored] : []
   })
   return new Set(names)
 }

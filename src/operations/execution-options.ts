@@ -27,6 +27,9 @@ export const executionSaid = {
   traceparent: text('The W3C trace context that its attempts belong to.').optional(),
 }
 
+/** The retries are judged with the rules between them. */
+const timeoutAlone = { timeout: executionFields.timeout }
+
 interface Around {
   /** As they were given: problems are told in these words. */
   readonly given: object
@@ -43,8 +46,7 @@ export function executionOptions(
   const isPlain = [timeoutMs, expect, attempts, backoff, tags].every((value) => value === undefined)
   if (isPlain) return {}
   const own = onlyGiven({ timeoutMs, expect, maxAttempts: attempts, backoff, tags })
-  const { timeout } = executionFields
-  const found = [...fieldProblems({ timeout }, onlyGiven({ timeoutMs }), { noun: 'a run' }), ...retriesProblems(own)]
+  const found = [...fieldProblems(timeoutAlone, { timeoutMs }, { noun: 'a run' }), ...retriesProblems(own)]
   problems.push(...found.map((problem) => asWritten(problem, given, executionFields)))
   // One by one: as arguments of one call a hundred thousand would not fit on the stack.
   if (expect !== undefined) for (const problem of expectationProblems(expect, kind)) problems.push(problem)

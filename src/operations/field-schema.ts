@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Field, type Fields, givenSentence, type StoredOf, storedName, type ValueOf } from '../core/field-table.ts'
+import {
+  type Field,
+  type Fields,
+  givenSentence,
+  namedFields,
+  type StoredOf,
+  type ValueOf,
+} from '../core/field-table.ts'
 import type { Expectation } from '../core/run/expect.ts'
 import { durationFields, durationOf } from './duration-input.ts'
 import { expectationForm, expectationOf } from './expectation-form.ts'
@@ -100,13 +107,13 @@ function inputOf(field: Field, shapeOfGroup: (fields: Fields) => object): z.ZodT
 }
 
 export function outputShape<Of extends Fields>(fields: Of): OutputShape<Of> {
-  const entries = Object.entries(fields).map(([name, field]) => {
+  const entries = namedFields(fields).map(({ stored, field }) => {
     const { kind, says, fields: inner } = field
     const form = forms[kind]?.(field)
     const schema =
       inner === undefined ? (form?.answered ?? form?.given ?? z.unknown()) : z.strictObject(outputShape(inner) as Shape)
     const said = kind === 'instant' ? instantSaid(says) : schema.describe(kind === 'duration' ? `${says} In ms.` : says)
-    return [storedName(name, field), field.isRequired === true ? said : said.optional()]
+    return [stored, field.isRequired === true ? said : said.optional()]
   })
   return Object.fromEntries(entries) as OutputShape<Of>
 }
@@ -135,31 +142,21 @@ const forms: Readonly<Record<string, (field: Field) => { readonly given: z.ZodTy
     }),
   }
 
-const known = new WeakMap<Fields, [string, Field][]>()
-
-/** Work is enqueued a thousand times a second by the same few tables. */
-function entriesOf(fields: Fields): [string, Field][] {
-  const entries = known.get(fields) ?? Object.entries(fields)
-  known.set(fields, entries)
-  return entries
-}
-
 /**
  * What is to be stored of fields that were read: a duration that was given under either name, in ms. What was not given is left out, and
  * null is kept: it takes a field away.
  */
 export function storedFields(fields: Fields, given: object, problems: Problem[], prefix = ''): Record<string, unknown> {
-  const entries = entriesOf(fields).flatMap(([name, field]) => {
+  const read: Record<string, unknown> = {}
+  for (const { given: name, stored, field } of namedFields(fields)) {
     const value =
       field.kind === 'duration'
         ? durationOf(given, name, problems, prefix)
         : (given as Readonly<Record<string, unknown>>)[name]
-    if (value === undefined) return []
+    if (value === undefined) continue
     const { fields: inner } = field
     const isGroup = inner !== undefined && value !== null
-    return [
-      [storedName(name, field), isGroup ? storedFields(inner, value as object, problems, `${prefix}${name}.`) : value],
-    ]
-  })
-  return Object.fromEntries(entries)
+    read[stored] = isGroup ? storedFields(inner, value as object, problems, `${prefix}${name}.`) : value
+  }
+  return read
 }

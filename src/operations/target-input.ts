@@ -40,17 +40,17 @@ export function offeredKinds(kinds: readonly TargetKind[], { isNotice = false } 
 export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   const { field = 'target', kinds } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
-  const expected = `one of ${namesIn(place)}`
   if (typeof given !== 'object' || Array.isArray(given))
-    return refused(field, isShown(given), `an object with ${expected}`)
+    return refused(field, isShown(given), `an object with ${oneOffered(place)}`)
   const target = onlyGiven(given) as Target
   const [kind, ...others] = kinds.filter(({ name }) => target[name] !== undefined)
   if (kind === undefined) return refused(...nameless(target, place))
   if (others.length > 0) return rivals(target, [kind, ...others], place)
   const { closed, notice } = kind
-  if (closed !== undefined) return refused(`${field}.${kind.name}`, closed, expected)
+  if (closed !== undefined) return refused(`${field}.${kind.name}`, closed, oneOffered(place))
   if (place.isNotice === true && typeof notice !== 'object') {
-    return refused(field, notice ?? `is ${kind.called}, which sends no notifications`, `an object with ${expected}`)
+    const problem = notice ?? `is ${kind.called}, which sends no notifications`
+    return refused(field, problem, `an object with ${oneOffered(place)}`)
   }
   const { target: read, problems } = readKind(kind, target, place)
   return {
@@ -60,10 +60,9 @@ export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   }
 }
 
-function namesIn({ kinds, isNotice = false }: TargetPlace): string {
-  return offeredKinds(kinds, { isNotice })
-    .map(({ name }) => name)
-    .join(', ')
+function oneOffered({ kinds, isNotice = false }: TargetPlace): string {
+  const names = offeredKinds(kinds, { isNotice }).map(({ name }) => name)
+  return `one of ${names.join(', ')}`
 }
 
 function readKind(
@@ -101,14 +100,14 @@ function rivals(target: Target, named: readonly TargetKind[], place: TargetPlace
     return readKind(kind, own as Target, place).problems
   })
   const placed = more.map((each) => ({ ...each, field: `${field}.${each.field}` }))
-  const clash = { field, problem, expected: `exactly one of ${namesIn(place)}` }
+  const clash = { field, problem, expected: `exactly ${oneOffered(place)}` }
   return { target: undefined, kind: undefined, problems: [clash, ...placed] }
 }
 
 function nameless(target: Target, place: TargetPlace): [string, string, string] {
   const { field = 'target', kinds } = place
   const [first] = Object.keys(target)
-  const expected = `one of ${namesIn(place)}`
+  const expected = oneOffered(place)
   if (first === undefined) return [field, 'is empty', `an object with ${expected}`]
   const meant = nearest(
     first,

@@ -6,10 +6,10 @@ import {
   fieldProblems,
   group,
   integer,
+  namedFields,
   real,
   required,
   type StoredOf,
-  storedName,
 } from '../field-table.ts'
 import { isRecord } from '../json/record.ts'
 import { isShown, type Problem } from '../problem.ts'
@@ -90,8 +90,8 @@ export const defaultPolicy: Policy = Object.freeze({
 })
 
 function defaultsOf(fields: Fields): object {
-  const known = Object.entries(fields).filter(([, field]) => field.default !== undefined)
-  return Object.fromEntries(known.map(([name, field]) => [storedName(name, field), field.default]))
+  const known = namedFields(fields).filter(({ field }) => field.default !== undefined)
+  return Object.fromEntries(known.map(({ stored, field }) => [stored, field.default]))
 }
 
 /** Says everything that is wrong with a policy, but for the fields that parts add to it. An empty list means it is sound. */

@@ -15,15 +15,12 @@ export interface OwnRetries {
 
 type RetryPolicy = Pick<Policy, 'maxAttempts' | 'backoffBaseMs' | 'backoffFactor' | 'backoffCapMs'>
 
-const { attempts, backoff: ownBackoff } = executionFields
+const { attempts, backoff: backoffField } = executionFields
+const retryFields = { attempts, backoff: backoffField }
 
 /** Says everything that is wrong with the retries of a run or a schedule. An empty list means they are sound. */
 export function retriesProblems({ maxAttempts, backoff }: OwnRetries): Problem[] {
-  const problems = fieldProblems(
-    { attempts, backoff: ownBackoff },
-    { attempts: maxAttempts, backoff },
-    { noun: 'a backoff' },
-  )
+  const problems = fieldProblems(retryFields, { attempts: maxAttempts, backoff }, { noun: 'a backoff' })
   const { baseMs, capMs } = backoff ?? {}
   const isWrong = problems.some(({ field }) => /Ms$/.test(field))
   if (!isWrong && baseMs !== undefined && capMs !== undefined && capMs < baseMs) {

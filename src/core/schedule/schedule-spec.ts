@@ -99,6 +99,7 @@ export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[]
 
 /** The schedule without the fields that something is wrong with. A cron needs its zone, and neither is asked without the other. */
 function soundPart(spec: Readonly<Record<string, unknown>>, problems: readonly Problem[]): ScheduleSpec {
+  if (problems.length === 0) return spec as unknown as ScheduleSpec
   const wrong = new Set(problems.map(({ field }) => field))
   const isSound = (prefix: string) => (entry: [string, unknown]) => !wrong.has(prefix + entry[0])
   const isUntimed = ['timing', 'timing.cron', 'timing.zone'].some((field) => wrong.has(field))

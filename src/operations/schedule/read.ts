@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Fields, type StoredOf, storedName } from '../../core/field-table.ts'
+import { type Fields, namedFields, type StoredOf } from '../../core/field-table.ts'
 import type { Notify } from '../../core/notice.ts'
 import { executionFields } from '../../core/run/work-fields.ts'
 import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
@@ -91,14 +91,14 @@ function specOf(
   const execution = executionOptions(definition, { given: value, kind: target.kind, problems })
   const added = readAdded(fields.schedule, value, { folder, kinds, problems })
   // What runs have too is stored where it is handed on to them.
-  const [handedOn, own] = parted(added, Object.keys(fields.run ?? {}))
-  const options = { ...unsaid(before?.options, optionNames), ...execution, ...handedOn }
-  const timing = namedIn(timingFields, definition)
+  const ofRuns = Object.keys(fields.run ?? {})
+  const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
+  const timing = among(definition, timingNames)
   const isZoned = definition.zone === undefined && definition.cron !== undefined
   const spec = {
-    ...unsaid(before, specNames),
-    ...namedIn(scheduleFields, definition),
-    ...own,
+    ...besides(before, specNames),
+    ...among(definition, scheduleNames),
+    ...besides(added, ofRuns),
     name,
     timing: isZoned ? { ...timing, zone } : timing,
     target: target.target ?? undefined,
@@ -117,26 +117,21 @@ function specOf(
   }
 }
 
+const timingNames = storedNames(timingFields)
+const scheduleNames = storedNames(scheduleFields)
 const optionNames = [...storedNames(executionFields), 'maxAttempts']
-const specNames = [...storedNames(scheduleFields), 'name', 'timing', 'options', 'notify']
+const specNames = [...scheduleNames, 'name', 'timing', 'options', 'notify']
 
 function storedNames(fields: Fields): string[] {
-  return Object.entries(fields).map(([name, field]) => storedName(name, field))
+  return namedFields(fields).map(({ stored }) => stored)
 }
 
-function namedIn(fields: Fields, stored: object): object {
-  return parted(stored, storedNames(fields))[0]
+function among(stored: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)))
 }
 
-/** What inputs do not say of what was stored. */
-function unsaid(stored: object = {}, names: readonly string[]): object {
-  return parted(stored, names)[1]
-}
-
-function parted(stored: object, names: readonly string[]): [named: object, others: object] {
-  const entries = Object.entries(stored)
-  const isNamed = ([name]: [string, unknown]) => names.includes(name)
-  return [Object.fromEntries(entries.filter(isNamed)), Object.fromEntries(entries.filter((each) => !isNamed(each)))]
+function besides(stored: object = {}, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !names.includes(name)))
 }
 
 /** Without the added fields that a change takes away. */
@@ -167,7 +162,7 @@ function changed(before: Definition, patch: Readonly<Record<string, unknown>>): 
   const { backoff } = patch
   const isNewTiming = timings.some(([kind]) => patch[kind] != null)
   const gone = timings.filter(([kind]) => patch[kind] === null || (isNewTiming && patch[kind] === undefined)).flat()
-  const stays = unsaid(before, gone)
+  const stays = besides(before, gone)
   const fields = {
     ...stays,
     ...patch,
