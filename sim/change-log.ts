@@ -75,6 +75,7 @@ export interface Rows {
     readonly subject: string
     readonly from_at: number
     readonly until_at: number
+    readonly begun_at: number | null
     readonly firing: string
   }
 }
@@ -136,7 +137,7 @@ const watched: { readonly [Name in Table]: readonly (keyof Rows[Name])[] } = {
   ],
   queue: ['id', 'name', 'policy'],
   need: ['id', 'kind', 'name'],
-  hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'firing'],
+  hold: ['id', 'scope', 'subject', 'from_at', 'until_at', 'begun_at', 'firing'],
 }
 
 /** A row before and after a change; without the one it is new, without the other it is gone. */

@@ -127,6 +127,8 @@ async function rest(world: World): Promise<void> {
 async function startAtOnce(world: World): Promise<void> {
   const { timeline, scenery, books } = world
   if (scenery.wakeLoss > 0) return
+  // What people had asked for before it became calm may have been done since.
+  await settled(world, liftWide(world))
   const by = enqueuer(world)
   const answer = by.store.enqueue([{ queue: 'quick', target: { handler: 'first' }, payload: null }])
   let id = ''

@@ -34,8 +34,9 @@ export class Holds {
     return [...this.#holds.values()].filter(({ scope, subject }) => subjects[scope]?.includes(subject))
   }
 
+  /** A hold that has begun keeps what it set aside until its end, also by a clock that was set back to before its beginning. */
   isHeld(run: Held, at: number): boolean {
-    return this.on(run).some((hold) => isInForce(hold, at))
+    return this.on(run).some((hold) => isInForce(hold, at) || (hold.begun_at !== null && hold.until_at > at))
   }
 
   isStopped(at: number): boolean {
