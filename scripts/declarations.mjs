@@ -19,7 +19,7 @@ const aliases = {
 
 const opening = `import type { z } from 'zod';
 import type { nouns } from './table.js';
-import type { TargetInput } from './operations/target-input.js';
+import type { TargetInput } from './operations/target/target-input.js';
 import type { HandlerTarget } from './targets/handler/kind.js';
 import type { handledPayload } from './library/handlers.js';
 type Nouns = typeof nouns;

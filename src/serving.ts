@@ -4,10 +4,10 @@ import { HttpDoor } from './doors/http/app.ts'
 import { type Served, serveDoor } from './doors/http/serve.ts'
 import type { Behind } from './library/part.ts'
 import { packageVersion } from './library/version.ts'
-import { read } from './operations/input.ts'
-import { listenAddressOf } from './operations/listen-address.ts'
-import { onlyGiven } from './operations/only-given.ts'
-import { type Problem, refuse } from './operations/problem.ts'
+import { onlyGiven } from './operations/fields/only-given.ts'
+import { listenAddressOf } from './operations/input/listen-address.ts'
+import { read } from './operations/input/read-input.ts'
+import { type Problem, refuse } from './operations/input/refuse-input.ts'
 
 const basePath = z
   .string()

@@ -17,7 +17,7 @@ import { fileOf, needsTrust, refuseUnmarkedStore } from './guarding.ts'
 import { contextOf } from './library/context.ts'
 import { openingOf } from './library/options.ts'
 import { openStore } from './open-store.ts'
-import { onlyGiven } from './operations/only-given.ts'
+import { onlyGiven } from './operations/fields/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
 import { giveMark } from './store/sqlite/mark.ts'
 

@@ -164,7 +164,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may operate can have any program started on the workers.',
     edits: [
       [
-        'operations/scope.ts scopeOf',
+        'operations/caller-scope.ts scopeOf',
         "adminForCommands === true && targetsIn(schema, input).some(isForAdmins) ? 'admin' : scope",
         'adminForCommands === undefined && targetsIn(schema, input).some(isForAdmins) ? "admin" : scope',
       ],

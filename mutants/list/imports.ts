@@ -100,7 +100,7 @@ export const imports: readonly Mutant[] = [
   {
     id: 'refusal-sends-it-back',
     hazard: 'Whoever sends a megabyte of nonsense is sent two of them back.',
-    edits: [['operations/problem.ts told', 'field: bounded(field, fieldLengthMax)', 'field']],
+    edits: [['operations/input/refuse-input.ts told', 'field: bounded(field, fieldLengthMax)', 'field']],
     suites: ['test/operations/problem.test.ts'],
   },
   {

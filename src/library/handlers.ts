@@ -1,5 +1,5 @@
 import { BelfryError } from '../core/error.ts'
-import { type Problem, quoted, refuse } from '../operations/problem.ts'
+import { type Problem, quoted, refuse } from '../operations/input/refuse-input.ts'
 import type { EnqueuedRun, EnqueueInput } from '../operations/run/enqueue.ts'
 import type { RunInput } from '../operations/run/input.ts'
 import type { Run } from '../operations/run/view.ts'

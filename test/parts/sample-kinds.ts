@@ -12,7 +12,7 @@ interface Bell {
   readonly times: number | string
 }
 
-declare module '../../src/operations/target-input.ts' {
+declare module '../../src/operations/target/target-input.ts' {
   interface PartTargets {
     readonly bell: { readonly bell: { readonly tone: string; readonly times?: number; readonly key?: object } }
   }

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { kinds } from '../../kinds.ts'
-import { type FieldKind, kindOf, unwrapped } from '../../operations/field-kind.ts'
-import { noteOf } from '../../operations/note.ts'
+import { type FieldKind, kindOf, unwrapped } from '../../operations/fields/field-kind.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { withKinds } from '../../operations/target-form.ts'
+import { noteOf } from '../../operations/schema/schema-note.ts'
+import { withKinds } from '../../operations/target/target-form.ts'
 
 /** A field of an input, as the command line offers it. */
 export interface Field {

@@ -1,5 +1,5 @@
 import type { Paint } from '../../operations/show.ts'
-import { hasLiveWorker } from '../../operations/worker.ts'
+import { hasLiveWorker } from '../../operations/worker/noun.ts'
 import { type Naming, spelled } from './spelling.ts'
 import type { Session } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Place } from './place.ts'
 import type { Reader } from './reader.ts'
 import type { WorkerSession, World } from './world.ts'

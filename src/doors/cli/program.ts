@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
+import type { Problem } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
-import type { Problem } from '../../operations/problem.ts'
 import { nounEntries, operations } from '../../table.ts'
 import { besideCommands } from './beside-commands.ts'
 import { commandLine } from './command-line.ts'

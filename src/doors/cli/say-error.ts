@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
+import { type Problem, storeProblems } from '../../operations/input/refuse-input.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { type Problem, storeProblems } from '../../operations/problem.ts'
 import { indented, type Paint } from '../../operations/show.ts'
 import { columns } from './columns.ts'
 import { TypedFields } from './typed-field.ts'

@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { StoreSession } from './world.ts'
 

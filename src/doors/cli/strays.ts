@@ -1,6 +1,6 @@
 import { type Command, CommanderError, type Option } from 'commander'
-import { NameSearch } from '../../operations/nearest.ts'
-import { type Problem, quoted } from '../../operations/problem.ts'
+import { NameSearch } from '../../operations/input/nearest-name.ts'
+import { type Problem, quoted } from '../../operations/input/refuse-input.ts'
 import { finished } from './finished.ts'
 import { flagMeant } from './other-words.ts'
 import { saysWhere } from './program.ts'

@@ -1,5 +1,5 @@
 import type { RunEnded } from '../../engine/events.ts'
-import { isoText } from '../../operations/instant.ts'
+import { isoText } from '../../operations/input/instant.ts'
 import { howLong } from './when.ts'
 import type { Heard } from './world.ts'
 

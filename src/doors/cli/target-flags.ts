@@ -1,7 +1,7 @@
 import { kinds } from '../../kinds.ts'
-import type { Problem } from '../../operations/problem.ts'
+import type { Problem } from '../../operations/input/refuse-input.ts'
 import { shellWord } from '../../operations/shell-words.ts'
-import { absentIn, offeredKinds } from '../../operations/target-input.ts'
+import { absentIn, offeredKinds } from '../../operations/target/target-input.ts'
 import { kindOf, type TargetFlag, type TargetKind } from '../../targets/kind.ts'
 import type { Texts } from './read-value.ts'
 

@@ -1,5 +1,5 @@
 import type { EngineEvents } from '../../engine/events.ts'
-import { isoText } from '../../operations/instant.ts'
+import { isoText } from '../../operations/input/instant.ts'
 import type { Paint } from '../../operations/show.ts'
 import { isColoured, paintOf, printable } from './sheet.ts'
 import { type Naming, spelled } from './spelling.ts'

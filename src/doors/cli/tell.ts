@@ -1,5 +1,5 @@
-import { atDoors } from '../../operations/at-doors.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
+import { atDoors } from '../../operations/schema/answer-encoding.ts'
 import type { Sheet } from '../../operations/show.ts'
 import { nounEntries } from '../../table.ts'
 import { commandLine } from './command-line.ts'

@@ -1,7 +1,7 @@
 import type { Command, CommanderError } from 'commander'
 import { BelfryError } from '../../core/error.ts'
-import { NameSearch, nearest } from '../../operations/nearest.ts'
-import { type Problem, refusal } from '../../operations/problem.ts'
+import { NameSearch, nearest } from '../../operations/input/nearest-name.ts'
+import { type Problem, refusal } from '../../operations/input/refuse-input.ts'
 import { commandMeant } from './other-words.ts'
 import { pathOf, strayFlag } from './strays.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../operations/json-schema.ts'
-import type { Scope } from '../../operations/scope.ts'
+import type { Scope } from '../../operations/caller-scope.ts'
+import type { JsonSchema } from '../../operations/schema/json-schema.ts'
 
 /** What stands beside the verbs at the HTTP door. */
 export interface Beside {

@@ -1,5 +1,5 @@
 import { kinds } from '../../kinds.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import type { Route } from '../../routes.ts'
 import { escaped } from './escaped.ts'
 

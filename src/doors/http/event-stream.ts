@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { type EventPlace, type EventView, eventsSince } from '../../operations/happening.ts'
-import { isoText } from '../../operations/instant.ts'
-import { quoted } from '../../operations/problem.ts'
+import { type EventPlace, type EventView, eventsSince } from '../../operations/events-since.ts'
+import { isoText } from '../../operations/input/instant.ts'
+import { quoted } from '../../operations/input/refuse-input.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Caller } from './gate.ts'
 import { HeadLook, pageMax } from './head-look.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { comparePlaces, type EventPage, type EventPlace, eventsSince } from '../../operations/happening.ts'
+import { comparePlaces, type EventPage, type EventPlace, eventsSince } from '../../operations/events-since.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 
 /** What other processes do is seen this soon. */
 const lookMs = 250

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/error.ts'
 import { kinds } from '../../kinds.ts'
 import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-codes.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import { partPaths } from '../../parts-face.ts'
 import { type Route, routes } from '../../routes.ts'
 import { nouns, pluralOf } from '../../table.ts'

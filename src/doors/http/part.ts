@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Gate } from './gate.ts'
 
 /** What the server hands to a part's own routes. */

@@ -1,6 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { hostsOf, isLoopback, type ListenAddress, listenDefault } from '../../operations/listen-address.ts'
+import { hostsOf, isLoopback, type ListenAddress, listenDefault } from '../../operations/input/listen-address.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import { HttpDoor, type HttpDoorOptions } from './app.ts'
 import { type Serving, serve } from './server.ts'
 import { ensureToken } from './token-file.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import type { ListenAddress } from '../../operations/listen-address.ts'
+import type { ListenAddress } from '../../operations/input/listen-address.ts'
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.ts'
 
 /** A server that is up. */

@@ -1,7 +1,7 @@
-import type { OperationContext } from '../../operations/context.ts'
-import { read } from '../../operations/input.ts'
+import { read } from '../../operations/input/read-input.ts'
+import { refuse } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
-import { refuse } from '../../operations/problem.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 
 /**
  * Refuses a call that could not be done however often it is confirmed: what is wrong with its input, a name that nothing has, a

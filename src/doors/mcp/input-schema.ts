@@ -1,8 +1,8 @@
 import { kinds } from '../../kinds.ts'
-import { limitWords } from '../../operations/fields.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import type { Scope } from '../../operations/caller-scope.ts'
+import { limitWords } from '../../operations/fields/basic-fields.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import type { Scope } from '../../operations/scope.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import { isPaged, shortPageMax } from './short-page.ts'
 
 export type InputSchema = JsonSchema & { readonly type: 'object' }

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { ErrorCode } from '../../core/error.ts'
 import { fence, visible } from '../../core/untrusted-text.ts'
-import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 import { isPlain } from './label.ts'
 import { toldData } from './told.ts'
 import type { Detail } from './tools.ts'

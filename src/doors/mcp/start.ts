@@ -1,5 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
-import type { Scope } from '../../operations/scope.ts'
+import type { Scope } from '../../operations/caller-scope.ts'
 
 /** How a person started this server, or gave its address. A hint keeps all of it but what is missing. */
 export type Start =

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { fence } from '../../core/untrusted-text.ts'
-import type { Def } from '../../operations/at-doors.ts'
-import { Fact } from '../../operations/brief.ts'
-import { isoText } from '../../operations/instant.ts'
-import { noteOf } from '../../operations/note.ts'
+import { isoText } from '../../operations/input/instant.ts'
+import type { Def } from '../../operations/schema/answer-encoding.ts'
+import { Fact } from '../../operations/schema/brief.ts'
+import { noteOf } from '../../operations/schema/schema-note.ts'
 import { isLabel } from './label.ts'
 import type { Detail } from './tools.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { retriesIn, withRetries } from '../../core/run/retries.ts'
-import { count, outputOf } from '../output.ts'
+import { count, outputOf } from '../schema/output-schema.ts'
 import { plural } from './words.ts'
 
 const sources = ['run', 'schedule', 'queue'] as const

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type Policy, policyFields } from '../../core/queue/policy.ts'
 import type { QueueView } from '../../store/views.ts'
-import { openOutput } from '../added-fields.ts'
-import { pick } from '../brief.ts'
-import { outputShape } from '../field-schema.ts'
-import { noted } from '../note.ts'
-import { notifyAnswered } from '../notify-input.ts'
-import { count, instantSaid, outputOf, text } from '../output.ts'
+import { openOutput } from '../fields/added-fields.ts'
+import { outputShape } from '../fields/field-schema.ts'
+import { notifyAnswered } from '../fields/notify-fields.ts'
+import { pick } from '../schema/brief.ts'
+import { count, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
 
 export const policySaid = noted(
   outputOf<Policy>()(openOutput('queue', outputShape(policyFields)).describe('The rules of a queue.')),

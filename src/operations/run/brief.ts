@@ -1,5 +1,5 @@
-import { omit, pick } from '../brief.ts'
 import { unblockBrief } from '../explain/unblock.ts'
+import { omit, pick } from '../schema/brief.ts'
 import type { RunExplained } from './explain-output.ts'
 import type { Run, RunLine } from './view.ts'
 

@@ -3,9 +3,9 @@ import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { KernelSource, RunSource } from '../../store/port.ts'
 import { listHints, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import type { HintView, LedgerView, RunView, ScheduleView } from '../../store/views.ts'
-import type { OperationContext } from '../context.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
 import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+import type { OperationContext } from '../operation-context.ts'
 
 /** Why there is a run at all, and why for that instant. */
 export interface Planned extends Reasoning {

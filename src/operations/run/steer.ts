@@ -4,11 +4,11 @@ import { cancelRun } from '../../store/runs/cancel-run.ts'
 import { reprioritiseRun } from '../../store/runs/reprioritise-run.ts'
 import { resetRun } from '../../store/runs/reset-run.ts'
 import { retryRun } from '../../store/runs/retry-run.ts'
-import { absentRun, presentRun } from '../absent.ts'
-import { priority, reason, runId } from '../fields.ts'
-import { onlyGiven } from '../only-given.ts'
+import { priority, reason, runId } from '../fields/basic-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { absentRun, presentRun } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
-import { text } from '../output.ts'
+import { text } from '../schema/output-schema.ts'
 
 /** What all that steer a run have in common. */
 const steering = {

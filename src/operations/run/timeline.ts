@@ -2,7 +2,7 @@ import { standsFor } from '../../core/timing/stands-for.ts'
 import type { RunView } from '../../store/views.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
-import { isoText } from '../instant.ts'
+import { isoText } from '../input/instant.ts'
 import type { RunOrigin } from '../part.ts'
 import type { AttemptTold } from './attempt-told.ts'
 

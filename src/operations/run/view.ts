@@ -1,5 +1,5 @@
 import type { LeaseView, OutputView, RunPage, RunSummary, RunView } from '../../store/views.ts'
-import type { ExecutionOptions } from '../execution-options.ts'
+import type { ExecutionOptions } from '../target/execution-options.ts'
 
 /** What JSON keeps of a value: a `Date` comes back as text, and functions do not come back. */
 export type Kept<Value> = Value extends { toJSON(...args: never): infer Text }

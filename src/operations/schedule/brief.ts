@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/duration.ts'
 import { needOf } from '../../core/target.ts'
-import { Fact, omit, pick } from '../brief.ts'
 import { unblockBrief } from '../explain/unblock.ts'
+import { Fact, omit, pick } from '../schema/brief.ts'
 import type { ScheduleExplained } from './explain-output.ts'
 import type { UpcomingRun } from './upcoming.ts'
 import type { Schedule } from './view.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { executionFields } from '../../core/run/work-fields.ts'
 import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
-import { openChange, openInput } from '../added-fields.ts'
-import { inputShape } from '../field-schema.ts'
-import { newName, reason, scheduleId, scheduleName } from '../fields.ts'
-import { notifyShape } from '../notify-input.ts'
-import { patched } from '../patch.ts'
+import { openChange, openInput } from '../fields/added-fields.ts'
+import { newName, reason, scheduleId, scheduleName } from '../fields/basic-fields.ts'
+import { inputShape } from '../fields/field-schema.ts'
+import { notifyShape } from '../fields/notify-fields.ts'
+import { patched } from '../fields/patch.ts'
 
 /** Everything that is said of a schedule but its name and where notices go. */
 export const givenFields = { ...timingFields, ...scheduleFields, ...executionFields }

@@ -1,6 +1,6 @@
 import { findRun } from '../../store/reads/find-run.ts'
 import type { LedgerView } from '../../store/views.ts'
-import type { OperationContext } from '../context.ts'
+import type { OperationContext } from '../operation-context.ts'
 
 /** How an occurrence ended, with the reason in words. */
 export interface LedgerTold extends Omit<LedgerView, 'decision'> {

@@ -1,7 +1,7 @@
 import { type ScheduleCheck, scheduleProblems } from '../../core/schedule/schedule-spec.ts'
-import { asWritten } from '../as-written.ts'
-import type { Problem } from '../problem.ts'
-import { noteSizes } from '../sizes.ts'
+import { noteSizes } from '../fields/payload-size.ts'
+import { asWritten } from '../input/as-written.ts'
+import type { Problem } from '../input/refuse-input.ts'
 import { givenFields } from './input.ts'
 import { isClash, type ReadSchedule } from './read.ts'
 

@@ -1,9 +1,9 @@
 import { formatDuration } from '../../core/duration.ts'
 import { indented, rehearsed, type Sheet, written as wordFor } from '../show.ts'
+import { targetInWords } from '../target/target-in-words.ts'
 import { backoffInWords } from './in-words.ts'
 import { plainText, shortText } from './plain-text.ts'
 import { upcomingShown } from './show.ts'
-import { targetInWords } from './target-in-words.ts'
 import type { Schedule } from './view.ts'
 import type { ScheduleWritten } from './write.ts'
 

@@ -4,7 +4,7 @@ import type { StoredOf } from '../../core/field-table.ts'
 import type { Notify } from '../../core/notice.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { ScheduleView } from '../../store/views.ts'
-import type { ExecutionOptions } from '../execution-options.ts'
+import type { ExecutionOptions } from '../target/execution-options.ts'
 import type { givenFields } from './input.ts'
 
 /** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */

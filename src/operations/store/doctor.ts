@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError, isDamage, isPassing } from '../../core/error.ts'
-import type { OperationContext } from '../context.ts'
 import { everyDoor, operation } from '../operation.ts'
+import type { OperationContext } from '../operation-context.ts'
 import { clock } from './checks/clock.ts'
 import { durability, integrity, schema, store } from './checks/database.ts'
 import { listeners } from './checks/listeners.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { noted } from '../note.ts'
-import { advice, count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { advice, count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
 
 /** What is looked at, in the order in which it is told. */
 export const checkNames = [

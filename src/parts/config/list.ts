@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { advice, instantSaid, outputOf, text } from '../../operations/output.ts'
+import { advice, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { showSources } from './show.ts'
 import { type ConfigFault, type ConfigView, configFaults, listConfigs } from './sources.ts'
 

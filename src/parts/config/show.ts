@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { EntryWritten } from '../../operations/config-section.ts'
-import type { FieldChange } from '../../operations/field-changes.ts'
+import type { FieldChange } from '../../operations/fields/field-changes.ts'
 import { plainText, shortText } from '../../operations/schedule/plain-text.ts'
 import { type Column, indented, type Paint, rehearsed, type Sheet } from '../../operations/show.ts'
 import { type ConfigWritten, entriesOf } from './apply.ts'

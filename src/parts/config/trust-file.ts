@@ -9,12 +9,12 @@ import type { World } from '../../doors/cli/world.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { shortText } from '../../operations/schedule/plain-text.ts'
 import { indented } from '../../operations/show.ts'
-import { applyRead } from '../../parts/config/apply-file.ts'
-import { type ConfigFile, readConfigFile } from '../../parts/config/file.ts'
-import type { Known, Program } from '../../parts/config/programs.ts'
-import { Trust } from '../../parts/config/trusted-files.ts'
 import { treeOf } from '../../trust/tree.ts'
+import { applyRead } from './apply-file.ts'
 import { configPath } from './beside-worker.ts'
+import { type ConfigFile, readConfigFile } from './file.ts'
+import type { Known, Program } from './programs.ts'
+import { Trust } from './trusted-files.ts'
 
 interface TrustFlags extends ServerFlags {
   readonly json?: true

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { OperationContext } from '../../operations/context.ts'
-import { flag, text } from '../../operations/output.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { flag, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
 import { claimBytes } from './lease-id.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'

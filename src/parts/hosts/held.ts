@@ -1,6 +1,6 @@
 import { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { isoText } from '../../operations/instant.ts'
+import { isoText } from '../../operations/input/instant.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Settled } from '../../store/port.ts'
 import { findRun } from '../../store/reads/find-run.ts'
 import { listAttempts } from '../../store/reads/list-attempts.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseId } from '../../core/id.ts'
-import { noted } from '../../operations/note.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 
 /** What names a lease: its run, its number among the leases of that run, and what only its holder was told. */

@@ -8,12 +8,12 @@ import {
   type SkipReason,
   skipReasons,
 } from '../../core/queue/plan-leases.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { instant } from '../../operations/instant.ts'
-import { noted } from '../../operations/note.ts'
+import { instant } from '../../operations/input/instant.ts'
+import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { count, flag, instantSaid, outputOf, text } from '../../operations/output.ts'
-import { refuse } from '../../operations/problem.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { count, flag, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { planInput } from '../../store/reads/plan-input.ts'
 import { clockNow } from '../../store/statement.ts'

@@ -1,6 +1,6 @@
 import { plainText, shortText } from '../../operations/schedule/plain-text.ts'
-import { targetInWords } from '../../operations/schedule/target-in-words.ts'
 import { type Column, indented, type Sheet } from '../../operations/show.ts'
+import { targetInWords } from '../../operations/target/target-in-words.ts'
 import type { Draining } from './drain-queue.ts'
 import type { LeaseEnded } from './end-lease.ts'
 import type { HandedOut } from './hand-out.ts'

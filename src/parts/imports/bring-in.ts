@@ -1,5 +1,5 @@
 import { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import { scheduleInWords } from '../../operations/schedule/in-words.ts'
 import { definitionOf } from '../../operations/schedule/view.ts'
 import type { Draft, Left } from './draft.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { noted } from '../../operations/note.ts'
-import { count, flag, outputOf, text } from '../../operations/output.ts'
+import { count, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
 import type { Left } from './draft.ts'
 
 /** What came of an import. */

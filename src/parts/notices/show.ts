@@ -1,5 +1,5 @@
 import type { Notify } from '../../core/notice.ts'
-import { notifyFacts, notifyNames } from '../../operations/notify-input.ts'
+import { notifyFacts, notifyNames } from '../../operations/fields/notify-fields.ts'
 import { plainText } from '../../operations/schedule/plain-text.ts'
 import { type Column, indented, rehearsed, type Sheet, written } from '../../operations/show.ts'
 import type { Notices, NotifyTested } from './notify.ts'

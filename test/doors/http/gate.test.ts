@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hostsOf } from '../../../src/operations/listen-address.ts'
+import { hostsOf } from '../../../src/operations/input/listen-address.ts'
 import { tokenOperations } from '../../../src/operations/token/token.ts'
 import { findToken } from '../../../src/store/tokens/find-token.ts'
 import { onPorch, origin } from './porch.ts'

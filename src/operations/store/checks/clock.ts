@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/duration.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { WorkerView } from '../../../store/views.ts'
-import { isoText } from '../../instant.ts'
+import { isoText } from '../../input/instant.ts'
 import { type HealthCheck, note, wrong } from '../health-check.ts'
 import type { Inspection } from '../inspection.ts'
 import type { Finding } from '../output.ts'

@@ -1,5 +1,5 @@
-import { absent, namesMax } from '../../../operations/absent.ts'
-import type { OperationContext } from '../../../operations/context.ts'
+import { absent, namesMax } from '../../../operations/not-found.ts'
+import type { OperationContext } from '../../../operations/operation-context.ts'
 import { findRoutine, listRoutines } from '../read-routines.ts'
 import type { RoutineView } from '../spec.ts'
 

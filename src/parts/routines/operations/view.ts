@@ -2,8 +2,8 @@ import type { AddedToRun, StoredFields } from '../../../core/added.ts'
 import type { StoredOf } from '../../../core/field-table.ts'
 import type { Match } from '../../../core/json/matcher.ts'
 import { executionFields, workFields } from '../../../core/run/work-fields.ts'
-import type { ExecutionOptions } from '../../../operations/execution-options.ts'
 import { runFields } from '../../../operations/run/input.ts'
+import type { ExecutionOptions } from '../../../operations/target/execution-options.ts'
 import type { FireAnswer, RoutineEventView, RoutineRun, RoutineView, Signing } from '../spec.ts'
 
 export const shownFields = { ...workFields, dedupeKey: runFields.dedupeKey, ...executionFields }
