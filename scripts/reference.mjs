@@ -1,8 +1,8 @@
 /** Writes docs/reference, and what docs/explain.md and docs/doctor.md take from the catalogue of reasons, as they were built. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { commandLine } from '../dist/doors/cli/command-line.js'
-import { wholly } from '../dist/doors/cli/finished.js'
-import { program } from '../dist/doors/cli/program.js'
+import { wholly } from '../dist/doors/cli/parse/lazy-command.js'
+import { program } from '../dist/doors/cli/parse/program.js'
+import { commandLine } from '../dist/doors/cli/spelling/command-line.js'
 import { kinds } from '../dist/kinds.js'
 import { errorCodes, errorsOfAll } from '../dist/operations/error-codes.js'
 import { commandOf } from '../dist/operations/operation.js'

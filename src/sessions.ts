@@ -1,8 +1,8 @@
 /** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from './core/clock.ts'
-import type { Surroundings } from './doors/cli/place.ts'
-import { storeSession } from './doors/cli/session.ts'
+import type { Surroundings } from './doors/cli/session/store-location.ts'
+import { storeSession } from './doors/cli/session/store-session.ts'
 import type {
   ModelRequest,
   ServerOpening,

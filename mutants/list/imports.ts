@@ -64,7 +64,7 @@ export const imports: readonly Mutant[] = [
     hazard: 'A command that was done ends as a failure when the server is gone before all is told.',
     edits: [
       [
-        'tell.ts besides',
+        'show-answer.ts besides',
         "if (operation.effect === 'read') throw error",
         "if (operation.effect !== 'read') throw error",
       ],

@@ -49,7 +49,7 @@ describe('a part that is added to the list', () => {
   it('is at the command line, with what it shows and the words that others have for it', async () => {
     const { shown } = await import('../doors/cli/shown.ts')
     const { noteOperations } = await import('./sample-part.ts')
-    const { commandMeant } = await import('../../src/doors/cli/other-words.ts')
+    const { commandMeant } = await import('../../src/doors/cli/parse/synonyms.ts')
     expect(await shown(noteOperations.list, [{ id: 1, text: 'a' }])).toBe('NUMBER  SAYS\n1       a')
     expect(commandMeant('memo', 'belfry')).toBe('note')
     expect(commandMeant('ls', 'belfry note')).toBe('list')

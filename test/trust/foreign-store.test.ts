@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { placeOf } from '../../src/doors/cli/place.ts'
+import { placeOf } from '../../src/doors/cli/session/store-location.ts'
 import { Belfry } from '../../src/index.ts'
 import { TrustedStores } from '../../src/trust/own-store.ts'
 import { strangersAt } from '../../src/trust/strangers.ts'

@@ -1,6 +1,6 @@
 import type { OperationContext } from '../../operations/operation-context.ts'
-import type { Place } from './place.ts'
-import type { Reader } from './reader.ts'
+import type { Place } from './session/store-location.ts'
+import type { Reader } from './show/output-reader.ts'
 import type { WorkerSession, World } from './world.ts'
 
 /** A flag as commander and help read it: `--config <file>`. */

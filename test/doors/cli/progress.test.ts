@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withProgress } from '../../../src/doors/cli/progress.ts'
+import { withProgress } from '../../../src/doors/cli/show/progress.ts'
 import { TestClock } from '../../../src/testing/clock.ts'
 
 function stage(isTTY: boolean) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { formatDuration } from '../../../src/core/duration.ts'
 import { defaultPolicy } from '../../../src/core/queue/policy.ts'
-import { fieldsOf, helpOf } from '../../../src/doors/cli/fields.ts'
+import { fieldsOf, helpOf } from '../../../src/doors/cli/parse/command-fields.ts'
 import { queueOperations } from '../../../src/operations/queue/queue.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { workAhead } from '../../../src/store/reads/find-queue.ts'
