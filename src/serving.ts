@@ -1,7 +1,7 @@
 /** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
 import { z } from 'zod'
-import { HttpDoor } from './doors/http/app.ts'
-import { type Served, serveDoor } from './doors/http/serve.ts'
+import { HttpDoor } from './doors/http/http-door.ts'
+import { type Served, serveDoor } from './doors/http/serve-store.ts'
 import type { Behind } from './library/part.ts'
 import { packageVersion } from './library/version.ts'
 import { onlyGiven } from './operations/fields/only-given.ts'

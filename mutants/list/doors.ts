@@ -2,7 +2,7 @@
 import { conformance, type Mutant } from '../mutant.ts'
 
 const sched = 'test/parts/hosts/sched.test.ts'
-const gate = 'test/doors/http/gate.test.ts'
+const gate = 'test/doors/http/authenticator.test.ts'
 const mcp = 'test/doors/mcp/server.test.ts'
 const confirm = 'test/doors/mcp/confirm.test.ts'
 const fencing = 'test/doors/mcp/fencing.test.ts'
@@ -88,7 +88,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may look at runs reads there what ends their leases.',
     edits: [
       [
-        'run/view.ts leaseOf',
+        'run-answer.ts leaseOf',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return lease',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return { ...lease, claimId: _ } as RunLease',
       ],
@@ -202,7 +202,9 @@ export const doors: readonly Mutant[] = [
   {
     id: 'strangers-speak-to-models',
     hazard: 'A model reads outputs, reasons and descriptions of others as if Belfry had said them.',
-    edits: [['told.ts factsOf', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"]],
+    edits: [
+      ['model-answer.ts factsOf', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"],
+    ],
     suites: [fencing],
   },
   {
@@ -238,7 +240,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'refusals-quote-strangers',
     hazard: 'A refusal quotes what a failed program said outside the fence.',
-    edits: [['mcp/refusal.ts unquoted', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
+    edits: [['model-refusal.ts unquoted', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
     suites: [fencing],
   },
   {

@@ -8,7 +8,7 @@ import { storeUrlProblem } from '../core/store-url.ts'
 import { read } from '../operations/input/read-input.ts'
 import { type Problem, refuse } from '../operations/input/refuse-input.ts'
 import { noted } from '../operations/schema/schema-note.ts'
-import { type NetworkPolicy, networkGuard } from '../targets/http/network.ts'
+import { type NetworkPolicy, networkGuard } from '../targets/http/address-guard.ts'
 import type { LogOption } from './log.ts'
 
 const ms = noted(z.int().min(1), { expected: 'a whole number of ms, 1 or more' })

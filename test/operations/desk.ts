@@ -12,7 +12,7 @@ import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { placeOf } from '../../src/doors/cli/session/store-location.ts'
 import { Belfry } from '../../src/index.ts'
-import { TrustedStores } from '../../src/trust/own-store.ts'
 import { strangersAt } from '../../src/trust/strangers.ts'
+import { TrustedStores } from '../../src/trust/trusted-store.ts'
 import { giveAway, giveOne, isRoot, nobody, other, Stage } from './stage.ts'
 
 const home = process.cwd()

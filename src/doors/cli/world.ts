@@ -3,7 +3,7 @@ import type { EngineEvents, EventName } from '../../engine/events.ts'
 import type { Scope } from '../../operations/caller-scope.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import type { Start } from '../mcp/start.ts'
+import type { Start } from '../mcp/restart-hint.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
 export interface World {

@@ -2,7 +2,7 @@ import { errorCodes } from '../../operations/error-codes.ts'
 import { type Route, routes } from '../../routes.ts'
 import { nouns, pluralOf } from '../../table.ts'
 import { fieldsOf, formsTold } from './docs-fields.ts'
-import { docsPolicy, docsScript, docsStyle } from './docs-look.ts'
+import { docsPolicy, docsScript, docsStyle } from './docs-style.ts'
 import { escaped } from './escaped.ts'
 
 export function docsResponse(html: string): Response {

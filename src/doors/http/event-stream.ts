@@ -4,8 +4,8 @@ import { type EventPlace, type EventView, eventsSince } from '../../operations/e
 import { isoText } from '../../operations/input/instant.ts'
 import { quoted } from '../../operations/input/refuse-input.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import type { Caller } from './gate.ts'
-import { HeadLook, pageMax } from './head-look.ts'
+import type { Caller } from './authenticator.ts'
+import { HeadLook, pageMax } from './event-poll.ts'
 
 /** Proxies close what is silent for long. */
 const silenceMs = 15_000

@@ -5,7 +5,7 @@ import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-sche
 import { partPaths } from '../../parts-face.ts'
 import { type Route, routes } from '../../routes.ts'
 import { nouns, pluralOf } from '../../table.ts'
-import { type Beside, besides } from './beside.ts'
+import { type Beside, besides } from './service-endpoints.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

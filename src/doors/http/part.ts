@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import type { Gate } from './gate.ts'
+import type { Gate } from './authenticator.ts'
 
 /** What the server hands to a part's own routes. */
 export interface PartDoor {

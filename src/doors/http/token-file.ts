@@ -3,8 +3,8 @@ import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { isSecretOf, tokenPartsOf } from '../../operations/token/secret.ts'
-import { tokenOperations } from '../../operations/token/token.ts'
+import { tokenOperations } from '../../operations/token/noun.ts'
+import { isSecretOf, tokenPartsOf } from '../../operations/token/token-secret.ts'
 import { findToken } from '../../store/tokens/find-token.ts'
 import { openToRead } from '../open-to-read.ts'
 

@@ -4,8 +4,8 @@ import { nearest } from '../../operations/input/nearest-name.ts'
 import { quoted } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
 import { operations } from '../../table.ts'
-import type { McpOptions } from './server.ts'
-import { missingScope, missingTool } from './start.ts'
+import type { McpOptions } from './mcp-server.ts'
+import { missingScope, missingTool } from './restart-hint.ts'
 import { toolName, toolSets } from './tool-sets.ts'
 
 type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>

@@ -5,9 +5,9 @@ import type { AnyOperation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { isForeseen } from '../../operations/unforeseen-error.ts'
 import { nounEntries } from '../../table.ts'
-import { refusalOf, refusedText, type Wording } from './refusal.ts'
-import type { McpOptions } from './server.ts'
-import { told } from './told.ts'
+import type { McpOptions } from './mcp-server.ts'
+import { told } from './model-answer.ts'
+import { refusalOf, refusedText, type Wording } from './model-refusal.ts'
 
 interface Content {
   readonly uri: string

@@ -10,7 +10,7 @@ import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { count, instantSaid, outputOf, text } from '../schema/output-schema.ts'
-import { policySaid } from './output.ts'
+import { policySaid } from './queue-schema.ts'
 import { policyDiffShown, policyVersionsShown } from './show.ts'
 
 /** A policy as it was from one change to the next. */

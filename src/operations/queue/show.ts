@@ -5,8 +5,8 @@ import type { Counted, QueueStats } from '../../store/views.ts'
 import { notifyFacts } from '../fields/notify-fields.ts'
 import { plainText } from '../schedule/plain-text.ts'
 import { type Column, type Facts, indented, type Listing, rehearsed, type Sheet, written } from '../show.ts'
+import type { QueueWritten } from './noun.ts'
 import type { PolicyDiff, PolicyVersion } from './policy-history.ts'
-import type { QueueWritten } from './queue.ts'
 
 type Queue = QueueWritten['queue']
 

@@ -9,7 +9,7 @@ import type { ScheduleView } from '../../store/views.ts'
 import type { Fleet } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { about, clause, plural } from '../explain/words.ts'
-import type { RunStanding } from '../run/standing.ts'
+import type { RunStanding } from '../run/run-situation.ts'
 import type { LastFailure } from '../schedule/last-failure.ts'
 import type { Reasons } from './catalogue.ts'
 

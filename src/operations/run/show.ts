@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
-import { waitsInWords } from '../schedule/in-words.ts'
 import { plainText, shortText } from '../schedule/plain-text.ts'
+import { waitsInWords } from '../schedule/schedule-in-words.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
 import { targetInWords } from '../target/target-in-words.ts'
-import type { EnqueuedRun } from './enqueue.ts'
-import type { attemptSaid } from './output.ts'
-import type { Run, RunLine, RunList } from './view.ts'
+import type { EnqueuedRun } from './enqueue-runs.ts'
+import type { Run, RunLine, RunList } from './run-answer.ts'
+import type { attemptSaid } from './run-schema.ts'
 
 const reasonWidth = 60
 const resultWidth = 500

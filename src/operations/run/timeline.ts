@@ -4,7 +4,7 @@ import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 import { isoText } from '../input/instant.ts'
 import type { RunOrigin } from '../part.ts'
-import type { AttemptTold } from './attempt-told.ts'
+import type { AttemptTold } from './explained-attempts.ts'
 
 /** Something that happened to a run, or will. */
 export interface TimelineEvent {

@@ -8,10 +8,10 @@ import { read } from '../input/read-input.ts'
 import { refuse } from '../input/refuse-input.ts'
 import { waitLocal } from '../input/wait-input.ts'
 import { operation } from '../operation.ts'
-import { get } from './look.ts'
-import { runSaid } from './output.ts'
+import { type Run, runOf } from './run-answer.ts'
+import { get } from './run-reads.ts'
+import { runSaid } from './run-schema.ts'
 import { runShown } from './show.ts'
-import { type Run, runOf } from './view.ts'
 import { tooLong } from './waits.ts'
 
 const waitInput = z.strictObject({

@@ -2,8 +2,8 @@ import { type ScheduleCheck, scheduleProblems } from '../../core/schedule/schedu
 import { noteSizes } from '../fields/payload-size.ts'
 import { asWritten } from '../input/as-written.ts'
 import type { Problem } from '../input/refuse-input.ts'
-import { givenFields } from './input.ts'
-import { isClash, type ReadSchedule } from './read.ts'
+import { isClash, type ReadSchedule } from './read-schedule.ts'
+import { givenFields } from './schedule-input.ts'
 
 /** Everything that is wrong with a schedule, its rules between fields included, in the words it was written in. */
 export function problemsOf({ given, spec, problems, added }: ReadSchedule, check: ScheduleCheck): Problem[] {

@@ -1,10 +1,10 @@
-import { retriesInWords } from '../explain/retries.ts'
+import { retriesInWords } from '../explain/explain-retries.ts'
 import { againOf, headOf, on, part, reasonsOf } from '../explain/show-explained.ts'
 import type { Column, Sheet } from '../show.ts'
-import type { ScheduleExplained } from './explain-output.ts'
-import type { HintTold } from './hint-told.ts'
-import type { LedgerTold } from './ledger-told.ts'
+import type { HintTold } from './explained-hint.ts'
+import type { LedgerTold } from './explained-ledger.ts'
 import { plainText, shortText } from './plain-text.ts'
+import type { ScheduleExplained } from './schedule-explained.ts'
 
 const reasonWidth = 200
 

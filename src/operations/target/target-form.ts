@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { secretForm as secret } from '../../targets/secret-form.ts'
+import { secretForm as secret } from '../../targets/secret-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import { offeredKinds } from './target-input.ts'
 

@@ -7,13 +7,13 @@ import type { StoreOpening, World } from '../../doors/cli/world.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { atDoors } from '../../operations/schema/answer-encoding.ts'
-import { apply as applyOperation, type ConfigWritten } from './apply.ts'
 import { applyRead, placeOfFile, type Trusting } from './apply-file.ts'
-import { configPath } from './beside-worker.ts'
-import { type ConfigFile, readConfigFile } from './file.ts'
+import { apply as applyOperation, type ConfigWritten } from './apply-operation.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import { noteConfigFault } from './read-configs.ts'
 import { showConfigWritten } from './show.ts'
-import { noteConfigFault } from './sources.ts'
 import { isTrusted, Trust } from './trusted-files.ts'
+import { configPath } from './worker-config.ts'
 
 interface ApplyFlags extends ServerFlags {
   readonly json?: true

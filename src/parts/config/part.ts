@@ -1,10 +1,10 @@
 import type { Part } from '../../part.ts'
 import { config as tables } from './0007-config.ts'
-import { apply } from './apply.ts'
+import { apply } from './apply-operation.ts'
 import { config as check } from './config-check.ts'
-import { lines } from './events.ts'
-import { list } from './list.ts'
-import { scopeSaid } from './sources.ts'
+import { lines } from './config-events.ts'
+import { list } from './list-configs.ts'
+import { scopeSaid } from './read-configs.ts'
 import type { WatchOptions } from './watch-file.ts'
 
 const file = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
@@ -49,7 +49,7 @@ export const config = {
         says: 'The file that looks after queues and schedules, or none. Default: belfry.yaml.',
       },
     ],
-    load: async () => (await import('./beside-worker.ts')).besideWorker,
+    load: async () => (await import('./worker-config.ts')).besideWorker,
   },
   trusts: { says: file, load: async () => (await import('./trust-file.ts')).trustFile },
 } as const satisfies Part

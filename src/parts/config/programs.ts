@@ -5,9 +5,9 @@ import type { Target } from '../../core/target.ts'
 import type { Start } from '../../operations/config-section.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { sorted } from './apply.ts'
-import { sectionsWith } from './document.ts'
-import type { ConfigFile } from './file.ts'
+import { sorted } from './apply-operation.ts'
+import { sectionsWith } from './config-document.ts'
+import type { ConfigFile } from './config-file.ts'
 
 /** What is known of files and targets, with that of the parts. */
 export type Known = Pick<OperationContext, 'kinds' | 'sections'>

@@ -11,10 +11,10 @@ import { shortText } from '../../operations/schedule/plain-text.ts'
 import { indented } from '../../operations/show.ts'
 import { treeOf } from '../../trust/tree.ts'
 import { applyRead } from './apply-file.ts'
-import { configPath } from './beside-worker.ts'
-import { type ConfigFile, readConfigFile } from './file.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
 import type { Known, Program } from './programs.ts'
 import { Trust } from './trusted-files.ts'
+import { configPath } from './worker-config.ts'
 
 interface TrustFlags extends ServerFlags {
   readonly json?: true

@@ -4,7 +4,7 @@ import { flag, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
 import { claimBytes } from './lease-id.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'
-import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './leased.ts'
+import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './lease-schema.ts'
 
 /** Why nothing was handed out, whatever waits. */
 type Stopped = NonNullable<LeaseAnswer['stopped']>

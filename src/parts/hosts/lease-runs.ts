@@ -11,7 +11,7 @@ import { flag, outputOf, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseName, Reclaimed } from '../../store/port.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
-import { holdingsOf } from './held.ts'
+import { holdingsOf } from './held-lease.ts'
 import {
   adminFields,
   capabilitiesOf,
@@ -22,9 +22,9 @@ import {
   queue,
   queueOf,
 } from './lease-input.ts'
+import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid, type SetAside } from './lease-schema.ts'
 import { leaseToHost } from './lease-to-host.ts'
 import { LeaseWaits } from './lease-waits.ts'
-import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid, type SetAside } from './leased.ts'
 import { showLeasing, showReclaimed } from './show.ts'
 
 export interface Leasing extends HandedOut {

@@ -1,6 +1,6 @@
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { Target } from '../../core/target.ts'
-import { commandTargetProblems } from '../../targets/command/input.ts'
+import { commandTargetProblems } from '../../targets/command/command-target.ts'
 import { type CrontabLine, commandIn, crontabLine, programName } from './crontab-line.ts'
 import { type Draft, type DraftedSchedule, type Left, nothing, shown, whyUnsound } from './draft.ts'
 

@@ -6,7 +6,7 @@ import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-
 import { all, both, clockNow, one, type Step, thereIsNo } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { NoticeBook, type NoticeKey } from './notice-row.ts'
-import { type Happening, placesOfSchedules, tell } from './tell-ends.ts'
+import { type Happening, placesOfSchedules, tell } from './notify-ends.ts'
 
 const findStop = both('notice find stop', `select 1 as stopped where ${stopsFiring({ now: '$2' })}`)
 const openNotice = `from belfry.notice n

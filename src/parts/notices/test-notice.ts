@@ -4,7 +4,7 @@ import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { runsNamed } from '../../store/verb.ts'
-import { enqueueNotices, type Happening, type NoticePlace, placesOfSchedules, type Told } from './tell-ends.ts'
+import { enqueueNotices, type Happening, type NoticePlace, placesOfSchedules, type Told } from './notify-ends.ts'
 
 const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')
 const findQueue = both(

@@ -4,9 +4,9 @@ import { runTextOf } from '../../store/reads/find-run.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { shown } from '../../store/table-codec.ts'
-import { eventPlaceIn } from './event-place.ts'
-import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from './spec.ts'
-import { eventColumns, eventIds, routineColumns, routineIds } from './spec.ts'
+import { eventPlaceIn } from './event-cursor.ts'
+import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from './routine-spec.ts'
+import { eventColumns, eventIds, routineColumns, routineIds } from './routine-spec.ts'
 
 const selectRoutine = both(
   'read routine',

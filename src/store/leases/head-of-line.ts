@@ -1,4 +1,4 @@
-import { byPlace, type Standing, standingOf } from '../runs/run-standing.ts'
+import { byPlace, type Standing, standingOf } from '../runs/ready-aside.ts'
 import { dialects, each, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { contentsOf, definitionColumns } from './lease-row.ts'

@@ -9,7 +9,7 @@ import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { capabilityLists, needServed } from '../runs/lane-row.ts'
-import { stretches, takeFromAside } from '../runs/run-standing.ts'
+import { stretches, takeFromAside } from '../runs/ready-aside.ts'
 import {
   ahead,
   all,

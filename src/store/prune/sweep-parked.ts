@@ -1,6 +1,6 @@
 import { cancelledEnding } from '../runs/cancel-run.ts'
 import { conclude } from '../runs/conclude.ts'
-import { placesOf } from '../runs/run-place.ts'
+import { placesOf } from '../runs/run-outline.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 

@@ -1,5 +1,5 @@
 import { formatId, parseId } from '../../core/id.ts'
-import { runPlaceExpected } from '../../core/page-place.ts'
+import { runPlaceExpected } from '../../core/page-cursor.ts'
 import { inQueueOrder } from '../../core/queue/plan-leases.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
 import { invalid, priorityMax } from '../check.ts'

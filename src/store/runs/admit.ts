@@ -1,7 +1,7 @@
 import { holdOn } from '../holds/hold-row.ts'
 import { all, dialects, type Step, thereIs } from '../statement.ts'
 import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
-import { type Aside, byPlace, putInLine, type Standing, setAside } from './run-standing.ts'
+import { type Aside, byPlace, putInLine, type Standing, setAside } from './ready-aside.ts'
 
 /** A live run that is to take its place. */
 export interface Arrival {

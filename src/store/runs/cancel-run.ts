@@ -7,8 +7,8 @@ import type { StoreContext } from '../store-context.ts'
 import type { About } from '../verb.ts'
 import { conclude, type Ending } from './conclude.ts'
 import { type Gate, lockGates } from './key-gate.ts'
-import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { takeFromAside, takeFromLine } from './run-standing.ts'
+import { takeFromAside, takeFromLine } from './ready-aside.ts'
+import { freshStanding, placesOf, type RunPlace } from './run-outline.ts'
 
 export const requestCancel = both(
   'cancel request',
@@ -23,7 +23,7 @@ const findRequest = both(
   'cancel find request',
   'select run_id from belfry.lease where run_id = $1 and coalesce(cancel_requested_at, -1) >= 0',
 )
-/** Found by its run; see `findEnds` in `reads/run.ts`. */
+/** Found by its run; see `findEnds` in `reads/find-run.ts`. */
 const findEnd = both(
   'cancel find end',
   `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,

@@ -1,7 +1,7 @@
 import { holdOn } from '../holds/hold-row.ts'
 import { all, both, clockOr, dialects, inList, one, run, type Step, storeClock, thereIs } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
-import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './run-standing.ts'
+import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './ready-aside.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {

@@ -9,9 +9,9 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { gatesOf } from './cancel-run.ts'
 import { lockGates, regateLocked } from './key-gate.ts'
+import { putInLine, standingOf } from './ready-aside.ts'
 import { lockScheduleOf } from './reset-run.ts'
-import { placesOf, type RunPlace } from './run-place.ts'
-import { putInLine, standingOf } from './run-standing.ts'
+import { placesOf, type RunPlace } from './run-outline.ts'
 
 /**
  * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in

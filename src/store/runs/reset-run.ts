@@ -7,8 +7,8 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import type { About } from '../verb.ts'
 import { type Arrival, admit } from './admit.ts'
-import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { asideOf } from './run-standing.ts'
+import { asideOf } from './ready-aside.ts'
+import { freshStanding, placesOf, type RunPlace } from './run-outline.ts'
 
 /** Found by its run, and not among all that are parked; see `takeGated` in `key-gate.ts`. */
 const takeParked = both(

@@ -1,7 +1,7 @@
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit, gateName, regateAll } from '../runs/admit.ts'
 import type { Gate } from '../runs/key-gate.ts'
-import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/run-standing.ts'
+import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/ready-aside.ts'
 import { all, metOthers, probing, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { schedulesAtWork } from './live-run.ts'

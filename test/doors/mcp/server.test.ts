@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
-import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
+import { Confirmations } from '../../../src/doors/mcp/confirmations.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import type { Scope } from '../../../src/operations/caller-scope.ts'
 import { operations } from '../../../src/table.ts'

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { BelfryError } from '../../../core/error.ts'
 import { refusal, refuse } from '../../../operations/input/refuse-input.ts'
-import { isForeignStore, refuseForeignStore } from '../../../trust/own-store.ts'
+import { isForeignStore, refuseForeignStore } from '../../../trust/trusted-store.ts'
 
 /** Which store a command works on, and how it was found. */
 export interface Place {
