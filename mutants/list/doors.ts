@@ -67,7 +67,7 @@ export const doors: readonly Mutant[] = [
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId)',
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId, priority)',
       ],
-      ['move', 'yield* putInLine([{ ...standingOf(inLine), priority }])', ''],
+      ['move', 'yield* putInLine([{ ...readyRowOf(inLine), priority }])', ''],
     ],
     suites: ['test/store/postgres/lease-at-once.test.ts'],
   },
@@ -99,20 +99,20 @@ export const doors: readonly Mutant[] = [
     id: 'token-secret-is-not-looked-at',
     hazard: 'Whoever can guess the id of a token is let in with it.',
     edits: [
-      ['Gate.#known', 'found === null || !isSecretOf(parts.secret, found.hash)', 'found === null || !isSecretOf'],
+      ['Authenticator.#known', 'found === null || !isSecretOf(parts.secret, found.hash)', 'found === null || !isSecretOf'],
     ],
     suites: [gate],
   },
   {
     id: 'revoked-token-lets-in',
     hazard: 'A token that was revoked lets its holder in as before.',
-    edits: [['Gate.#known', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
+    edits: [['Authenticator.#known', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
     suites: [gate],
   },
   {
     id: 'expired-token-lets-in',
     hazard: 'A token lets its holder in after its time.',
-    edits: [['Gate.#known', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
+    edits: [['Authenticator.#known', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
     suites: [gate],
   },
   {
@@ -120,7 +120,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A name that was made to point to this machine brings the browser of a visitor to the door.',
     edits: [
       [
-        'Gate.refuseStrangeOrigin',
+        'Authenticator.refuseStrangeOrigin',
         'if (hosts !== undefined && !hosts.includes(host)) {',
         'if (hosts !== undefined && hosts.includes("")) {',
       ],
@@ -132,7 +132,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A page of somebody else asks with the rights of whoever looks at it.',
     edits: [
       [
-        'Gate.refuseStrangeOrigin',
+        'Authenticator.refuseStrangeOrigin',
         'if (origin !== null && hostOf(origin) !== host) {',
         'if (origin !== null && hostOf(origin) === "") {',
       ],

@@ -7,7 +7,7 @@ const lookMs = 1_000
 const deafToldMs = 5_000
 
 /** Watches whether the wake-ups of other processes arrive, and makes the loops look often while they do not. */
-export class Hearing {
+export class WakeUpWatch {
   readonly #context: EngineContext
   readonly #wakeAll: () => void
   /** Whether they arrived when that was last told; a worker begins before it can know. */

@@ -22,7 +22,7 @@ import type { EngineSettings } from './settings.ts'
 import { Settler } from './settler.ts'
 import { atMost, Grace, seeOut } from './shutdown.ts'
 import type { Signal } from './signals.ts'
-import { Hearing } from './wake-up-watch.ts'
+import { WakeUpWatch } from './wake-up-watch.ts'
 
 export interface StartOptions {
   /** How many runs this worker executes at once; absent: as many as the queues' ceilings allow. */
@@ -57,7 +57,7 @@ export class Worker {
   readonly #lessor: Lessor
   readonly #settler: Settler
   readonly #duties: Duties
-  readonly #hearing: Hearing
+  readonly #hearing: WakeUpWatch
   readonly #grace: Grace
   readonly #beginners: Beginners
   readonly #loops: Readonly<Record<LoopName, Loop>>
@@ -103,7 +103,7 @@ export class Worker {
       duties: parts.flatMap(({ duties = [] }) => duties),
       lookAgain: () => this.#loops.fire.wake(),
     })
-    this.#hearing = new Hearing(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
+    this.#hearing = new WakeUpWatch(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
     this.#grace = new Grace(clock)
     this.#loops = this.#makeLoops()
   }

@@ -16,11 +16,11 @@ export function reaches(has: Scope, needs: Scope): boolean {
   return scopes.indexOf(has) >= scopes.indexOf(needs)
 }
 
-type Asked = Pick<AnyOperation, 'scope' | 'adminForCommands' | 'adminFields' | 'input'>
+type CalledOperation = Pick<AnyOperation, 'scope' | 'adminForCommands' | 'adminFields' | 'input'>
 
 /** What the caller that gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
 export function scopeOf(
-  { scope, adminForCommands, input: schema }: Asked,
+  { scope, adminForCommands, input: schema }: CalledOperation,
   input: unknown,
   kinds: readonly TargetKind[],
 ): Scope {
@@ -45,7 +45,7 @@ type Caller = Pick<OperationContext, 'kinds'> & {
 /** Decides for every door whether a caller may make a call; `null` where it may. */
 export function beyondScope(
   { scope: has, kinds, actor }: Caller,
-  operation: Asked,
+  operation: CalledOperation,
   input: unknown,
 ): BeyondScope | null {
   // A caller without a scope has the store itself.
@@ -60,7 +60,7 @@ export function beyondScope(
 }
 
 /** Refuses a call that the scope of its caller does not reach. Every verb does so before it reads its input. */
-export function refuseBeyondScope(context: OperationContext, operation: Asked, input: unknown): void {
+export function refuseBeyondScope(context: OperationContext, operation: CalledOperation, input: unknown): void {
   const beyond = beyondScope(context, operation, input)
   if (beyond === null) return
   const hint =

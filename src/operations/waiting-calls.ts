@@ -9,7 +9,7 @@ const seatsOfCallerMax = 200
  * Bounds how many calls from outside wait at once: each keeps a connection of the door, and a forgotten loop of one caller must
  * not take all of them. A program that waits in its own process is not bounded.
  */
-export class Seats {
+export class WaitingCalls {
   readonly #taken = new Map<string, number>()
   #all = 0
 

@@ -133,11 +133,11 @@ export function planLeases(input: PlanInput): LeasePlan {
 }
 
 /** Queue order: the smaller priority, then the earlier enqueue, then the id by code units. */
-export function inQueueOrder(a: QueuePlace, b: QueuePlace): number {
+export function inQueueOrder(a: QueueOrder, b: QueueOrder): number {
   return a.priority - b.priority || a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
-export type QueuePlace = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
+export type QueueOrder = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
 
 /** Says whether a caller with these capabilities may execute such a target. */
 export function canExecute(target: TargetNeed | null | undefined, can: Capabilities): boolean {

@@ -15,7 +15,7 @@ export interface Caller {
   readonly scope: Scope
 }
 
-export interface GateOptions {
+export interface AuthenticatorOptions {
   readonly store: OperationContext['store']
   readonly clock: Pick<Clock, 'monotonic'>
   /** The hosts that requests may be addressed to; absent where whoever mounts the door looks after that. */
@@ -31,14 +31,14 @@ const useNotedMs = 600_000
 const notedMax = 10_000
 
 /** Decides who comes in, before anything of a request is read. */
-export class Gate {
-  readonly #options: GateOptions
+export class Authenticator {
+  readonly #options: AuthenticatorOptions
   readonly #callers: RateLimit
   readonly #strangers: RateLimit
   readonly #unproven: RateLimit
   readonly #notedAt = new Map<string, number>()
 
-  constructor(options: GateOptions) {
+  constructor(options: AuthenticatorOptions) {
     this.#options = options
     this.#callers = new RateLimit(options.rate ?? rateDefault, options.clock)
     this.#strangers = new RateLimit(strangersRate, options.clock)

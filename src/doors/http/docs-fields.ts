@@ -16,7 +16,7 @@ export function fieldsOf({ operation, subject, method }: Route, forms: Forms): s
 }
 
 /** What the fields name, each told once. */
-export function formsTold(forms: Forms): string {
+export function formsTable(forms: Forms): string {
   return [...forms]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, form]) => {

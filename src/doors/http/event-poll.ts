@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { comparePlaces, type EventPage, type EventPlace, eventsSince } from '../../operations/events-since.ts'
+import { compareCursors, type EventCursor, type EventPage, eventsSince } from '../../operations/events-since.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 
 /** What other processes do is seen this soon. */
@@ -7,7 +7,7 @@ const lookMs = 250
 export const pageMax = 500
 
 interface Waiter {
-  readonly place: EventPlace
+  readonly place: EventCursor
   readonly answer: (page: EventPage | null) => void
   readonly fail: (error: unknown) => void
 }
@@ -16,12 +16,12 @@ interface Waiter {
  * One look at what is new for all who have heard everything before: a look costs the same for one and for a hundred of them. Each
  * keeps a place of its own, and whoever has fallen behind reads by himself until he has caught up.
  */
-export class HeadLook {
+export class EventPoll {
   readonly #context: OperationContext
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
   /** Up to where everybody who was there has been told. */
-  #told: EventPlace | null = null
+  #told: EventCursor | null = null
   #forget: (() => void) | null = null
 
   constructor(context: OperationContext) {
@@ -30,7 +30,7 @@ export class HeadLook {
   }
 
   /** A place among those who wait, until the signal. */
-  seat(signal: AbortSignal): (place: EventPlace) => Promise<EventPage | null> {
+  seat(signal: AbortSignal): (place: EventCursor) => Promise<EventPage | null> {
     let own: Waiter | null = null
     // One listener for as long as the seat is taken, however often its holder waits.
     signal.addEventListener('abort', () => own !== null && this.#leave(own), { once: true })
@@ -44,8 +44,8 @@ export class HeadLook {
   }
 
   /** Whether those who wait have been told more than somebody at this place. */
-  isPast(place: EventPlace): boolean {
-    return this.#told !== null && comparePlaces(place, this.#told) < 0
+  isPast(place: EventCursor): boolean {
+    return this.#told !== null && compareCursors(place, this.#told) < 0
   }
 
   #leave(waiter: Waiter): void {
@@ -61,11 +61,11 @@ export class HeadLook {
     this.#forget = null
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    const [first] = waiting.map(({ place }) => place).sort(comparePlaces)
+    const [first] = waiting.map(({ place }) => place).sort(compareCursors)
     if (first === undefined) return
     try {
       const page = await eventsSince(this.#context, first, pageMax)
-      if (this.#told === null || comparePlaces(this.#told, page.place) < 0) this.#told = page.place
+      if (this.#told === null || compareCursors(this.#told, page.place) < 0) this.#told = page.place
       for (const { place, answer } of waiting) answer(behind(page, place))
     } catch (error) {
       for (const { fail } of waiting) fail(error)
@@ -73,7 +73,7 @@ export class HeadLook {
   }
 }
 
-function behind({ events, place, more }: EventPage, own: EventPlace): EventPage {
-  const fresh = events.filter((event) => comparePlaces(event.place, own) > 0)
-  return { events: fresh, place: comparePlaces(place, own) > 0 ? place : own, more }
+function behind({ events, place, more }: EventPage, own: EventCursor): EventPage {
+  const fresh = events.filter((event) => compareCursors(event.place, own) > 0)
+  return { events: fresh, place: compareCursors(place, own) > 0 ? place : own, more }
 }

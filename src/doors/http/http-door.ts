@@ -8,17 +8,17 @@ import type { OperationContext } from '../../operations/operation-context.ts'
 import { atDoors } from '../../operations/schema/answer-encoding.ts'
 import { loadRoutes, signedPaths } from '../../parts-face.ts'
 import { type Route, routes } from '../../routes.ts'
-import { type Caller, Gate, type GateOptions } from './authenticator.ts'
+import { Authenticator, type AuthenticatorOptions, type Caller } from './authenticator.ts'
 import { etagOf } from './etag.ts'
 import { HeldRequests } from './held-requests.ts'
 import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
 import { inputOf, isRehearsal } from './read-request.ts'
-import { besides } from './service-endpoints.ts'
-import { Around } from './service-routes.ts'
+import { serviceEndpoints } from './service-endpoints.ts'
+import { ServiceRoutes } from './service-routes.ts'
 
 const partRoutes = await loadRoutes()
 
-export interface HttpDoorOptions extends Omit<GateOptions, 'store' | 'clock'> {
+export interface HttpDoorOptions extends Omit<AuthenticatorOptions, 'store' | 'clock'> {
   readonly context: OperationContext
   readonly version: string
   readonly events: Events
@@ -34,18 +34,18 @@ export interface HttpDoorOptions extends Omit<GateOptions, 'store' | 'clock'> {
 /** The verbs over HTTP. It is a function from requests to answers, so that it can be part of any server. */
 export class HttpDoor {
   readonly #options: HttpDoorOptions
-  readonly #gate: Gate
+  readonly #gate: Authenticator
   readonly #app: Hono
-  readonly #around: Around
+  readonly #around: ServiceRoutes
   readonly #basePath: string
   readonly #waiting = new HeldRequests()
 
   constructor(options: HttpDoorOptions) {
     this.#options = options
     const { store, clock } = options.context
-    this.#gate = new Gate({ ...options, store, clock })
+    this.#gate = new Authenticator({ ...options, store, clock })
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '')
-    this.#around = new Around({ ...options, gate: this.#gate, basePath: this.#basePath })
+    this.#around = new ServiceRoutes({ ...options, gate: this.#gate, basePath: this.#basePath })
     this.#app = this.#routed(new Hono().basePath(this.#basePath === '' ? '/' : this.#basePath))
   }
 
@@ -188,7 +188,9 @@ function isOfVersions(error: unknown): error is BelfryError {
 
 /** There is nothing there, or not by that method. */
 function astray(method: string, path: string): HttpProblem {
-  const allowed = [...routes, ...besides].filter((place) => patternOf(place).test(path)).map((place) => place.method)
+  const allowed = [...routes, ...serviceEndpoints]
+    .filter((place) => patternOf(place).test(path))
+    .map((place) => place.method)
   if (allowed.length === 0 || allowed.includes(method as Method)) {
     const error = new BelfryError('not-found', `There is nothing at ${path.slice(0, 200)}.`, {
       hint: allowed.length === 0 ? '/docs tells what there is.' : 'There is without the slash at its end.',

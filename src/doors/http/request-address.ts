@@ -10,7 +10,7 @@ export const addressUnknown = 'http://ADDRESS-OF-THIS-SERVER'
  * such a header would send a reader, and the token with the copied command, to a server of the sender's choice; the word
  * `https` can at worst lead to a port that does not answer.
  */
-export function askedAddress({ url, headers }: Pick<Request, 'url' | 'headers'>): string {
+export function requestAddress({ url, headers }: Pick<Request, 'url' | 'headers'>): string {
   const { protocol, host: hostOfUrl } = new URL(url)
   const host = headers.get('host') ?? hostOfUrl
   if (!plainHost.test(host)) return addressUnknown

@@ -2,7 +2,7 @@ import type { Scope } from '../../operations/caller-scope.ts'
 import type { JsonSchema } from '../../operations/schema/json-schema.ts'
 
 /** What stands beside the verbs at the HTTP door. */
-export interface Beside {
+export interface ServiceEndpoint {
   readonly id: string
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -35,7 +35,7 @@ const reason = answering({
 })
 
 /** A test asks for each of them, and with every other method. */
-export const besides: readonly Beside[] = [
+export const serviceEndpoints: readonly ServiceEndpoint[] = [
   {
     id: 'live',
     method: 'GET',

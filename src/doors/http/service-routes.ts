@@ -8,17 +8,17 @@ import { clockNow } from '../../store/statement.ts'
 import { Confirmations } from '../mcp/confirmations.ts'
 import { mcpServer } from '../mcp/mcp-server.ts'
 import { chosenTools } from '../mcp/tool-sets.ts'
-import { type Gate, refuseBelow } from './authenticator.ts'
+import { type Authenticator, refuseBelow } from './authenticator.ts'
 import { docsPage, docsResponse } from './docs-page.ts'
 import { EventStreams } from './event-stream.ts'
 import { HealthWatch } from './health.ts'
 import { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
-import { askedAddress } from './request-address.ts'
+import { requestAddress } from './request-address.ts'
 
-export interface AroundOptions {
+export interface ServiceRoutesOptions {
   readonly context: OperationContext
-  readonly gate: Gate
+  readonly gate: Authenticator
   readonly version: string
   readonly basePath: string
   readonly events: Events
@@ -28,8 +28,8 @@ export interface AroundOptions {
 }
 
 /** What stands beside the verbs: how the server is, what it can be asked, and the door for models. */
-export class Around {
-  readonly #options: AroundOptions
+export class ServiceRoutes {
+  readonly #options: ServiceRoutesOptions
   readonly #health: HealthWatch
   readonly #metrics: Metrics
   readonly #streams: EventStreams
@@ -37,7 +37,7 @@ export class Around {
   #openApiText: string | undefined
   #docsPage: ((address: string) => string) | undefined
 
-  constructor(options: AroundOptions) {
+  constructor(options: ServiceRoutesOptions) {
     this.#options = options
     const { context, events, onUnforeseen } = options
     this.#health = new HealthWatch(context, onUnforeseen)
@@ -71,7 +71,7 @@ export class Around {
       return this.#streams.stream(req.raw, { caller, isLetIn: () => gate.knows(req.raw) })
     })
     app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
-    app.get('/docs', ({ req }) => docsResponse(this.#docs(askedAddress(req.raw))))
+    app.get('/docs', ({ req }) => docsResponse(this.#docs(requestAddress(req.raw))))
     // A person who types the address of the server is led to what there is.
     for (const path of ['', '/']) app.get(path, () => this.#home())
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))

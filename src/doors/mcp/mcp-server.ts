@@ -16,7 +16,7 @@ import { subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirmations.ts'
-import { type Told, told } from './model-answer.ts'
+import { type ModelAnswer, told } from './model-answer.ts'
 import { refused, type Wording } from './model-refusal.ts'
 import { refuseInVain } from './precheck.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
@@ -109,7 +109,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
   }
 }
 
-function answered(texts: Told): CallToolResult {
+function answered(texts: ModelAnswer): CallToolResult {
   return { content: texts.map((text) => ({ type: 'text', text })) }
 }
 

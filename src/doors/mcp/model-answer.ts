@@ -8,7 +8,7 @@ import { isLabel } from './label.ts'
 import type { Detail } from './tools.ts'
 
 /** What a model is told: facts as JSON, and behind them, in one fence, every text that others may have written. */
-export type Told = readonly [facts: string] | readonly [facts: string, texts: string]
+export type ModelAnswer = readonly [facts: string] | readonly [facts: string, texts: string]
 
 /** As much of a text as a short answer shows. */
 const shownMax = 2_000
@@ -49,13 +49,13 @@ function cut(value: unknown, field: string): unknown {
   return `${text.slice(0, head)}…[${left} characters left out; detail full has them]…${text.slice(head - shownMax)}`
 }
 
-export interface Telling {
+export interface ModelAnswerOptions {
   readonly detail: Detail
   /** What of a list is asked for to see what follows it; null where nothing does. */
   readonly next?: Readonly<Record<string, unknown>> | null
 }
 
-export function told(answer: unknown, schema: z.ZodType, { detail, next = null }: Telling): Told {
+export function told(answer: unknown, schema: z.ZodType, { detail, next = null }: ModelAnswerOptions): ModelAnswer {
   const texts = new Texts(detail)
   const facts = factsOf(schema, answer ?? null, { texts, detail, field: '', isListed: false })
   return said(Array.isArray(facts) && next !== null ? { items: facts, next: labelled(next, texts) } : facts, texts)
@@ -71,26 +71,29 @@ function labelled(next: Readonly<Record<string, unknown>>, texts: Texts): Readon
 }
 
 /** Plain data that no schema describes, such as the details of an error: every text of it is fenced. */
-export function toldData(facts: Readonly<Record<string, unknown>>, data: Readonly<Record<string, unknown>>): Told {
+export function modelData(
+  facts: Readonly<Record<string, unknown>>,
+  data: Readonly<Record<string, unknown>>,
+): ModelAnswer {
   const texts = new Texts('full')
   const marked = Object.entries(data).map(([field, value]) => [field, texts.mark(value, field)])
   return said({ ...facts, ...Object.fromEntries(marked) }, texts)
 }
 
-function said(facts: unknown, texts: Texts): Told {
+function said(facts: unknown, texts: Texts): ModelAnswer {
   const fenced = texts.fenced()
   const text = JSON.stringify(facts)
   return fenced === null ? [text] : [text, fenced]
 }
 
-interface Place {
+interface FactContext {
   readonly texts: Texts
   readonly detail: Detail
   readonly field: string
   readonly isListed: boolean
 }
 
-function factsOf(schema: z.ZodType | undefined, given: unknown, place: Place): unknown {
+function factsOf(schema: z.ZodType | undefined, given: unknown, place: FactContext): unknown {
   if (given instanceof Fact) return given.value
   if (given === null || given === undefined || typeof given === 'boolean') return given
   if (typeof given === 'number') return isInstant(schema) ? shortIso(given) : given
@@ -115,7 +118,7 @@ function isInstant(schema: z.ZodType | undefined): boolean {
   return noteOf(schema).isInstant === true || isInstant(innerType)
 }
 
-function factsOfFields(shape: Readonly<Record<string, z.ZodType>>, value: object, place: Place): unknown {
+function factsOfFields(shape: Readonly<Record<string, z.ZodType>>, value: object, place: FactContext): unknown {
   const fields = Object.entries(value)
     .map(([field, each]) => {
       const schema = Object.hasOwn(shape, field) ? shape[field] : undefined
@@ -125,7 +128,7 @@ function factsOfFields(shape: Readonly<Record<string, z.ZodType>>, value: object
   return Object.fromEntries(fields)
 }
 
-function factsOfList(element: z.ZodType | undefined, value: readonly unknown[], place: Place): unknown {
+function factsOfList(element: z.ZodType | undefined, value: readonly unknown[], place: FactContext): unknown {
   const isProse = value.some((each) => typeof each === 'string' && !isLabel(place.field, each))
   if (isProse) return place.texts.mark(value, place.field)
   return value.map((each) => factsOf(element, each, { ...place, isListed: true }))

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../core/error.ts'
 import { fence, visible } from '../../core/untrusted-text.ts'
 import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 import { isPlain } from './label.ts'
-import { toldData } from './model-answer.ts'
+import { modelData } from './model-answer.ts'
 import type { Detail } from './tools.ts'
 
 /** What a model does about an error that says nothing better itself. */
@@ -48,7 +48,7 @@ interface Refusing {
 export function refused(thrown: unknown, { detail, wording, onUnforeseen }: Refusing): CallToolResult {
   if (!isForeseen(thrown)) onUnforeseen?.(thrown)
   const { error, quoted, details } = unquoted(refusalOf(thrown), wording)
-  const texts = toldData({ error }, { ...quoted, ...(detail === 'full' && details !== undefined && { details }) })
+  const texts = modelData({ error }, { ...quoted, ...(detail === 'full' && details !== undefined && { details }) })
   return { isError: true, content: texts.map((text) => ({ type: 'text', text })) }
 }
 

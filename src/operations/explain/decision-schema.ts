@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Decision, NextDecision } from '../../core/schedule/decision.ts'
 import type { GovernorState, Hints, Source, TrailStep } from '../../core/schedule/governor.ts'
 import type { RunSource } from '../../store/port.ts'
-import { count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
 const sources = [
@@ -27,11 +27,11 @@ export const runSource = outputOf<RunSource>()(
 
 const intervalHint = z.strictObject({
   ms: count('The time between two runs that is suggested, in ms.'),
-  expiresAt: instantSaid('Until when it counts.'),
+  expiresAt: instantOutput('Until when it counts.'),
 })
 const oneshotHint = z.strictObject({
-  at: instantSaid('The instant that is suggested.'),
-  expiresAt: instantSaid('Until when it counts.'),
+  at: instantOutput('The instant that is suggested.'),
+  expiresAt: instantOutput('Until when it counts.'),
 })
 
 export const hints = outputOf<Hints>()(
@@ -48,10 +48,10 @@ const memory = outputOf<GovernorState>()(
     .strictObject({
       failureCount: count('Occurrences that failed in a row.').optional(),
       hints: hints.optional(),
-      pausedUntil: instantSaid('When the pause ends.').optional(),
-      anchorAt: instantSaid('What intervals and bounds are measured from.').optional(),
-      lastPlannedAt: instantSaid('The newest instant that was planned.').optional(),
-      gridAnchorAt: instantSaid('Where the grid of from start begins.').optional(),
+      pausedUntil: instantOutput('When the pause ends.').optional(),
+      anchorAt: instantOutput('What intervals and bounds are measured from.').optional(),
+      lastPlannedAt: instantOutput('The newest instant that was planned.').optional(),
+      gridAnchorAt: instantOutput('Where the grid of from start begins.').optional(),
       runsCount: count('Occurrences that have become runs.').optional(),
     })
     .describe(
@@ -80,15 +80,15 @@ export const trailRule = z
 const step = outputOf<TrailStep>()(
   z.strictObject({
     rule: trailRule,
-    from: instantSaid('The instant it found.').nullable(),
-    at: instantSaid('The instant it left behind.').nullable(),
+    from: instantOutput('The instant it found.').nullable(),
+    at: instantOutput('The instant it left behind.').nullable(),
     effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What came of it.'),
     why: text('The reason, in words.'),
   }),
 )
 
 const decisionShape = {
-  at: instantSaid('When it was decided.'),
+  at: instantOutput('When it was decided.'),
   version: count('The version of the schedule it was decided by.'),
   state: memory.optional(),
   unmeasured: z
@@ -112,7 +112,7 @@ export const nextDecision = noted(
         source,
         winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('Whose wish it was.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
-        passingAt: instantSaid('While it is paused: the first instant that passes by.').optional(),
+        passingAt: instantOutput('While it is paused: the first instant that passes by.').optional(),
       })
       .describe('Why the next instant is the one it is.'),
   ),

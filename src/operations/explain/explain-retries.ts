@@ -11,14 +11,14 @@ const sources = ['run', 'schedule', 'queue'] as const
 export type RetriesSource = (typeof sources)[number]
 
 /** How a run is tried again, and who says so. */
-export interface RetriesTold {
+export interface ExplainedRetries {
   readonly maxAttempts: number
   readonly attemptsFrom: RetriesSource
   readonly backoff: { readonly baseMs: number; readonly factor: number; readonly capMs: number }
   readonly backoffFrom: RetriesSource
 }
 
-export const retriesTold = outputOf<RetriesTold>()(
+export const retriesSchema = outputOf<ExplainedRetries>()(
   z
     .strictObject({
       maxAttempts: count('How often a run is tried, the first attempt included.'),
@@ -42,7 +42,7 @@ export function retriesHeld(
   options: unknown,
   owner: Exclude<RetriesSource, 'queue'>,
   policy: Policy | null,
-): RetriesTold | null {
+): ExplainedRetries | null {
   if (policy === null) return null
   const own = retriesIn(options)
   const { maxAttempts, backoffBaseMs: baseMs, backoffFactor: factor, backoffCapMs: capMs } = withRetries(policy, own)
@@ -55,7 +55,7 @@ export function retriesHeld(
 }
 
 /** The same in words, such as "at most 5 attempts (its schedule says so), 5s × 2^(n−1) between them, at most 1m (its queue says so)". */
-export function retriesInWords({ maxAttempts, attemptsFrom, backoff, backoffFrom }: RetriesTold): string {
+export function retriesInWords({ maxAttempts, attemptsFrom, backoff, backoffFrom }: ExplainedRetries): string {
   const { baseMs, factor, capMs } = backoff
   const waits = `${formatDuration(baseMs)} × ${factor}^(n−1) between them, at most ${formatDuration(capMs)}`
   const attempts = `at most ${plural(maxAttempts, 'attempt', 'attempts')}`

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { advice, count, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { advice, count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { AppliedRule, Candidate } from './candidates.ts'
 import { trailRule } from './decision-schema.ts'
@@ -13,7 +13,7 @@ export const unblock = noted(
       .strictObject({
         what: advice('What it is.'),
         command: advice('What a person types for it, where a command does it.').nullable(),
-        at: instantSaid('When it comes by itself, where that is known.').nullable(),
+        at: instantOutput('When it comes by itself, where that is known.').nullable(),
       })
       .describe('Something that would let it go on.'),
   ),
@@ -27,15 +27,15 @@ export const candidate = noted(
     z
       .strictObject({
         by: z.enum(wishers).describe('Whose wish it is: that of its own timing, or of a hint.'),
-        wishedAt: instantSaid('The instant that is wished for.').nullable(),
-        at: instantSaid('The instant it competed with; what is over by then is due at once.').nullable(),
+        wishedAt: instantOutput('The instant that is wished for.').nullable(),
+        at: instantOutput('The instant it competed with; what is over by then is due at once.').nullable(),
         effect: z.enum(['won', 'lost', 'ignored']).describe('What became of it.'),
         why: text('Why, in words.'),
         hint: z
           .strictObject({
             author: text('Who gave it.'),
             reason: text('Why it was given.'),
-            expiresAt: instantSaid('Until when it counts.'),
+            expiresAt: instantOutput('Until when it counts.'),
           })
           .nullable()
           .describe('The hint, where it is one and is still kept.'),
@@ -51,8 +51,8 @@ export const appliedRule = noted(
       .strictObject({
         rule: trailRule,
         effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What it did.'),
-        from: instantSaid('The instant it found.').nullable(),
-        at: instantSaid('The instant it left behind.').nullable(),
+        from: instantOutput('The instant it found.').nullable(),
+        at: instantOutput('The instant it left behind.').nullable(),
         why: text('Why, in words.'),
       })
       .describe('A rule that was applied.'),

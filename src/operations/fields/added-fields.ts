@@ -6,7 +6,7 @@ import { noted, noteOf } from '../schema/schema-note.ts'
 import { patched, withoutDefault } from './patch.ts'
 
 /** What a field is read beside. */
-export interface FieldAround {
+export interface AddedFieldContext {
   readonly field: string
   /** Where relative programs and folders begin. */
   readonly folder: string
@@ -22,7 +22,7 @@ export interface AddedField {
   /** How it is answered, where that is not how it is given. */
   readonly output?: z.ZodType
   /** What is stored of what was given, where that is not what the schema read. */
-  readonly read?: (given: unknown, around: FieldAround) => unknown
+  readonly read?: (given: unknown, around: AddedFieldContext) => unknown
   /** How people read its value. */
   readonly inWords?: (stored: never) => string
 }
@@ -44,7 +44,7 @@ export function allAdded(each: readonly (AddedFields | undefined)[]): AddedField
 }
 
 /** Where fields may be added: how it is given whole, how a change of it is given, or how it is answered. */
-export interface Place {
+export interface ExtensionPoint {
   readonly to: keyof Added
   readonly as: 'input' | 'change' | 'output'
 }
@@ -75,7 +75,7 @@ export function openOutput<To extends keyof Added, Shape extends z.core.$ZodLoos
   return open<Shape & OutputShape<To>>({ to, as: 'output' }, shape)
 }
 
-function open<Shape extends z.core.$ZodLooseShape>(place: Place, shape: object) {
+function open<Shape extends z.core.$ZodLooseShape>(place: ExtensionPoint, shape: object) {
   return noted(z.strictObject(shape as Shape), { open: place })
 }
 
@@ -117,14 +117,14 @@ function extendedBy(schema: z.ZodType, fields: AddedFields): z.ZodType {
   return noted(copy, noteOf(schema))
 }
 
-function shapeWith(shape: Inner, place: Place | undefined, fields: AddedFields): Inner {
+function shapeWith(shape: Inner, place: ExtensionPoint | undefined, fields: AddedFields): Inner {
   const entries = Object.entries(shape).map(([name, inner]) => [name, withAdded(inner, fields)] as const)
   const more = place === undefined ? {} : shapeOf(place, fields)
   const isSame = Object.keys(more).length === 0 && entries.every(([name, inner]) => inner === shape[name])
   return isSame ? shape : { ...Object.fromEntries(entries), ...more }
 }
 
-function shapeOf({ to, as }: Place, fields: AddedFields): Inner {
+function shapeOf({ to, as }: ExtensionPoint, fields: AddedFields): Inner {
   const added = Object.entries(fields[to] ?? {})
   if (as === 'output') {
     const said = ({ input, output = input }: AddedField) => output.describe(withoutDefault(input.description ?? ''))
@@ -155,7 +155,7 @@ export function addedTargets(fields: Readonly<Record<string, AddedField>> = {}, 
 export function readAdded(
   fields: Readonly<Record<string, AddedField>> = {},
   given: object,
-  around: Omit<FieldAround, 'field'>,
+  around: Omit<AddedFieldContext, 'field'>,
 ): Record<string, unknown> {
   const entries = Object.entries(fields).flatMap(([field, { read }]) => {
     const value = (given as Readonly<Record<string, unknown>>)[field]

@@ -11,7 +11,7 @@ import type { Expectation } from '../../core/run/expect.ts'
 import { durationFields, durationOf } from '../input/duration-input.ts'
 import { instant } from '../input/instant.ts'
 import type { Problem } from '../input/refuse-input.ts'
-import { instantSaid } from '../schema/output-schema.ts'
+import { instantOutput } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import { expectationForm, expectationOf } from '../target/expectation-form.ts'
 import { targetForm, targetStored } from '../target/target-form.ts'
@@ -112,7 +112,8 @@ export function outputShape<Of extends Fields>(fields: Of): OutputShape<Of> {
     const form = forms[kind]?.(field)
     const schema =
       inner === undefined ? (form?.answered ?? form?.given ?? z.unknown()) : z.strictObject(outputShape(inner) as Shape)
-    const said = kind === 'instant' ? instantSaid(says) : schema.describe(kind === 'duration' ? `${says} In ms.` : says)
+    const said =
+      kind === 'instant' ? instantOutput(says) : schema.describe(kind === 'duration' ? `${says} In ms.` : says)
     return [stored, field.isRequired === true ? said : said.optional()]
   })
   return Object.fromEntries(entries) as OutputShape<Of>

@@ -33,7 +33,7 @@ export const notifyShape = {
 const said = (says: string) => targetStored.describe(says).optional()
 
 /** The same as it is answered. */
-export const notifySaid = {
+export const notifySchema = {
   onFailure: said('What tells somebody that a run has failed for good.'),
   onPark: said('What tells somebody that a run was parked.'),
   onRecover: said('What tells somebody that a schedule is well again.'),
@@ -41,18 +41,18 @@ export const notifySaid = {
 } satisfies Readonly<Record<NotifyField, z.ZodType>>
 
 export const notifyAnswered = noted(
-  outputOf<Notify>()(z.strictObject(notifySaid).describe('Where somebody is told of what.')),
+  outputOf<Notify>()(z.strictObject(notifySchema).describe('Where somebody is told of what.')),
   { id: 'Notify' },
 )
 
 export const notifyNames = Object.keys(notifyFields) as NotifyField[]
 
-interface NotifyPlace extends Reader {
+interface NotifyContext extends Reader {
   readonly problems: Problem[]
 }
 
 /** Reads where notifications go, as far as it is given. `null` is kept where it takes something away. */
-export function notifyPatchOf(given: Readonly<Record<string, unknown>>, place: NotifyPlace): NotifyPatch {
+export function notifyPatchOf(given: Readonly<Record<string, unknown>>, place: NotifyContext): NotifyPatch {
   const patch: Partial<Record<NotifyField, Target | null>> = {}
   for (const field of notifyNames) {
     const { target, problems } = targetOf(given[field], { ...place, field, isNotice: true })
@@ -63,7 +63,7 @@ export function notifyPatchOf(given: Readonly<Record<string, unknown>>, place: N
 }
 
 /** The whole of what a schedule says: a `null` takes nothing away where there is nothing before. */
-export function notifyOf(given: Readonly<Record<string, unknown>>, place: NotifyPlace): Notify | undefined {
+export function notifyOf(given: Readonly<Record<string, unknown>>, place: NotifyContext): Notify | undefined {
   const patch = notifyPatchOf(given, place)
   for (const field of notifyNames) {
     if (patch[field] !== null) continue

@@ -87,12 +87,12 @@ function soundInside(
   return Object.keys(sound).length === 0 ? [] : [[name, sound]]
 }
 
-interface Telling {
+interface ProblemContext {
   readonly noun: string
   readonly search: NameSearch
 }
 
-function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: Telling): Problem[] {
+function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: ProblemContext): Problem[] {
   const { noun } = telling
   const field = fieldOf(issue.path)
   const at = schemaAt(schema, issue.path)
@@ -116,7 +116,7 @@ function isSaid({ code, input }: z.core.$ZodIssue): string {
   return code === 'too_big' && typeof input === 'string' ? `has ${input.length} characters` : isShown(input)
 }
 
-function unknownField(field: string, key: string, known: readonly string[], { noun, search }: Telling): Problem {
+function unknownField(field: string, key: string, known: readonly string[], { noun, search }: ProblemContext): Problem {
   const problem = `is not a field of ${noun}`
   if (known.length === 0) return { field, problem, expected: 'nothing' }
   // The list of all fields stands beside the first ones that are not known; a hundred times it would hide them.
@@ -159,7 +159,7 @@ const forms: Readonly<Record<string, string>> = {
 }
 
 /** A schema with a note of its own says best what would be right. */
-function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined, { search }: Telling): string {
+function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined, { search }: ProblemContext): string {
   const expected = schema === undefined ? undefined : noteOf(schema).expected
   if (expected !== undefined) return expected
   switch (issue.code) {

@@ -3,7 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import { type Problem, refusal } from './refuse-input.ts'
 
 /** What a door could read of a request, and what it could not. */
-export interface Asked {
+export interface ReadRequest {
   readonly input: Record<string, unknown>
   /** What is wrong with the request itself: a flag whose JSON cannot be read, a header that says something else. */
   readonly problems: readonly Problem[]
@@ -16,7 +16,7 @@ const mark = 'unread:'
  * it. A name that no verb has a field for goes along. Unknown fields are refused, so that the verb, here or at a server,
  * judges the whole input and does nothing.
  */
-export async function refusalOf({ input, problems }: Asked, telling: Telling): Promise<BelfryError> {
+export async function refusalOf({ input, problems }: ReadRequest, telling: VerbCall): Promise<BelfryError> {
   const thrown = await telling.call({ ...input, [mark]: true }).then(
     () => assert.fail('A verb took an input with a field that it does not know.'),
     (error: unknown) => error,
@@ -30,7 +30,7 @@ export async function refusalOf({ input, problems }: Asked, telling: Telling): P
   return refusal(typeof subject === 'string' ? subject : telling.subject, [...problems, ...rest])
 }
 
-interface Telling {
+interface VerbCall {
   /** Asks the verb. */
   readonly call: (input: Record<string, unknown>) => Promise<unknown>
   /** The fields that the problems of the door are about: what the verb says of them follows from that. */

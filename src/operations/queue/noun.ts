@@ -17,7 +17,7 @@ import { outputOf } from '../schema/output-schema.ts'
 import { remove } from './delete.ts'
 import { diff, versions } from './policy-history.ts'
 import { policyFaults, policyInput, readPolicy } from './policy-input.ts'
-import { type Queue, queueSaid } from './queue-schema.ts'
+import { type Queue, queueSchema } from './queue-schema.ts'
 import { queueShown, queuesShown, queueWrittenShown } from './show.ts'
 import { stats } from './stats.ts'
 
@@ -29,7 +29,7 @@ export interface QueueWritten {
 const queueWritten = outputOf<QueueWritten>()(
   z.strictObject({
     answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
-    queue: queueSaid,
+    queue: queueSchema,
   }),
 )
 
@@ -83,7 +83,7 @@ const get = operation({
   scope: 'read',
   input: z.strictObject({ name: queueName }),
   takes: ['name'],
-  output: queueSaid,
+  output: queueSchema,
   errors: ['invalid', 'not-found'],
   doors: everyDoor,
   show: queueShown,
@@ -111,7 +111,7 @@ const list = operation({
     limit: limit.optional(),
   }),
   takes: [],
-  output: z.array(queueSaid),
+  output: z.array(queueSchema),
   errors: ['invalid'],
   doors: everyDoor,
   show: queuesShown,

@@ -9,8 +9,8 @@ import { quoted } from '../input/refuse-input.ts'
 import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { count, instantSaid, outputOf, text } from '../schema/output-schema.ts'
-import { policySaid } from './queue-schema.ts'
+import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { policySchema } from './queue-schema.ts'
 import { policyDiffShown, policyVersionsShown } from './show.ts'
 
 /** A policy as it was from one change to the next. */
@@ -48,8 +48,8 @@ export const versions = operation({
     outputOf<PolicyVersion>()(
       z.strictObject({
         version: count('The number of the version.'),
-        policy: policySaid.nullable().describe('Null where what is stored cannot be read.'),
-        at: instantSaid('Since when.'),
+        policy: policySchema.nullable().describe('Null where what is stored cannot be read.'),
+        at: instantOutput('Since when.'),
         actor: text('Who wrote it.'),
         door: text('Through which door; null where nobody knows it any more.').nullable(),
       }),

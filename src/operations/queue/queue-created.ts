@@ -9,7 +9,7 @@ export interface QueueCreated {
   readonly maxConcurrent: number
 }
 
-export const queueCreatedSaid = z.strictObject({
+export const queueCreatedSchema = z.strictObject({
   name: text('The name of the queue.'),
   maxConcurrent: z.int().describe('Its ceiling.'),
 })

@@ -5,10 +5,10 @@ import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
 import { notifyAnswered } from '../fields/notify-fields.ts'
 import { pick } from '../schema/brief.ts'
-import { count, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
-export const policySaid = noted(
+export const policySchema = noted(
   outputOf<Policy>()(openOutput('queue', outputShape(policyFields)).describe('The rules of a queue.')),
   {
     id: 'Policy',
@@ -22,20 +22,20 @@ export interface Queue extends Omit<QueueView, 'createdAt'> {
   readonly createdAt: number | null
 }
 
-export const queueSaid = noted(
+export const queueSchema = noted(
   outputOf<Queue>()(
     z
       .strictObject({
         name: text('The name of the queue.'),
-        policy: policySaid.nullable().describe('Null where what is stored cannot be read; nothing goes then.'),
+        policy: policySchema.nullable().describe('Null where what is stored cannot be read; nothing goes then.'),
         policyVersion: count('Grows with every change of the policy.'),
         paused: z
-          .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
+          .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
           .nullable()
           .describe('That nothing of it is handed out.'),
         notify: notifyAnswered.exactOptional(),
         inFlight: count('How many of its runs are at work.'),
-        createdAt: instantSaid(
+        createdAt: instantOutput(
           'When it was first named; null where it does not exist yet and its defaults hold.',
         ).nullable(),
         managedBy: text('The source whose file looks after its policy: it is changed there.').exactOptional(),

@@ -9,7 +9,7 @@ import { type Reading, read } from '../input/read-input.ts'
 import { inWordsOf, type Problem, problemsMax, quoted, refuse } from '../input/refuse-input.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { createdQueue, type QueueCreated, queueCreatedSaid } from '../queue/queue-created.ts'
+import { createdQueue, type QueueCreated, queueCreatedSchema } from '../queue/queue-created.ts'
 import { outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import { readRun, runInput } from './run-input.ts'
@@ -38,7 +38,7 @@ export type EnqueuedItem =
 const taken = z.strictObject({
   created: z.literal(true).describe('It is a new run.'),
   id: text('The id of the run.'),
-  queueCreated: queueCreatedSaid.describe('Its queue, where that is new.').exactOptional(),
+  queueCreated: queueCreatedSchema.describe('Its queue, where that is new.').exactOptional(),
 })
 const known = z.strictObject({
   created: z.literal(false).describe('It is a run that was there before.'),

@@ -15,12 +15,12 @@ import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { runReasons, whatItWrote } from '../reasons/run-reasons.ts'
 import { problemOf } from '../reasons/schedule-reasons.ts'
-import { type LedgerTold, ledgerTold } from '../schedule/explained-ledger.ts'
+import { type ExplainedLedgerRow, explainLedger } from '../schedule/explained-ledger.ts'
 import { readUpcoming, type UpcomingRun } from '../schedule/upcoming.ts'
-import { type AttemptTold, attemptsTold } from './explained-attempts.ts'
+import { type ExplainedAttempt, explainAttempts } from './explained-attempts.ts'
 import { plannedByLedger, plannedOf } from './planned.ts'
 import { type RunExplained, runExplained } from './run-explained.ts'
-import { type RunStanding, standingOf } from './run-situation.ts'
+import { type RunSituation, runSituationOf } from './run-situation.ts'
 import { latenessOf, type TimelineEvent, timelineOf } from './timeline.ts'
 
 export const explain = operation({
@@ -59,13 +59,13 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
   const { store } = context
   const fleet = await fleetOf(context)
   const [standing, views, queue, schedule] = await Promise.all([
-    standingOf(context, run, fleet),
+    runSituationOf(context, run, fleet),
     store.look(listAttempts, run.id),
     store.look(findQueue, run.queue),
     run.scheduleId === null ? null : store.look(findSchedule, run.scheduleId),
   ])
   const policy = queue?.policy ?? null
-  const attempts = attemptsTold({ run, attempts: views, policy, fleet })
+  const attempts = explainAttempts({ run, attempts: views, policy, fleet })
   const retries = retriesHeld(run.options, run.scheduleId === null ? 'run' : 'schedule', policy)
   const lateness = latenessOf(run, attempts, fleet.now)
   const around = await scheduleAround(context, run.occurrenceAt, schedule, fleet)
@@ -102,7 +102,7 @@ async function pruned(context: OperationContext, id: string, schedule: ScheduleV
   const row = rows.find((one) => one.runId === id)
   if (row === undefined) throw absentRun(id, schedule.spec.name)
   const fleet = await fleetOf(context)
-  const [told] = await ledgerTold(context, [row])
+  const [told] = await explainLedger(context, [row])
   const around = await scheduleAround(context, row.from, schedule, fleet)
   return {
     run: id,
@@ -137,13 +137,13 @@ function ledgerEvents({ decision, from, recordedAt, endedAt, outcome }: LedgerVi
   return events.sort((a, b) => a.at - b.at)
 }
 
-export interface ScheduleAround {
+export interface ScheduleOfRun {
   readonly id: string
   readonly name: string
   /** The zone of its cron, by whose clocks people read it. */
   readonly zone: string | null
   /** The end that its ledger has right after that of this occurrence. */
-  readonly after: LedgerTold | null
+  readonly after: ExplainedLedgerRow | null
   readonly next: UpcomingRun | null
 }
 
@@ -155,13 +155,13 @@ async function scheduleAround(
   occurrenceAt: number | null,
   schedule: ScheduleView | null,
   { now }: Fleet,
-): Promise<ScheduleAround | null> {
+): Promise<ScheduleOfRun | null> {
   if (schedule === null) return null
   const rows = occurrenceAt === null ? [] : await context.store.look(listLedger, schedule.id, { limit: rowsAround })
   // A page that does not reach back to this occurrence does not have the row that follows it either.
   const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
   const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []
-  const [after] = await ledgerTold(context, later.slice(-1))
+  const [after] = await explainLedger(context, later.slice(-1))
   const [next] = problemOf(schedule) === null ? await readUpcoming(context.store, { now, schedule, count: 1 }) : []
   const { name, timing } = schedule.spec
   const zone = timing.cron === undefined ? null : timing.zone
@@ -171,8 +171,8 @@ async function scheduleAround(
 /** What happens next, and when. */
 function nextOf(
   run: RunView,
-  { code, waiting, unblock }: RunStanding,
-  around: ScheduleAround | null,
+  { code, waiting, unblock }: RunSituation,
+  around: ScheduleOfRun | null,
 ): RunExplained['next'] {
   if (isEnded(run.status)) return afterIts(around)
   switch (code) {
@@ -191,14 +191,14 @@ function nextOf(
   }
 }
 
-function afterIts(around: ScheduleAround | null): RunExplained['next'] {
+function afterIts(around: ScheduleOfRun | null): RunExplained['next'] {
   if (around === null) return { what: 'Nothing: it has ended.', at: null }
   if (around.next === null) return { what: 'It has ended, and its schedule has no next occurrence.', at: null }
   return { what: 'It has ended; its schedule runs next.', at: around.next.dueAt }
 }
 
 /** Where its code does not say it: an attempt that failed may have written why. */
-function outputNote({ id }: RunView, { unblock }: RunStanding, attempts: readonly AttemptTold[]): string[] {
+function outputNote({ id }: RunView, { unblock }: RunSituation, attempts: readonly ExplainedAttempt[]): string[] {
   const { command } = whatItWrote(id)
   if (unblock.some((way) => way.command === command) || !attempts.some(({ isCounted }) => isCounted)) return []
   return [`What its attempts wrote: ${command}`]

@@ -6,7 +6,7 @@ import { type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 
 /** An attempt, and what was made of its end. */
-export interface AttemptTold extends AttemptView {
+export interface ExplainedAttempt extends AttemptView {
   readonly worker: string | null
   /** Whether its end used the run's budget. */
   readonly isCounted: boolean
@@ -16,7 +16,7 @@ export interface AttemptTold extends AttemptView {
   readonly nextAt: number | null
 }
 
-export interface TellInput {
+export interface AttemptsInput {
   readonly run: RunView
   readonly attempts: readonly AttemptView[]
   /** The policy of today; each end was judged by the policy of its moment. */
@@ -27,7 +27,7 @@ export interface TellInput {
 const countedOutcomes: ReadonlySet<string> = new Set(['failed', 'lost', 'unknown'])
 
 /** Tells what each end led to: another attempt and after which wait, the end of the run, or that it was parked. */
-export function attemptsTold({ run, attempts, policy, fleet }: TellInput): AttemptTold[] {
+export function explainAttempts({ run, attempts, policy, fleet }: AttemptsInput): ExplainedAttempt[] {
   let counted = 0
   return attempts.map((attempt, index) => {
     // Whatever happened after it was to be cancelled used nothing.

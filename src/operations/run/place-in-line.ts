@@ -18,7 +18,7 @@ import type { PlanWindow, QueueView, RunView } from '../../store/views.ts'
 import { type Fleet, workersFor } from '../explain/fleet.ts'
 
 /** A run among those of its queue, with the plan that the leases would follow now. */
-export interface Place {
+export interface PlaceInLine {
   readonly queue: QueueView | null
   readonly window: PlanWindow
   readonly own: PlannedRun
@@ -50,7 +50,7 @@ const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'r
  * together. A run beyond the window is put into it: what keeps it back there keeps it back all the more behind those that
  * were not looked at, but where nothing does, nobody knows whether it goes.
  */
-export async function placeOf(store: Store, run: RunView, fleet: Fleet): Promise<Place> {
+export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): Promise<PlaceInLine> {
   const queue = await store.look(findQueue, run.queue)
   const isPlanned = !isEnded(run.status) && queue !== null && queue.policy !== null
   const looked = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
@@ -134,7 +134,7 @@ function lastStartOf({ deadline, lateAfter, fence }: RunView): number | null {
  * When the rate of the queue lets a run go at its place, if nothing else holds up those before it: each of them uses a
  * start, one after the other. Those are not counted that their own key or deadline keeps from using it.
  */
-export function rateOpensAt(place: Place): number | null {
+export function rateOpensAt(place: PlaceInLine): number | null {
   const { window, plan } = place
   const { rateLimit } = window.policy
   if (rateLimit === undefined) return null
@@ -149,7 +149,7 @@ export function rateOpensAt(place: Place): number | null {
 }
 
 /** The runs before it that wait for the rate and for nothing else, in queue order. */
-function rateUsersBefore({ window, plan, before }: Place): PlannedRun[] {
+function rateUsersBefore({ window, plan, before }: PlaceInLine): PlannedRun[] {
   const waits = new Set(plan.skipped.filter(({ reason }) => reason === 'rate-limit').map(({ id }) => id))
   const goes = new Set(plan.leases.map(({ id }) => id))
   const runs = window.runs.filter(({ id, status }) => status === 'leased' || goes.has(id) || waits.has(id))

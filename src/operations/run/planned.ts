@@ -31,9 +31,9 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   enqueued: 'It was enqueued directly.',
 }
 
-type Told = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
+type RunOrigins = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
 
-function sentenceOf({ origins }: OperationContext, source: RunSource, told: Told): string {
+function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunOrigins): string {
   const { retryOf, scheduleId } = told
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)

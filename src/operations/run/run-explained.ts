@@ -1,34 +1,34 @@
 import { z } from 'zod'
 import type { RunStatus } from '../../core/run/run-state.ts'
 import { decision, runSource } from '../explain/decision-schema.ts'
-import { type RetriesTold, retriesTold } from '../explain/explain-retries.ts'
+import { type ExplainedRetries, retriesSchema } from '../explain/explain-retries.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/explain-schema.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
-import { ledgerRowTold } from '../schedule/schedule-explained.ts'
+import { explainedLedgerRow } from '../schedule/schedule-explained.ts'
 import { upcomingRun } from '../schedule/schedule-schema.ts'
-import { advice, count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
-import type { ScheduleAround } from './explain-run.ts'
-import type { AttemptTold } from './explained-attempts.ts'
+import type { ScheduleOfRun } from './explain-run.ts'
+import type { ExplainedAttempt } from './explained-attempts.ts'
 import type { Planned } from './planned.ts'
 import { runExplainedBrief } from './run-brief.ts'
-import type { RunStanding, Waiting } from './run-situation.ts'
+import type { RunSituation, Waiting } from './run-situation.ts'
 import { endedStatuses, runStatuses } from './run-statuses.ts'
 import { type Lateness, type TimelineEvent, timelineWords } from './timeline.ts'
 
 /** Why a run was planned, what became of it, and what it waits for. */
-export interface RunExplained extends RunStanding {
+export interface RunExplained extends RunSituation {
   readonly run: string
   readonly at: number
   /** Null of a run that retention has removed. */
   readonly status: RunStatus | null
   readonly queue: string
-  readonly schedule: ScheduleAround | null
+  readonly schedule: ScheduleOfRun | null
   readonly planned: Planned
   readonly timeline: readonly TimelineEvent[]
-  readonly attempts: readonly AttemptTold[]
+  readonly attempts: readonly ExplainedAttempt[]
   readonly budget: { readonly used: number; readonly max: number | null } | null
-  readonly retries: RetriesTold | null
+  readonly retries: ExplainedRetries | null
   readonly lateness: Lateness | null
   readonly next: { readonly what: string; readonly at: number | null }
   readonly notes: readonly string[]
@@ -39,15 +39,15 @@ const holder = z
     run: text('The id of the run.'),
     worker: text('The worker that is at it.').nullable(),
     isDead: flag('Whether that worker died, so that the run waits to be taken back.'),
-    since: instantSaid('Since when.').nullable(),
-    leaseExpiresAt: instantSaid('Until when, unless its lease is renewed.').nullable(),
+    since: instantOutput('Since when.').nullable(),
+    leaseExpiresAt: instantOutput('Until when, unless its lease is renewed.').nullable(),
   })
   .describe('A run that another one waits for.')
 
 const waiting = outputOf<Waiting>()(
   z
     .strictObject({
-      until: instantSaid(
+      until: instantOutput(
         'When time alone ends the waiting, where that is known; under a rate, at the earliest.',
       ).nullable(),
       before: count('How many runs are before it in line.'),
@@ -64,8 +64,8 @@ const planned = outputOf<Planned>()(
     .strictObject({
       source: runSource,
       sentence: text('The source in words.'),
-      occurrenceAt: instantSaid('The nominal instant that it stands for.').nullable(),
-      dueAt: instantSaid('When that was due: nominal and spread.').nullable(),
+      occurrenceAt: instantOutput('The nominal instant that it stands for.').nullable(),
+      dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
       decision: decision.nullable(),
       candidates: z.array(candidate).describe('Each wish for the instant, and what became of it.'),
       rules: z.array(appliedRule).describe('What the rules made of the winner, in their order.'),
@@ -77,7 +77,7 @@ const planned = outputOf<Planned>()(
 const event = outputOf<TimelineEvent>()(
   z
     .strictObject({
-      at: instantSaid('When.'),
+      at: instantOutput('When.'),
       what: z.enum(timelineWords).describe('What happened, or will.'),
       detail: text('More of it, in words.'),
     })
@@ -85,20 +85,20 @@ const event = outputOf<TimelineEvent>()(
 )
 
 const attempt = noted(
-  outputOf<AttemptTold>()(
+  outputOf<ExplainedAttempt>()(
     z
       .strictObject({
         fence: count('The number of the attempt.'),
         workerId: text('The id of the worker that executed it.').nullable(),
         worker: text('That worker as people know it.').nullable(),
-        startedAt: instantSaid('When it was leased.').nullable(),
-        endedAt: instantSaid('When it ended.'),
+        startedAt: instantOutput('When it was leased.').nullable(),
+        endedAt: instantOutput('When it ended.'),
         outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
         reason: text('Why.').nullable(),
         ends: z.enum(endedStatuses).nullable().describe('How the run ended with it, if it did.'),
         isCounted: flag('Whether its end used the budget of the run.'),
         verdict: text('What was made of its end.'),
-        nextAt: instantSaid('When the next attempt started, or may start.').nullable(),
+        nextAt: instantOutput('When the next attempt started, or may start.').nullable(),
       })
       .describe('An attempt, and what was made of its end.'),
   ),
@@ -111,7 +111,7 @@ const lateness = outputOf<Lateness>()(
       against: z
         .enum(['due', 'not-before', 'enqueued'])
         .describe('What it is measured against: when it was due, could start at the earliest, or was made.'),
-      at: instantSaid('That instant.'),
+      at: instantOutput('That instant.'),
       firedMs: count('How late its occurrence was fired, in ms; null of other work.').nullable(),
       startedMs: count('How late its first attempt started, or is by now, in ms; null without one.').nullable(),
       isGrowing: flag('Whether it has not started yet.'),
@@ -119,13 +119,13 @@ const lateness = outputOf<Lateness>()(
     .describe('How late it is, or was.'),
 )
 
-const around = outputOf<ScheduleAround>()(
+const around = outputOf<ScheduleOfRun>()(
   z
     .strictObject({
       id: text('The id of the schedule.'),
       name: text('Its name.'),
       zone: text('The zone of its cron, where it has one.').nullable(),
-      after: ledgerRowTold.nullable(),
+      after: explainedLedgerRow.nullable(),
       next: upcomingRun.nullable(),
     })
     .describe('What its schedule did next, and does.'),
@@ -136,7 +136,7 @@ export const runExplained = noted(
     z
       .strictObject({
         run: text('The id of the run.'),
-        at: instantSaid('The instant that all of it speaks of.'),
+        at: instantOutput('The instant that all of it speaks of.'),
         status: z.enum(runStatuses).nullable().describe('Where it stands; null once retention has removed it.'),
         code: z
           .enum(Object.keys(runReasons) as [RunCode, ...RunCode[]])
@@ -156,12 +156,12 @@ export const runExplained = noted(
           })
           .nullable()
           .describe('How many attempts it has used.'),
-        retries: retriesTold.nullable(),
+        retries: retriesSchema.nullable(),
         lateness: lateness.nullable(),
         next: z
           .strictObject({
             what: text('What happens.'),
-            at: instantSaid('When, where that is known.').nullable(),
+            at: instantOutput('When, where that is known.').nullable(),
           })
           .describe('What happens next.'),
         notes: z.array(advice()).describe('Where more is kept, and what cannot be told any more, in sentences.'),

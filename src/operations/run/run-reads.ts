@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Clock, pause } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import { isRunPlace, runPlaceExpected } from '../../core/page-cursor.ts'
+import { isRunCursor, runCursorExpected } from '../../core/page-cursor.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { listAttempts } from '../../store/reads/list-attempts.ts'
 import { listRuns } from '../../store/reads/list-runs.ts'
@@ -16,7 +16,7 @@ import { everyDoor, operation, subjectOf } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { noted } from '../schema/schema-note.ts'
 import { listOf, runOf } from './run-answer.ts'
-import { attemptSaid, outputSaid, runList, runSaid } from './run-schema.ts'
+import { attemptSchema, outputSchema, runList, runSchema } from './run-schema.ts'
 import { runStatuses } from './run-statuses.ts'
 import { attemptsShown, runShown, runsShown } from './show.ts'
 
@@ -47,7 +47,7 @@ export const get = operation({
     ...waitFields('How long to wait for the run to end or park; it is shown as it stands when the time is over.'),
   }),
   local: waitLocal,
-  output: runSaid,
+  output: runSchema,
   show: runShown,
   examples: [{ id: 'r-11' }, { id: 'r-11', output: true }, { id: 'r-11', wait: '30s' }],
   async judge(context, { value, problems: found }, { signal }) {
@@ -77,7 +77,7 @@ async function untilEnded(
   }
 }
 
-const place = noted(z.string().refine(isRunPlace), { expected: runPlaceExpected })
+const place = noted(z.string().refine(isRunCursor), { expected: runCursorExpected })
 
 export const list = operation({
   ...looking,
@@ -120,7 +120,7 @@ export const attempts = operation({
   says: 'Tells how the attempts of a run ended.',
   request: 'a look at attempts',
   input: z.strictObject({ id: runId }),
-  output: z.array(attemptSaid),
+  output: z.array(attemptSchema),
   show: attemptsShown,
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
@@ -144,7 +144,7 @@ export const output = operation({
       .describe('The number of the attempt. Default: the last that has put something out.')
       .optional(),
   }),
-  output: outputSaid.nullable().describe('Null where nothing was put out.'),
+  output: outputSchema.nullable().describe('Null where nothing was put out.'),
   follow: followOutput,
   // As it was put out, and nothing else: it may be piped somewhere.
   show: (found) => found?.text ?? '',

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { AttemptView, OutputView } from '../../store/views.ts'
 import { decision, runSource } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
-import { count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
-import { executionSaid } from '../target/execution-options.ts'
+import { executionSchema } from '../target/execution-options.ts'
 import { targetStored } from '../target/target-form.ts'
 import type { Run, RunLease, RunLine, RunList } from './run-answer.ts'
 import { runBrief, runLineBrief } from './run-brief.ts'
@@ -15,9 +15,9 @@ const lease = noted(
     z
       .strictObject({
         workerId: text('The worker that has it.'),
-        leasedAt: instantSaid('Since when.'),
-        expiresAt: instantSaid('Until when, unless it is renewed.'),
-        cancelRequestedAt: instantSaid('When its end was asked for.').nullable(),
+        leasedAt: instantOutput('Since when.'),
+        expiresAt: instantOutput('Until when, unless it is renewed.'),
+        cancelRequestedAt: instantOutput('When its end was asked for.').nullable(),
         cancelReason: text('Why its end was asked for.').nullable(),
       })
       .describe('Who has it now.'),
@@ -29,7 +29,7 @@ const waiting = z.strictObject({
   for: z
     .enum(['instant', 'key', 'overlap'])
     .describe('An instant, room under its key, or the end of another run of its schedule.'),
-  until: instantSaid('Until when, where that is known.').exactOptional(),
+  until: instantOutput('Until when, where that is known.').exactOptional(),
   reason: text('Why, in words.').nullable(),
 })
 
@@ -43,15 +43,15 @@ const line = {
   releases: count('Clean releases in a row; null once it has ended.').nullable(),
   deaths: count('Leases lost because a worker died; null once it has ended.').nullable(),
   priority: count('Lower goes first.'),
-  enqueuedAt: instantSaid('When it was made.'),
+  enqueuedAt: instantOutput('When it was made.'),
   schedule: text('The name of its schedule.').nullable(),
   scheduleId: text('The id of its schedule.').nullable(),
-  occurrenceAt: instantSaid('The nominal instant that it stands for.').nullable(),
-  dueAt: instantSaid('When that was due: nominal and spread.').nullable(),
+  occurrenceAt: instantOutput('The nominal instant that it stands for.').nullable(),
+  dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
   source: runSource,
-  notBefore: instantSaid('It does not start before.').nullable(),
-  deadline: instantSaid('It does not start any more from then on.').nullable(),
-  lateAfter: instantSaid('Its first attempt does not start any more from then on.').nullable(),
+  notBefore: instantOutput('It does not start before.').nullable(),
+  deadline: instantOutput('It does not start any more from then on.').nullable(),
+  lateAfter: instantOutput('Its first attempt does not start any more from then on.').nullable(),
   concurrencyKey: text('Its key under the ceiling for a key.').nullable(),
   idempotencyKey: text('Its idempotency key.').nullable(),
   dedupeKey: text('Its dedupe key.').nullable(),
@@ -60,16 +60,16 @@ const line = {
   repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
   policyVersion: count('The version of the policy of its queue when it was made.'),
   target: targetStored.nullable(),
-  ...executionSaid,
+  ...executionSchema,
   lease: lease.nullable(),
   parked: z
-    .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
     .nullable()
     .describe('That it waits for a person.'),
   end: z
     .strictObject({
       status: z.enum(endedStatuses).describe('How it ended.'),
-      at: instantSaid('When it ended.'),
+      at: instantOutput('When it ended.'),
       reason: text('Why, if there is more to say.').nullable(),
     })
     .nullable()
@@ -81,7 +81,7 @@ const runLine = noted(outputOf<RunLine>()(openOutput('run', line).describe('A ru
   brief: runLineBrief,
 })
 
-export const outputSaid = noted(
+export const outputSchema = noted(
   outputOf<OutputView>()(
     z
       .strictObject({
@@ -94,7 +94,7 @@ export const outputSaid = noted(
   { id: 'Output' },
 )
 
-export const runSaid = noted(
+export const runSchema = noted(
   outputOf<Run>()(
     openOutput('run', {
       ...line,
@@ -107,7 +107,7 @@ export const runSaid = noted(
         })
         .nullable()
         .describe('What it answered.'),
-      output: outputSaid.nullable().exactOptional(),
+      output: outputSchema.nullable().exactOptional(),
     }).describe('A run with all that was kept of it.'),
   ),
   { id: 'Run', brief: runBrief },
@@ -120,14 +120,14 @@ export const runList = outputOf<RunList>()(
   }),
 )
 
-export const attemptSaid = noted(
+export const attemptSchema = noted(
   outputOf<AttemptView>()(
     z
       .strictObject({
         fence: count('The number of the attempt.'),
         workerId: text('The worker that executed it.').nullable(),
-        startedAt: instantSaid('When it was leased.').nullable(),
-        endedAt: instantSaid('When it ended.'),
+        startedAt: instantOutput('When it was leased.').nullable(),
+        endedAt: instantOutput('When it ended.'),
         outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
         reason: text('Why.').nullable(),
         ends: z.enum(endedStatuses).nullable().describe('How the run ended with it, if it did.'),

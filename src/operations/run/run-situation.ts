@@ -10,10 +10,10 @@ import { deathOf, type Fleet, type Takers, takersAmong, takersOf, workerName } f
 import type { Unblock } from '../explain/unblock.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
-import { type Place, placeOf, rateOpensAt } from './place-in-line.ts'
+import { type PlaceInLine, placeInLineOf, rateOpensAt } from './place-in-line.ts'
 
 /** Where a run stands, why, and what would get it on. */
-export interface RunStanding {
+export interface RunSituation {
   readonly code: RunCode
   readonly sentence: string
   readonly unblock: readonly Unblock[]
@@ -49,7 +49,7 @@ export interface Holder {
 /** All that the words about a run are made of. */
 export interface Facts {
   readonly run: RunView
-  readonly place: Place
+  readonly place: PlaceInLine
   readonly fleet: Fleet
   readonly schedule: ScheduleView | null
   readonly waiting: Waiting
@@ -60,8 +60,8 @@ export interface Facts {
 const holdersShownMax = 5
 
 /** Where a run stands, by the plan that the leases would follow now. */
-export async function standingOf(context: OperationContext, run: RunView, fleet: Fleet): Promise<RunStanding> {
-  const place = await placeOf(context.store, run, fleet)
+export async function runSituationOf(context: OperationContext, run: RunView, fleet: Fleet): Promise<RunSituation> {
+  const place = await placeInLineOf(context.store, run, fleet)
   const code = await codeOf(context, run, place, fleet)
   const schedule = run.scheduleId === null ? null : await context.store.look(findSchedule, run.scheduleId)
   const holders = await holdersOf(context, run, code, place)
@@ -83,7 +83,7 @@ export async function standingOf(context: OperationContext, run: RunView, fleet:
   }
 }
 
-async function codeOf(context: OperationContext, run: RunView, place: Place, fleet: Fleet): Promise<RunCode> {
+async function codeOf(context: OperationContext, run: RunView, place: PlaceInLine, fleet: Fleet): Promise<RunCode> {
   const { reason, queue } = place
   if (run.end !== null) return run.end.status
   if (run.status === 'ready' && queue?.policy === null) return 'policy-unreadable'
@@ -104,7 +104,7 @@ async function areBusy({ store }: OperationContext, queue: string, own: PlannedR
   return able.every(({ id, slots }) => taken(id) >= (slots ?? Number.POSITIVE_INFINITY))
 }
 
-function untilOf(code: RunCode, run: RunView, place: Place, schedule: ScheduleView | null): number | null {
+function untilOf(code: RunCode, run: RunView, place: PlaceInLine, schedule: ScheduleView | null): number | null {
   switch (code) {
     case 'backoff':
       return place.own.nextEligibleAt ?? null
@@ -124,7 +124,12 @@ function untilOf(code: RunCode, run: RunView, place: Place, schedule: ScheduleVi
 }
 
 /** The runs that stand in the way, those at work first. */
-async function holdersOf(context: OperationContext, run: RunView, code: RunCode, place: Place): Promise<string[]> {
+async function holdersOf(
+  context: OperationContext,
+  run: RunView,
+  code: RunCode,
+  place: PlaceInLine,
+): Promise<string[]> {
   const { window, own, before } = place
   const atWork = window.runs.filter(({ status }) => status === 'leased')
   const idsOf = (runs: readonly PlannedRun[]) => runs.map(({ id }) => id)

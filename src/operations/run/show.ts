@@ -6,7 +6,7 @@ import { type Column, type Facts, indented, type Listing, type Sheet } from '../
 import { targetInWords } from '../target/target-in-words.ts'
 import type { EnqueuedRun } from './enqueue-runs.ts'
 import type { Run, RunLine, RunList } from './run-answer.ts'
-import type { attemptSaid } from './run-schema.ts'
+import type { attemptSchema } from './run-schema.ts'
 
 const reasonWidth = 60
 const resultWidth = 500
@@ -93,7 +93,7 @@ function because({ reason }: { readonly reason: string | null }): string {
   return reason === null ? '' : `: ${plainText(reason)}`
 }
 
-type Attempt = z.output<typeof attemptSaid>
+type Attempt = z.output<typeof attemptSchema>
 
 export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
   none: 'No attempt has ended yet.',

@@ -10,7 +10,7 @@ import { waitLocal } from '../input/wait-input.ts'
 import { operation } from '../operation.ts'
 import { type Run, runOf } from './run-answer.ts'
 import { get } from './run-reads.ts'
-import { runSaid } from './run-schema.ts'
+import { runSchema } from './run-schema.ts'
 import { runShown } from './show.ts'
 import { tooLong } from './waits.ts'
 
@@ -35,7 +35,7 @@ export const wait = operation({
   input: waitInput,
   takes: ['id'],
   local: waitLocal,
-  output: runSaid,
+  output: runSchema,
   errors: ['invalid', 'not-found'],
   doors: {
     library: true,

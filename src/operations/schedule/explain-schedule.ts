@@ -21,12 +21,12 @@ import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { policyUnreadable } from '../reasons/run-reasons.ts'
 import { type AwaitedRun, problemOf, type ScheduleCode } from '../reasons/schedule-reasons.ts'
-import { standingOf as runStandingOf } from '../run/run-situation.ts'
-import { hintTold } from './explained-hint.ts'
-import { ledgerTold } from './explained-ledger.ts'
+import { runSituationOf } from '../run/run-situation.ts'
+import { explainHint } from './explained-hint.ts'
+import { explainLedger } from './explained-ledger.ts'
 import { lastFailureOf } from './last-failure.ts'
 import { type ScheduleExplained, scheduleExplained } from './schedule-explained.ts'
-import { awaitedRun, isPausedAt, standingOf } from './schedule-situation.ts'
+import { awaitedRun, isPausedAt, scheduleSituationOf } from './schedule-situation.ts'
 import { readUpcoming } from './upcoming.ts'
 
 const hintsShownMax = 5
@@ -78,7 +78,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   const { holdReasons: reasons } = context
   const held = holds.filter((hold) => isInForce(hold, now))
   const stop = held.find(({ firing }) => firing === 'nothing') ?? null
-  const standing = standingOf({ schedule, fleet, awaited, stop, reasons, failure })
+  const standing = scheduleSituationOf({ schedule, fleet, awaited, stop, reasons, failure })
   const isSaid = workers.live === 0 && saysWhoIsAlive.has(standing.code)
   return {
     schedule: today.name,
@@ -94,10 +94,10 @@ async function explained(context: OperationContext, name: string, schedule: Sche
     spread: spreadOf(schedule),
     backoff: backoffOf(schedule),
     retries: retriesHeld(today.options, 'schedule', lane.policy),
-    hints: hints.slice(0, hintsShownMax).map((hint) => hintTold(hint, now)),
+    hints: hints.slice(0, hintsShownMax).map((hint) => explainHint(hint, now)),
     waitsFor: awaited,
     live,
-    last: await ledgerTold(context, rows),
+    last: await explainLedger(context, rows),
     workers,
     notes: [
       ...lane.notes,
@@ -112,7 +112,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
 /** The run whose end a fixed delay waits for, and how that run stands. */
 async function awaitedOf(context: OperationContext, schedule: ScheduleView, fleet: Fleet): Promise<AwaitedRun | null> {
   const run = schedule.waitsFor === null ? null : await context.store.look(findRun, schedule.waitsFor)
-  return run === null ? null : awaitedRun(run, await runStandingOf(context, run, fleet))
+  return run === null ? null : awaitedRun(run, await runSituationOf(context, run, fleet))
 }
 
 async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Promise<string[]> {

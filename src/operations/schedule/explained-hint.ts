@@ -1,12 +1,12 @@
 import type { HintView } from '../../store/views.ts'
 
 /** A hint, and whether it still has a say. */
-export interface HintTold extends HintView {
+export interface ExplainedHint extends HintView {
   readonly counts: boolean
   readonly why: string
 }
 
-export function hintTold(hint: HintView, now: number): HintTold {
+export function explainHint(hint: HintView, now: number): ExplainedHint {
   const counts = hint.ended === null && hint.expiresAt > now
   return { ...hint, counts, why: whyOf(hint, counts, now) }
 }

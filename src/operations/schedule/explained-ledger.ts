@@ -3,14 +3,14 @@ import type { LedgerView } from '../../store/views.ts'
 import type { OperationContext } from '../operation-context.ts'
 
 /** How an occurrence ended, with the reason in words. */
-export interface LedgerTold extends Omit<LedgerView, 'decision'> {
+export interface ExplainedLedgerRow extends Omit<LedgerView, 'decision'> {
   readonly why: string
   /** Whether its run can still be looked at; null where there was none. */
   readonly isRunKept: boolean | null
 }
 
 /** Tells rows of the ledger in words, and whether their runs are still there. */
-export function ledgerTold({ store }: OperationContext, rows: readonly LedgerView[]): Promise<LedgerTold[]> {
+export function explainLedger({ store }: OperationContext, rows: readonly LedgerView[]): Promise<ExplainedLedgerRow[]> {
   return Promise.all(
     rows.map(async ({ decision: _, ...row }) => {
       const isRunKept = row.runId === null ? null : (await store.look(findRun, row.runId)) !== null

@@ -16,12 +16,12 @@ import { inWordsOf, type Problem, quoted, refuse } from '../input/refuse-input.t
 import { presentSchedule, throwAbsentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { deleted } from '../show.ts'
 import { hintInput, readHint } from './hint-input.ts'
 import { plainText } from './plain-text.ts'
 import { type Schedule, scheduleOf } from './schedule-answer.ts'
-import { scheduleSaid } from './schedule-schema.ts'
+import { scheduleSchema } from './schedule-schema.ts'
 import { nextOf } from './show.ts'
 
 /** What all that steer a schedule have in common. */
@@ -81,7 +81,7 @@ export const pause = operation({
     ...durationFields('for', 'How long the pause lasts, in place of until.'),
     reason: reason.optional(),
   }),
-  output: scheduleSaid,
+  output: scheduleSchema,
   show({ name, paused, zone }, sheet) {
     const resumed = `until somebody resumes it: ${sheet.command('schedule', 'resume', name)}`
     return `paused ${plainText(name)} ${paused === null ? resumed : `until ${sheet.inZone(zone).when(paused.until)}`}`
@@ -113,7 +113,7 @@ export const resume = operation({
   says: 'Ends every pause of a schedule; what passed meanwhile is not made up for.',
   request: 'a resumption',
   input: z.strictObject({ name: scheduleName }),
-  output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSaid }),
+  output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSchema }),
   show: ({ resumed, schedule }, sheet) =>
     `${resumed ? 'resumed' : 'was not paused:'} ${plainText(schedule.name)}, next: ${nextOf(schedule, sheet)}`,
   examples: [{ name: 'nightly' }],
@@ -133,7 +133,7 @@ export const reset = operation({
   input: z.strictObject({ name: scheduleName }),
   output: z.strictObject({
     failureCount: count('How many failures in a row there were before the reset.'),
-    schedule: scheduleSaid,
+    schedule: scheduleSchema,
   }),
   show: ({ failureCount, schedule }, sheet) =>
     `reset ${plainText(schedule.name)}, failures in a row: ${failureCount} before, 0 now, next: ${nextOf(schedule, sheet)}`,
@@ -204,7 +204,7 @@ export const hint = operation({
   request: 'a hint',
   input: hintInput,
   output: z.strictObject({
-    nextRunAt: instantSaid('The next nominal instant by now, if there is one.').nullable(),
+    nextRunAt: instantOutput('The next nominal instant by now, if there is one.').nullable(),
     waitsFor: text('The id of the run whose end the next one waits for.').nullable(),
   }),
   show({ nextRunAt, waitsFor }, { when }) {

@@ -3,23 +3,23 @@ import { moves, type RunStatus } from '../../core/run/run-state.ts'
 import type { NextDecision } from '../../core/schedule/decision.ts'
 import type { AppliedRule, Candidate } from '../explain/candidates.ts'
 import { nextDecision } from '../explain/decision-schema.ts'
-import { type RetriesTold, retriesTold } from '../explain/explain-retries.ts'
+import { type ExplainedRetries, retriesSchema } from '../explain/explain-retries.ts'
 import { appliedRule, candidate, rederived, takers, unblock } from '../explain/explain-schema.ts'
 import type { Takers } from '../explain/fleet.ts'
 import type { Rederived } from '../explain/rederive.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
 import { type AwaitedRun, type ScheduleCode, scheduleReasons } from '../reasons/schedule-reasons.ts'
-import { advice, count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
-import type { HintTold } from './explained-hint.ts'
-import type { LedgerTold } from './explained-ledger.ts'
+import type { ExplainedHint } from './explained-hint.ts'
+import type { ExplainedLedgerRow } from './explained-ledger.ts'
 import { scheduleExplainedBrief } from './schedule-brief.ts'
 import { hintShape, ledgerShape, upcomingRun } from './schedule-schema.ts'
-import type { ScheduleStanding } from './schedule-situation.ts'
+import type { ScheduleSituation } from './schedule-situation.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
 /** Why a schedule runs next when it does, or does not. */
-export interface ScheduleExplained extends ScheduleStanding {
+export interface ScheduleExplained extends ScheduleSituation {
   readonly schedule: string
   readonly id: string
   /** The zone of its cron, by whose clocks people read it. */
@@ -40,11 +40,11 @@ export interface ScheduleExplained extends ScheduleStanding {
     readonly why: string
   } | null
   /** How a run of it would be tried again. */
-  readonly retries: RetriesTold | null
-  readonly hints: readonly HintTold[]
+  readonly retries: ExplainedRetries | null
+  readonly hints: readonly ExplainedHint[]
   readonly waitsFor: AwaitedRun | null
   readonly live: readonly string[]
-  readonly last: readonly LedgerTold[]
+  readonly last: readonly ExplainedLedgerRow[]
   readonly workers: Takers
   readonly notes: readonly string[]
 }
@@ -62,7 +62,7 @@ const awaited = outputOf<AwaitedRun>()(
 )
 
 const hint = noted(
-  outputOf<HintTold>()(
+  outputOf<ExplainedHint>()(
     z
       .strictObject({
         ...hintShape,
@@ -74,8 +74,8 @@ const hint = noted(
   { id: 'HintTold' },
 )
 
-export const ledgerRowTold = noted(
-  outputOf<LedgerTold>()(
+export const explainedLedgerRow = noted(
+  outputOf<ExplainedLedgerRow>()(
     z
       .strictObject({
         ...ledgerShape,
@@ -106,7 +106,7 @@ export const scheduleExplained = noted(
         schedule: text('The name of the schedule.'),
         id: text('Its id.'),
         zone: text('The zone of its cron, where it has one.').nullable(),
-        at: instantSaid('The instant that all of it speaks of.'),
+        at: instantOutput('The instant that all of it speaks of.'),
         code: z
           .enum(Object.keys(scheduleReasons) as [ScheduleCode, ...ScheduleCode[]])
           .describe('Where it stands, in one word.'),
@@ -120,11 +120,11 @@ export const scheduleExplained = noted(
         rederived,
         spread: share.nullable().describe('By how much its due instant is moved from the nominal one.'),
         backoff: backoff.nullable().describe('How failures in a row lengthen its interval.'),
-        retries: retriesTold.nullable(),
+        retries: retriesSchema.nullable(),
         hints: z.array(hint).describe('The hints it was given last, newest first.'),
         waitsFor: awaited.nullable(),
         live: z.array(z.string()).describe('Runs of it that have not ended, a few of very many.'),
-        last: z.array(ledgerRowTold).describe('How its last occurrences ended, newest first.'),
+        last: z.array(explainedLedgerRow).describe('How its last occurrences ended, newest first.'),
         workers: takers,
         notes: z.array(advice()).describe('What else stands in the way of its runs, in sentences.'),
       })

@@ -11,7 +11,7 @@ import { behindLast } from '../next-page.ts'
 import { presentSchedule } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { changesBetween, definitionOf, type Schedule, scheduleOf } from './schedule-answer.ts'
-import { hintSaid, ledgerRow, scheduleSaid, scheduleVersion, upcomingRun } from './schedule-schema.ts'
+import { hintSchema, ledgerRow, scheduleSchema, scheduleVersion, upcomingRun } from './schedule-schema.ts'
 import { hintsShown, historyShown, scheduleShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
 import { readUpcoming } from './upcoming.ts'
 
@@ -36,7 +36,7 @@ export const get = operation({
   says: 'Shows a schedule by its name, and a deleted one by its id.',
   request: 'a look at a schedule',
   input: z.strictObject({ name: nameOrId }),
-  output: scheduleSaid,
+  output: scheduleSchema,
   show: scheduleShown,
   examples: [{ name: 'nightly' }],
   run: async (context, { name }) => scheduleOf(await presentSchedule(context, name)),
@@ -58,7 +58,7 @@ export const list = operation({
       .optional(),
   }),
   takes: [],
-  output: z.array(scheduleSaid),
+  output: z.array(scheduleSchema),
   show: schedulesShown,
   errors: ['invalid'],
   examples: [{}, { after: 'nightly', limit: 20 }],
@@ -119,7 +119,7 @@ export const hints = operation({
   says: 'Lists the hints that a schedule was given, newest first.',
   request: 'a look at hints',
   input: z.strictObject({ name: nameOrId }),
-  output: z.array(hintSaid),
+  output: z.array(hintSchema),
   show: hintsShown,
   examples: [{ name: 'nightly' }],
   async run(context, { name }) {

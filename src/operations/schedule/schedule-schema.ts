@@ -4,9 +4,9 @@ import type { HintView, LedgerView, VersionView } from '../../store/views.ts'
 import { hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
-import { notifySaid } from '../fields/notify-fields.ts'
-import { queueCreatedSaid } from '../queue/queue-created.ts'
-import { count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { notifySchema } from '../fields/notify-fields.ts'
+import { queueCreatedSchema } from '../queue/queue-created.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { Schedule, ScheduleDefinition } from './schedule-answer.ts'
 import { scheduleBrief, scheduleWrittenBrief, upcomingBrief } from './schedule-brief.ts'
@@ -18,7 +18,7 @@ import type { UpcomingRun } from './upcoming.ts'
 const definition = {
   name: text('The name of the schedule.'),
   ...outputShape(givenFields),
-  ...notifySaid,
+  ...notifySchema,
 }
 
 /** Where it stands. */
@@ -26,31 +26,31 @@ const state = {
   id: text('The id of the schedule; a deleted one is known by it alone.'),
   version: count('Grows with every change of what was written.'),
   disabled: z
-    .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
     .nullable()
     .describe('A pause without end.'),
   paused: z
-    .strictObject({ until: instantSaid('Until when.'), reason: text('Why.') })
+    .strictObject({ until: instantOutput('Until when.'), reason: text('Why.') })
     .nullable()
     .describe('A pause with an end.'),
   hints,
   failureCount: count('Occurrences that failed in a row.'),
   runsCount: count('Occurrences that have become runs.'),
-  lastPlannedAt: instantSaid('The newest instant that was planned.').nullable(),
-  anchorAt: instantSaid('What intervals and bounds are measured from.'),
-  nextRunAt: instantSaid('The next nominal instant, if there is one.').nullable(),
-  nextDueAt: instantSaid('When that is due: nominal and spread.').nullable(),
+  lastPlannedAt: instantOutput('The newest instant that was planned.').nullable(),
+  anchorAt: instantOutput('What intervals and bounds are measured from.'),
+  nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
+  nextDueAt: instantOutput('When that is due: nominal and spread.').nullable(),
   nextDecision: nextDecision.nullable(),
   waitsFor: text('The id of the run whose end it waits for.').nullable(),
-  wakeAt: instantSaid('When it is looked at next.').nullable(),
-  timedAt: instantSaid('When its timing was written last.'),
+  wakeAt: instantOutput('When it is looked at next.').nullable(),
+  timedAt: instantOutput('When its timing was written last.'),
   managedBy: text('The source whose file looks after it: what it says is changed there.').exactOptional(),
-  createdAt: instantSaid('When it was created.'),
-  updatedAt: instantSaid('When it was written last.'),
-  deletedAt: instantSaid('When it was deleted.').nullable(),
+  createdAt: instantOutput('When it was created.'),
+  updatedAt: instantOutput('When it was written last.'),
+  deletedAt: instantOutput('When it was deleted.').nullable(),
 }
 
-export const scheduleSaid = noted(
+export const scheduleSchema = noted(
   outputOf<Schedule>()(
     openOutput('schedule', { ...definition, ...state }).describe(
       'A schedule: what was written of it, and where it stands.',
@@ -73,8 +73,8 @@ export const upcomingRun = noted(
   outputOf<UpcomingRun>()(
     z
       .strictObject({
-        at: instantSaid('The nominal instant.'),
-        dueAt: instantSaid('When it starts at the earliest: nominal and spread.'),
+        at: instantOutput('The nominal instant.'),
+        dueAt: instantOutput('When it starts at the earliest: nominal and spread.'),
         source,
         isEstimate: flag('Whether it counts from the end of a run that has not ended, as if runs took no time.'),
         zone: text('The zone of the cron, by whose clocks people read it.').exactOptional(),
@@ -102,8 +102,8 @@ export const scheduleWritten = noted(
         'What the changed fields said before; nothing of those that are new.',
       ),
       inWords: text('What was written, in a few sentences.'),
-      schedule: scheduleSaid,
-      queueCreated: queueCreatedSaid.describe('The queue that it names, where that is new.').exactOptional(),
+      schedule: scheduleSchema,
+      queueCreated: queueCreatedSchema.describe('The queue that it names, where that is new.').exactOptional(),
       next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
     }),
   ),
@@ -112,15 +112,15 @@ export const scheduleWritten = noted(
 
 /** What is told of a row of the ledger wherever it is told. */
 export const ledgerShape = {
-  from: instantSaid('The nominal instant, or the first of many.'),
-  to: instantSaid('The last of many, or the same.'),
+  from: instantOutput('The nominal instant, or the first of many.'),
+  to: instantOutput('The last of many, or the same.'),
   count: count('How many occurrences the row stands for.'),
   countIsAtLeast: flag('Whether there were more than could be counted.'),
   outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
   runId: text('The run that it became.').nullable(),
   causedBy: text('The run that stood in its way.').nullable(),
-  recordedAt: instantSaid('When the row was written first.'),
-  endedAt: instantSaid('When it ended.').nullable(),
+  recordedAt: instantOutput('When the row was written first.'),
+  endedAt: instantOutput('When it ended.').nullable(),
 }
 
 export const ledgerRow = noted(
@@ -139,20 +139,20 @@ export const ledgerRow = noted(
 export const hintShape = {
   kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
   value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
-  expiresAt: instantSaid('Until when it counts.'),
+  expiresAt: instantOutput('Until when it counts.'),
   reason: text('Why it was given.'),
   author: text('Who gave it.'),
-  createdAt: instantSaid('When it was given.'),
+  createdAt: instantOutput('When it was given.'),
   ended: z
     .strictObject({
-      at: instantSaid('When.'),
+      at: instantOutput('When.'),
       by: z.enum(['consumed', 'replaced', 'cleared', 'expired']).describe('How.'),
     })
     .nullable()
     .describe('When and how it ended, if it has.'),
 }
 
-export const hintSaid = noted(outputOf<HintView>()(z.strictObject(hintShape).describe('A hint that was given.')), {
+export const hintSchema = noted(outputOf<HintView>()(z.strictObject(hintShape).describe('A hint that was given.')), {
   id: 'Hint',
 })
 
@@ -167,7 +167,7 @@ export const scheduleVersion = noted(
       .strictObject({
         version: count('The number of the version.'),
         content: definitionSaid,
-        at: instantSaid('When it was written.'),
+        at: instantOutput('When it was written.'),
         actor: text('By whom.'),
         door: text('Through which door; null where nobody knows it any more.').nullable(),
         reason: text('Why, if that was said.').nullable(),

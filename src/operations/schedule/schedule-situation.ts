@@ -10,16 +10,16 @@ import {
   type ScheduleFacts,
   scheduleReasons,
 } from '../reasons/schedule-reasons.ts'
-import type { RunStanding } from '../run/run-situation.ts'
+import type { RunSituation } from '../run/run-situation.ts'
 
-export interface ScheduleStanding {
+export interface ScheduleSituation {
   readonly code: ScheduleCode
   readonly sentence: string
   readonly unblock: readonly Unblock[]
 }
 
 /** Where a schedule stands, from what forbids everything down to what it waits for by itself. */
-export function standingOf(input: ScheduleFacts): ScheduleStanding {
+export function scheduleSituationOf(input: ScheduleFacts): ScheduleSituation {
   const code = codeOf(input)
   const wrote =
     input.failure === null ? [] : [{ ...whatItWrote(input.failure.runId), what: 'See what the last failed run wrote.' }]
@@ -55,6 +55,6 @@ function overCode({ spec, nextDecision }: ScheduleView): ScheduleCode {
   return spec.timing.cron === undefined ? 'no-timing' : 'calendar-over'
 }
 
-export function awaitedRun({ id, status }: RunView, { code, sentence, unblock }: RunStanding): AwaitedRun {
+export function awaitedRun({ id, status }: RunView, { code, sentence, unblock }: RunSituation): AwaitedRun {
   return { run: id, status, code, sentence, unblock }
 }

@@ -5,7 +5,7 @@ import { type Column, type Facts, indented, type Listing, type Sheet } from '../
 import { plainText, shortText } from './plain-text.ts'
 import type { Schedule } from './schedule-answer.ts'
 import { scheduleInWords } from './schedule-in-words.ts'
-import type { hintSaid, ledgerRow, ScheduleVersion } from './schedule-schema.ts'
+import type { hintSchema, ledgerRow, ScheduleVersion } from './schedule-schema.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
 function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, sheet: Sheet): string {
@@ -147,7 +147,7 @@ export const historyShown: Listing<readonly LedgerRow[], LedgerRow> = {
   below: (rows, sheet) => (rows.length === 0 ? null : byHand(sheet)),
 }
 
-type Hint = z.output<typeof hintSaid>
+type Hint = z.output<typeof hintSchema>
 
 export const hintsShown: Listing<readonly Hint[], Hint> = {
   none: 'No hints were given.',

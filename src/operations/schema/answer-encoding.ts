@@ -14,7 +14,7 @@ export type Def = {
 }
 
 /** How an instant is told, how advice is, and how what may have several forms is. */
-interface Telling {
+interface Encoding {
   instant(value: unknown): unknown
   advice(value: unknown): unknown
   union(options: readonly z.ZodType[], value: unknown): unknown
@@ -36,7 +36,7 @@ export function fromDoors(schema: z.ZodType, value: unknown): unknown {
   return told(schema, value, inwards)
 }
 
-function outwards(spell: Spell): Telling {
+function outwards(spell: Spell): Encoding {
   return {
     instant: (value) => (typeof value === 'number' ? isoText(value) : value),
     advice: (value) => (typeof value === 'string' ? spell(value) : value),
@@ -47,7 +47,7 @@ function outwards(spell: Spell): Telling {
   }
 }
 
-const inwards: Telling = {
+const inwards: Encoding = {
   instant(value) {
     const read = typeof value === 'string' ? instantOf(value) : null
     return read !== null && 'at' in read ? read.at : value
@@ -61,7 +61,7 @@ const inwards: Telling = {
   },
 }
 
-function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
+function told(schema: z.ZodType, value: unknown, telling: Encoding): unknown {
   if (value === null || value === undefined) return value
   const { isInstant, hasCommands } = noteOf(schema)
   if (isInstant === true) return telling.instant(value)
@@ -82,7 +82,7 @@ function told(schema: z.ZodType, value: unknown, telling: Telling): unknown {
 function toldFields(
   shape: Readonly<Record<string, z.ZodType>>,
   value: Readonly<Record<string, unknown>>,
-  telling: Telling,
+  telling: Encoding,
 ): unknown {
   const fields = Object.entries(value).map(([name, field]) => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined

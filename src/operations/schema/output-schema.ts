@@ -20,7 +20,7 @@ export function outputOf<Answer>() {
 }
 
 /** An instant in an answer. */
-export function instantSaid(says: string) {
+export function instantOutput(says: string) {
   return noted(z.int().describe(`${says} In epoch ms.`), { isInstant: true })
 }
 

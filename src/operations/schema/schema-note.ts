@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { TargetKind } from '../../targets/kind.ts'
-import type { Place } from '../fields/added-fields.ts'
+import type { ExtensionPoint } from '../fields/added-fields.ts'
 import type { Brief } from './brief.ts'
 
 /** What a schema tells beside its rules and its description. */
@@ -20,7 +20,7 @@ export interface Note {
   /** That it is a target, which workers execute: what starts programs or sends secrets is for admins to write. */
   readonly isTarget?: true
   /** That parts may add fields to the object. */
-  readonly open?: Place
+  readonly open?: ExtensionPoint
   /** The name under which a JSON Schema tells it once, however often it occurs. */
   readonly id?: string
   /** The version of such an answer, by which a later change can say what it was made of. */

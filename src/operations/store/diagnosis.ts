@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { advice, count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
 /** What is looked at, in the order in which it is told. */
@@ -79,7 +79,7 @@ export const diagnosis = noted(
     z
       .strictObject({
         ok: flag('Whether nothing is wrong; what is only noted may be as somebody wants it.'),
-        at: instantSaid('When it was looked at, by the clock of the store.'),
+        at: instantOutput('When it was looked at, by the clock of the store.'),
         store: text('The store.'),
         checks: z.array(check).describe('All that was looked at.'),
       })

@@ -21,7 +21,7 @@ export interface ExecutionOptions
 const { attempts: _, ...others } = outputShape(executionFields)
 
 /** The same as runs answer it, whose `attempts` are those that they have used. */
-export const executionSaid = {
+export const executionSchema = {
   ...others,
   maxAttempts: count('How often it is tried, where its queue does not say it.').optional(),
   traceparent: text('The W3C trace context that its attempts belong to.').optional(),
@@ -30,7 +30,7 @@ export const executionSaid = {
 /** The retries are judged with the rules between them. */
 const timeoutAlone = { timeout: executionFields.timeout }
 
-interface Around {
+interface OptionsContext {
   /** As they were given: problems are told in these words. */
   readonly given: object
   /** What can be expected of the target depends on its kind. */
@@ -41,7 +41,7 @@ interface Around {
 /** The options among fields that were read, as they are stored; it notes what is wrong with them. */
 export function executionOptions(
   { timeoutMs, expect, attempts, backoff, tags }: StoredOf<typeof executionFields>,
-  { given, kind, problems }: Around,
+  { given, kind, problems }: OptionsContext,
 ): ExecutionOptions {
   const isPlain = [timeoutMs, expect, attempts, backoff, tags].every((value) => value === undefined)
   if (isPlain) return {}

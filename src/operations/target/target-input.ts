@@ -21,7 +21,7 @@ export interface ReadTarget {
   readonly problems: readonly Problem[]
 }
 
-export interface TargetPlace {
+export interface TargetContext {
   /** Where relative programs and folders begin. */
   readonly folder: string
   readonly kinds: readonly TargetKind[]
@@ -37,7 +37,7 @@ export function offeredKinds(kinds: readonly TargetKind[], { isNotice = false } 
 }
 
 /** Reads a target and says everything that is wrong with it, by the kind that it names. */
-export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
+export function targetOf(given: unknown, place: TargetContext): ReadTarget {
   const { field = 'target', kinds } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
   if (typeof given !== 'object' || Array.isArray(given))
@@ -60,7 +60,7 @@ export function targetOf(given: unknown, place: TargetPlace): ReadTarget {
   }
 }
 
-function oneOffered({ kinds, isNotice = false }: TargetPlace): string {
+function oneOffered({ kinds, isNotice = false }: TargetContext): string {
   const names = offeredKinds(kinds, { isNotice }).map(({ name }) => name)
   return `one of ${names.join(', ')}`
 }
@@ -68,7 +68,7 @@ function oneOffered({ kinds, isNotice = false }: TargetPlace): string {
 function readKind(
   kind: TargetKind,
   { lane, ...given }: Target,
-  { folder, isNotice }: TargetPlace,
+  { folder, isNotice }: TargetContext,
 ): Omit<ReadTarget, 'kind'> {
   const own = kind.laneOf === undefined && lane !== undefined ? { ...given, lane } : given
   const resolved = kind.resolved?.(own, folder) ?? own
@@ -92,7 +92,7 @@ function readKind(
 }
 
 /** Of a target that has several kinds, what is wrong with each of them is told besides. */
-function rivals(target: Target, named: readonly TargetKind[], place: TargetPlace): ReadTarget {
+function rivals(target: Target, named: readonly TargetKind[], place: TargetContext): ReadTarget {
   const { field = 'target' } = place
   const problem = `has ${named.map(({ name }) => name).join(' and ')}`
   const more = named.flatMap((kind) => {
@@ -104,7 +104,7 @@ function rivals(target: Target, named: readonly TargetKind[], place: TargetPlace
   return { target: undefined, kind: undefined, problems: [clash, ...placed] }
 }
 
-function nameless(target: Target, place: TargetPlace): [string, string, string] {
+function nameless(target: Target, place: TargetContext): [string, string, string] {
   const { field = 'target', kinds } = place
   const [first] = Object.keys(target)
   const expected = oneOffered(place)
@@ -117,7 +117,7 @@ function nameless(target: Target, place: TargetPlace): [string, string, string] 
 }
 
 /** What a target as it is written names that must be in this folder, and is not, whatever else may be wrong with it. */
-export function absentIn(target: unknown, { field = 'target', folder, kinds }: TargetPlace): Problem[] {
+export function absentIn(target: unknown, { field = 'target', folder, kinds }: TargetContext): Problem[] {
   const kind = kindOf(target, kinds)
   const problems = kind?.absent?.(target as Target, folder) ?? []
   return problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
 import { BelfryError } from '../../core/error.ts'
 import { clockNow } from '../../store/statement.ts'
-import { listTokens, scopeSaid } from '../../store/tokens/find-token.ts'
+import { configuredScope, listTokens } from '../../store/tokens/find-token.ts'
 import type { TokenView } from '../../store/tokens/token-steps.ts'
 import { createToken, revokeToken } from '../../store/tokens/write-token.ts'
 import { type Scope, scopes } from '../caller-scope.ts'
@@ -13,7 +13,7 @@ import { type Problem, quoted, refuse } from '../input/refuse-input.ts'
 import { behindLast } from '../next-page.ts'
 import { type Doors, operation } from '../operation.ts'
 import { plainText } from '../schedule/plain-text.ts'
-import { instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { Sheet } from '../show.ts'
 import { hashOfSecret, secretBytes, tokenText } from './token-secret.ts'
@@ -27,11 +27,11 @@ const tokenFields = {
   id: text('The id of the token.'),
   name: text('Its name, which stands beside everything that is done with it.'),
   scope: z.enum(scopes).describe('What its holder may do; each includes those before it.'),
-  createdAt: instantSaid('When it was made.'),
+  createdAt: instantOutput('When it was made.'),
   createdBy: text('Who made it.'),
-  expiresAt: instantSaid('Until when it lets anybody in; null: for good.').nullable(),
-  revokedAt: instantSaid('When it was revoked.').nullable(),
-  usedAt: instantSaid('When it was last used, to the hour.').nullable(),
+  expiresAt: instantOutput('Until when it lets anybody in; null: for good.').nullable(),
+  revokedAt: instantOutput('When it was revoked.').nullable(),
+  usedAt: instantOutput('When it was last used, to the hour.').nullable(),
   managedBy: text('The source whose file says its scope.').exactOptional(),
 }
 
@@ -84,7 +84,7 @@ const create = operation({
     refuse('The token', problems)
     const { store, actor, randomHex } = context
     const { name: wanted, scope: given } = value as { name: string; scope?: Scope }
-    const scope = given ?? (await store.look(scopeSaid, wanted))?.scope ?? 'read'
+    const scope = given ?? (await store.look(configuredScope, wanted))?.scope ?? 'read'
     const secret = randomHex(secretBytes)
     const expiresAt = expiresMs === undefined ? {} : { expiresAt: (await store.look(clockNow)) + expiresMs }
     const written = await store.do(

@@ -12,7 +12,7 @@ import { behindLast } from '../next-page.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { runStatuses } from '../run/run-statuses.ts'
 import { omit } from '../schema/brief.ts'
-import { count, flag, instantSaid, outputOf, text } from '../schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 import { workersShown } from './show.ts'
 
@@ -100,11 +100,11 @@ const workerSaid = noted(
         host: text('The machine it runs on.'),
         can: can.describe('What it can execute.'),
         slots: count('How many runs it takes at once; null where only the queues limit it.').nullable(),
-        startedAt: instantSaid('When it started.'),
-        beatAt: instantSaid('When it was last heard of.'),
+        startedAt: instantOutput('When it started.'),
+        beatAt: instantOutput('When it was last heard of.'),
         beatMs: count('How often it is to be heard of, in ms.'),
-        stoppedAt: instantSaid('When it stopped as it should; null where it runs or died.').nullable(),
-        diedAt: instantSaid('When another process found it dead; it was last heard of at beatAt.').nullable(),
+        stoppedAt: instantOutput('When it stopped as it should; null where it runs or died.').nullable(),
+        diedAt: instantOutput('When another process found it dead; it was last heard of at beatAt.').nullable(),
         lost: lostSaid
           .nullable()
           .describe('What became of the runs that were taken back from it; null where none was.'),

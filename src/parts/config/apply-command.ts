@@ -1,5 +1,10 @@
 import { refuseServer, type ServerFlags } from '../../doors/cli/session/named-server.ts'
-import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from '../../doors/cli/session/store-location.ts'
+import {
+  locateStore,
+  refuseForeignLocation,
+  refuseStraySchema,
+  type StoreLocation,
+} from '../../doors/cli/session/store-location.ts'
 import { withProgress } from '../../doors/cli/show/progress.ts'
 import { isColoured, paintOf, printable, TerminalSheet } from '../../doors/cli/show/terminal-sheet.ts'
 import { type Naming, spelled } from '../../doors/cli/spelling/spelling.ts'
@@ -30,8 +35,8 @@ export async function apply(
 ): Promise<number> {
   const flags = given as unknown as ApplyFlags
   refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
-  const place = placeOf(flags.store, world)
-  refuseForeignPlace(place, world)
+  const place = locateStore(flags.store, world)
+  refuseForeignLocation(place, world)
   refuseStraySchema(place, flags.schema)
   const path = configPath(flags.file, place, world)
   const opening = openingOf(flags, place)
@@ -71,7 +76,7 @@ function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
-function openingOf({ schema, namespace }: ApplyFlags, { store }: Place): StoreOpening {
+function openingOf({ schema, namespace }: ApplyFlags, { store }: StoreLocation): StoreOpening {
   return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
 }
 
@@ -89,7 +94,7 @@ function appliedBy(context: OperationContext, file: ConfigFile, { yes, adopt }: 
   return applyRead(context, file, request, trusting)
 }
 
-interface Told {
+interface AppliedFile {
   readonly written: ConfigWritten
   readonly flags: ApplyFlags
   readonly path: string
@@ -97,7 +102,7 @@ interface Told {
   readonly now: number
 }
 
-function tell({ written, flags, path, store, now }: Told, { stdout, env, own }: World): void {
+function tell({ written, flags, path, store, now }: AppliedFile, { stdout, env, own }: World): void {
   const spell = (command: string) => spelled(command, own, flags as Naming)
   if (flags.json === true) {
     stdout.write(`${JSON.stringify(atDoors(applyOperation.output, written, spell), null, 2)}\n`)

@@ -8,7 +8,7 @@ import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { inWordsOf, quoted, refuse } from '../../operations/input/refuse-input.ts'
 import { type Doors, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { advice, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { advice, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import type { AppliedEntry } from '../../store/section.ts'
 import { applyConfig, type NewConfig } from './apply-config.ts'
 import {
@@ -50,7 +50,7 @@ const configWritten = outputOf<ConfigWritten>()(
       .enum(['applied', 'unchanged', 'current', 'older'])
       .describe('What came of it; current and older are answers to a request for new content only.'),
     source: text('The source of the file.'),
-    appliedAt: instantSaid('When the source got this content before, where that is the answer.').nullable(),
+    appliedAt: instantOutput('When the source got this content before, where that is the answer.').nullable(),
     queues: z
       .array(z.strictObject(entryOutput(['created', 'updated', 'unchanged', 'left'])))
       .describe('Queues; one that is left is no longer looked after, and stays as it is.'),
@@ -173,13 +173,13 @@ async function knownContent({ store }: OperationContext, source: string, { hash,
     : { answer: 'current' as const, appliedAt }
 }
 
-interface Came {
+interface AppliedConfig {
   readonly source: string
   readonly read: ReadDocument
   readonly applied: Applied
 }
 
-function writtenOf(context: OperationContext, { source, read, applied }: Came): ConfigWritten {
+function writtenOf(context: OperationContext, { source, read, applied }: AppliedConfig): ConfigWritten {
   const sections = sectionsWith(context.sections)
   const written = sections.map((section) => {
     const entries = (applied[section.name] ?? []).map((each) => section.written(each, context))

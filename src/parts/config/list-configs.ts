@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { advice, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { advice, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { type ConfigFault, type ConfigView, configFaults, listConfigs } from './read-configs.ts'
 import { showSources } from './show.ts'
 
@@ -28,7 +28,7 @@ export const list = operation({
             source: text('The name of the source.'),
             hash: text('Of what its file says.'),
             file: text('Where the file lay.'),
-            appliedAt: instantSaid('When it was applied.'),
+            appliedAt: instantOutput('When it was applied.'),
             actor: text('By whom.'),
             door: text('Through which door.'),
           }),
@@ -39,7 +39,7 @@ export const list = operation({
           z.strictObject({
             file: text('The file.'),
             says: advice('What is wrong with it. Nothing of it was applied.'),
-            at: instantSaid('Since when.'),
+            at: instantOutput('Since when.'),
           }),
         )
         .describe('The files with which something is wrong.'),

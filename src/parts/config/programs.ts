@@ -64,12 +64,12 @@ function startsInSection(name: string, value: unknown, { kinds, sections }: Know
   })
 }
 
-interface Around extends Pick<Known, 'kinds'> {
+interface ProgramContext extends Pick<Known, 'kinds'> {
   readonly where: string
   readonly payload: unknown
 }
 
-function startsIn(value: unknown, { where, payload, kinds }: Around): Start[] {
+function startsIn(value: unknown, { where, payload, kinds }: ProgramContext): Start[] {
   if (typeof value !== 'object' || value === null) return []
   // A program reads the payload of its schedule, and a shell executes what it reads.
   const given = 'payload' in value ? value.payload : payload

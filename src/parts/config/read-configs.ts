@@ -1,7 +1,7 @@
 import { canBeName, checkText, keepableText } from '../../store/check.ts'
 import { all, both, clockNow, one, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import type { ScopeSaid } from '../../store/tokens/token-steps.ts'
+import type { ConfiguredScope } from '../../store/tokens/token-steps.ts'
 
 export interface ConfigView {
   readonly source: string
@@ -88,7 +88,7 @@ export function* noteConfigFault({ ns }: StoreContext, file: string, says: strin
 }
 
 /** What a file says of the token of this name, whether or not it exists yet. */
-export function* scopeSaid({ ns }: StoreContext, name: string): Step<ScopeSaid | null> {
+export function* configuredScope({ ns }: StoreContext, name: string): Step<ConfiguredScope | null> {
   for (const { source, tokens } of yield* all<{ source: string; tokens: string }>(findScopes, ns)) {
     const scopes = new Map(Object.entries(JSON.parse(tokens) as Record<string, string>))
     const scope = scopes.get(name)

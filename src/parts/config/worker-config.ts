@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import type { BesideAround, BesideWorker, Flags, WorkerDefaults } from '../../doors/cli/part.ts'
-import type { Place } from '../../doors/cli/session/store-location.ts'
+import type { Flags, WorkerDefaults, WorkerPart, WorkerPartContext } from '../../doors/cli/part.ts'
+import type { StoreLocation } from '../../doors/cli/session/store-location.ts'
 import type { World } from '../../doors/cli/world.ts'
 import { refusal } from '../../operations/input/refuse-input.ts'
 import { documentShape } from './config-document.ts'
@@ -12,13 +12,16 @@ import { refuseUntrusted, Trust } from './trusted-files.ts'
 const fileName = 'belfry.yaml'
 
 /** The file that is named, or the one beside the folder of the store that was found, or here. */
-export function configPath(named: string | undefined, place: Place, { folder }: Pick<World, 'folder'>): string {
+export function configPath(named: string | undefined, place: StoreLocation, { folder }: Pick<World, 'folder'>): string {
   if (named !== undefined) return resolve(folder, named)
   return join(place.from === 'found' ? dirname(place.belfryFolder) : folder, fileName)
 }
 
 /** Has a worker apply the file, and again whenever it changes; what the file says of the HTTP door holds where no flag does. */
-export async function besideWorker({ config }: Flags, { place, world, ...known }: BesideAround): Promise<BesideWorker> {
+export async function workerConfig(
+  { config }: Flags,
+  { place, world, ...known }: WorkerPartContext,
+): Promise<WorkerPart> {
   const { BELFRY_CONFIG: variable = '' } = world.env
   const named = (config as string | undefined) ?? (variable === '' ? undefined : variable)
   if (named === 'none') return {}

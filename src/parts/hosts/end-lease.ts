@@ -7,7 +7,7 @@ import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
-import { count, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { count, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { clockNow } from '../../store/statement.ts'
 import { heldLease, refusedEnd } from './held-lease.ts'
 import { leaseId, runOfLease } from './lease-id.ts'
@@ -28,7 +28,7 @@ const leaseEnded = outputOf<LeaseEnded>()(
     fence: count('The number of the lease that has ended.'),
     status: z.enum(runStatuses).describe('Where the run stands now.'),
     reason: text('Why.'),
-    nextEligibleAt: instantSaid('When it may be tried again.').nullable(),
+    nextEligibleAt: instantOutput('When it may be tried again.').nullable(),
   }),
 )
 

@@ -3,9 +3,9 @@ import { standsFor } from '../../core/timing/stands-for.ts'
 import { runSource } from '../../operations/explain/decision-schema.ts'
 import { openOutput } from '../../operations/fields/added-fields.ts'
 import { runStatuses } from '../../operations/run/run-statuses.ts'
-import { count, flag, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
-import { type ExecutionOptions, executionSaid } from '../../operations/target/execution-options.ts'
+import { type ExecutionOptions, executionSchema } from '../../operations/target/execution-options.ts'
 import { targetStored } from '../../operations/target/target-form.ts'
 import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
 import { leaseIdOf } from './lease-id.ts'
@@ -27,7 +27,7 @@ export interface LeasedRun extends ExecutionOptions {
   readonly payload?: unknown
 }
 
-export interface LeaseSaid extends LeasedRun {
+export interface AnsweredLease extends LeasedRun {
   readonly lease: string
   readonly leasedAt: number
   readonly expiresAt: number
@@ -38,15 +38,15 @@ const leasedFields = {
   fence: count('The number of this lease, which is the number of the attempt.'),
   queue: text('The queue that it comes from.'),
   attempts: count('The ends so far that used its budget.'),
-  enqueuedAt: instantSaid('When it was made.'),
+  enqueuedAt: instantOutput('When it was made.'),
   scheduleId: text('The id of its schedule.').nullable(),
-  plannedAt: instantSaid('The nominal instant that it stands for.').nullable(),
-  dueAt: instantSaid('When that was due: nominal and spread.').nullable(),
+  plannedAt: instantOutput('The nominal instant that it stands for.').nullable(),
+  dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
   source: runSource,
   idempotencyKey: text('The same for all attempts: hand it to whatever must not do the work twice.'),
   repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
   target: targetStored.nullable(),
-  ...executionSaid,
+  ...executionSchema,
   payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
 }
 
@@ -55,12 +55,12 @@ export const leasedRun = noted(
   { id: 'LeasedRun' },
 )
 
-export const leaseSaid = noted(
-  outputOf<LeaseSaid>()(
+export const leaseSchema = noted(
+  outputOf<AnsweredLease>()(
     openOutput('run', {
       lease: text('The id of the lease, by which it is renewed and ended. It was told to nobody else.'),
-      leasedAt: instantSaid('Since when.'),
-      expiresAt: instantSaid('Until when, unless it is renewed.'),
+      leasedAt: instantOutput('Since when.'),
+      expiresAt: instantOutput('Until when, unless it is renewed.'),
       ...leasedFields,
     }).describe('A lease: the right to execute a run until an instant.'),
   ),
@@ -88,12 +88,12 @@ export function leasedRunOf(lease: Lease): LeasedRun {
   }
 }
 
-export function leaseSaidOf(lease: Lease): LeaseSaid {
+export function answeredLeaseOf(lease: Lease): AnsweredLease {
   const { leasedAt, expiresAt } = lease
   return { lease: leaseIdOf(lease), leasedAt, expiresAt, ...leasedRunOf(lease) }
 }
 
-export const reclaimedSaid = noted(
+export const reclaimedSchema = noted(
   outputOf<Reclaimed>()(
     z
       .strictObject({
@@ -102,7 +102,7 @@ export const reclaimedSaid = noted(
         status: z.enum(runStatuses).describe('Where the run stands now.'),
         reason: text('Why.'),
         because: z.enum(['expired', 'holder-dead']).describe('Why the lease was taken back.'),
-        nextEligibleAt: instantSaid('When the run is tried again; left out where it is not.').optional(),
+        nextEligibleAt: instantOutput('When the run is tried again; left out where it is not.').optional(),
       })
       .describe('A lease that was taken back, and what became of its run.'),
   ),
@@ -115,7 +115,7 @@ export interface SetAside {
   readonly reason: string
 }
 
-export const setAsideSaid = outputOf<SetAside>()(
+export const setAsideSchema = outputOf<SetAside>()(
   z.strictObject({ runId: text('The id of the run.'), reason: text('Why.') }),
 )
 
@@ -123,6 +123,6 @@ export function setAsideOf({ skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'b
   return [...skipped, ...broken].map(({ runId, reason }) => ({ runId, reason }))
 }
 
-export const leaseNameSaid = outputOf<LeaseName>()(
+export const leaseNameSchema = outputOf<LeaseName>()(
   z.strictObject({ runId: text('The id of the run.'), fence: count('The number of the lease.') }),
 )

@@ -9,7 +9,7 @@ import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/
 import { throwAbsentQueue, throwAbsentSchedule } from '../../operations/not-found.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
-import { count, flag, instantSaid, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { noted } from '../../operations/schema/schema-note.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
 import { listSchedules } from '../../store/reads/find-schedule.ts'
@@ -17,8 +17,8 @@ import {
   findNotify,
   listNotices,
   type NoticeView,
-  noticePlaceExpected,
-  noticePlaceIn,
+  noticeCursorExpected,
+  noticeCursorIn,
   notifySettings,
 } from './read-notices.ts'
 import { type NotifyAnswer, setNotify } from './set-notify.ts'
@@ -163,7 +163,7 @@ const noticeSaid = outputOf<NoticeView>()(
       event: z.enum(noticeEvents).describe('What was told.'),
       schedule: text('The schedule that it was about.').nullable(),
       queue: text('The queue that it was about, where the work was of no schedule.').nullable(),
-      at: instantSaid('When it was told last.'),
+      at: instantOutput('When it was told last.'),
       suppressed: count('How many were held back since then.'),
       isOpen: flag('Whether its end has not been told.'),
     })
@@ -171,8 +171,8 @@ const noticeSaid = outputOf<NoticeView>()(
 )
 
 const place = noted(
-  z.string().refine((text) => noticePlaceIn(text) !== null),
-  { expected: noticePlaceExpected },
+  z.string().refine((text) => noticeCursorIn(text) !== null),
+  { expected: noticeCursorExpected },
 )
 
 export const notices = operation({

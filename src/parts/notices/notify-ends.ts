@@ -24,14 +24,14 @@ import type { StoreContext } from '../../store/store-context.ts'
 import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
 
 /** Where something happened, and where it may be told, the nearest first. */
-export interface NoticePlace {
+export interface NoticeOrigin {
   readonly namespace: string
   readonly queue: string
   readonly levels: readonly (Notify | null | undefined)[]
 }
 
 /** Something that somebody may want to be told of. */
-export interface Happening extends NoticeKey, NoticePlace {
+export interface Happening extends NoticeKey, NoticeOrigin {
   readonly schedule: string | null
   readonly runId: number | null
   readonly attempt: number | null
@@ -61,7 +61,7 @@ const findPlacesOfSchedules = dialects('notice find places of schedules', {
  * Tells of what runs came to, in the transaction that ended them. Where all went well nothing is asked: only what failed,
  * was parked or has recovered lets anybody look whether somebody wants to know.
  */
-export function* tellEnds(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
+export function* notifyEnds(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
   const notable = notableOf(ends, schedules)
   if (notable.length === 0) return
   const rows = yield* each(
@@ -69,7 +69,7 @@ export function* tellEnds(context: StoreContext, { now, ends, schedules }: Ends<
     notable.map(({ end }) => [end.runId]),
   )
   const places = new Map(rows.map((row) => [row.id as number, row]))
-  yield* tell(
+  yield* sendNotices(
     context,
     now,
     notable.flatMap((one) => {
@@ -82,7 +82,7 @@ export function* tellEnds(context: StoreContext, { now, ends, schedules }: Ends<
     }),
   )
 }
-tellEnds.skipsPlain = true as const
+notifyEnds.skipsPlain = true as const
 
 /** An end that somebody may want to be told of, and how many of its schedule had failed in a row then. */
 interface Notable {
@@ -130,7 +130,7 @@ function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: M
 }
 
 /** Where schedules are, and what is set there, by their ids. */
-export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<number, NoticePlace>> {
+export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<number, NoticeOrigin>> {
   const rows = yield* each(
     findPlacesOfSchedules,
     schedules.map(({ id }) => [id]),
@@ -139,7 +139,7 @@ export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<
   return new Map(rows.map((row) => [row.id as number, placeOf(row, notifyOf.get(row.id as number))]))
 }
 
-function placeOf(row: Row, ofSchedule: Notify | undefined): NoticePlace {
+function placeOf(row: Row, ofSchedule: Notify | undefined): NoticeOrigin {
   return {
     namespace: row.namespace as string,
     queue: row.queue as string,
@@ -148,14 +148,14 @@ function placeOf(row: Row, ofSchedule: Notify | undefined): NoticePlace {
 }
 
 /** What is told, and to whom. */
-export interface Told {
+export interface ChosenNotice {
   readonly of: Happening
   readonly target: Target
   readonly suppressed: number
 }
 
 /** Makes a run of each notice that somebody wants and that is not held back; answers their ids. */
-export function* tell(context: StoreContext, now: number, happenings: readonly Happening[]): Step<string[]> {
+export function* sendNotices(context: StoreContext, now: number, happenings: readonly Happening[]): Step<string[]> {
   const wanted = happenings.filter(isWanted)
   if (wanted.length === 0) return []
   const book = yield* NoticeBook.open(wanted.flatMap(keysOf))
@@ -175,7 +175,7 @@ function keysOf({ ns, subject, subjectId, event }: NoticeKey): NoticeKey[] {
   return events.map((one) => ({ ns, subject, subjectId, event: one }))
 }
 
-function trouble(now: number, book: NoticeBook, one: Happening): Told[] {
+function trouble(now: number, book: NoticeBook, one: Happening): ChosenNotice[] {
   const target = noticeTarget(one.event, one.levels)
   const memory = book.get(one)
   const decision =
@@ -190,7 +190,7 @@ function canRecover({ failuresInARow }: Happening): boolean {
   return (failuresInARow ?? 0) > 0
 }
 
-function recovery(now: number, book: NoticeBook, one: Happening): Told[] {
+function recovery(now: number, book: NoticeBook, one: Happening): ChosenNotice[] {
   const target = noticeTarget('recover', one.levels)
   const memory = book.get(one)
   const keys = troubles.map((event): NoticeKey => ({ ...one, event }))
@@ -216,7 +216,7 @@ const findOutputs = dialects('notice find outputs', {
 })
 
 /** The last lines of what the attempts put out that trouble is told of, by their runs. */
-function* outputsOf(told: readonly Told[]): Step<Map<number, string | null>> {
+function* outputsOf(told: readonly ChosenNotice[]): Step<Map<number, string | null>> {
   const attempts = told.flatMap(({ of: { event, runId, attempt } }) =>
     event === 'recover' || runId === null || attempt === null ? [] : [[runId, attempt] as const],
   )
@@ -230,7 +230,7 @@ function* outputsOf(told: readonly Told[]): Step<Map<number, string | null>> {
 }
 
 /** No gate and no queue's row is locked for them: their runs have no key, and stand in line like any other work. */
-export function* enqueueNotices(context: StoreContext, now: number, told: readonly Told[]): Step<string[]> {
+export function* enqueueNotices(context: StoreContext, now: number, told: readonly ChosenNotice[]): Step<string[]> {
   const ids = yield* freshIds(told.length)
   const outputs = yield* outputsOf(told)
   const rows: RunRow[] = []
@@ -253,7 +253,7 @@ export function* enqueueNotices(context: StoreContext, now: number, told: readon
 function runOf(
   now: number,
   id: number,
-  { of, target, suppressed, output }: Told & { readonly output: string | null },
+  { of, target, suppressed, output }: ChosenNotice & { readonly output: string | null },
   lanes: NoticeLanes,
 ): RunRow {
   const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow, isTest = false } = of

@@ -4,7 +4,7 @@ import { notices as tables } from './0009-notices.ts'
 import { receivers } from './check-receivers.ts'
 import { notices as list, notify, notifyTest } from './notice-operations.ts'
 import { noticeInWords } from './notice-words.ts'
-import { tellEnds } from './notify-ends.ts'
+import { notifyEnds } from './notify-ends.ts'
 import { overdueDuty } from './overdue-duty.ts'
 import { sweepNotices } from './sweep-notices.ts'
 
@@ -12,7 +12,7 @@ import { sweepNotices } from './sweep-notices.ts'
 export const notices = {
   name: 'notices',
   migrations: [tables],
-  ended: tellEnds,
+  ended: notifyEnds,
   // What fails of a notice is told to nobody, also where a person has tried it again.
   sourcesKept: ['notice'],
   queues: { [noticesQueue]: noticesPolicy },

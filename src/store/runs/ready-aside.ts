@@ -3,7 +3,7 @@ import type { RowOf } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 
 /** Where a live run stands in its queue, and the counts it carries from place to place. */
-export type Standing = RowOf<typeof tables.ready>
+export type ReadyRow = RowOf<typeof tables.ready>
 
 /**
  * Why a run is aside: `waiting` for an instant, behind a full `key`, behind a run of its schedule (`overlap`), `held` by
@@ -12,7 +12,7 @@ export type Standing = RowOf<typeof tables.ready>
 export type AsideKind = 'waiting' | 'key' | 'overlap' | 'held' | 'parked'
 
 export interface Aside {
-  readonly standing: Standing
+  readonly standing: ReadyRow
   readonly kind: AsideKind
   /** When it may go at the earliest; for a parked run, when it was parked. */
   readonly at: number
@@ -37,7 +37,7 @@ const deleteAside = dialects('standing delete aside', {
   postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) returning ${columnsOf('aside')}`,
 })
 
-export function* putInLine(standings: readonly Standing[]): Step<void> {
+export function* putInLine(standings: readonly ReadyRow[]): Step<void> {
   yield* runEach(
     insertReady,
     standings.map((standing) => tables.ready.tuple(standing)),
@@ -45,7 +45,7 @@ export function* putInLine(standings: readonly Standing[]): Step<void> {
 }
 
 /** Takes runs out of line. Those that another step has taken meanwhile are not among the answer. */
-export function* takeFromLine(standings: readonly Standing[]): Step<number[]> {
+export function* takeFromLine(standings: readonly ReadyRow[]): Step<number[]> {
   const taken: number[] = []
   for (const lane of stretches(standings)) {
     const rows = yield* all<{ run_id: number }>(deleteFromLane, ...lane.between, JSON.stringify(lane.runIds))
@@ -61,7 +61,7 @@ export interface Stretch {
   readonly runIds: readonly number[]
 }
 
-type LinePlace = Pick<Standing, 'queueId' | 'needId' | 'priority' | 'enqueuedAt' | 'runId'>
+type LinePlace = Pick<ReadyRow, 'queueId' | 'needId' | 'priority' | 'enqueuedAt' | 'runId'>
 
 /** Runs by lane. Whoever names a stretch and a list touches only that stretch of the index, whatever its length. */
 export function stretches(places: readonly LinePlace[]): Stretch[] {
@@ -105,12 +105,12 @@ export function* takeFromAside(runIds: readonly number[]): Step<Aside[]> {
   return rows.map(asideOf)
 }
 
-export function standingOf(row: Row): Standing {
+export function readyRowOf(row: Row): ReadyRow {
   return tables.ready.read(row)
 }
 
 const whyAside = tables.aside.only('kind', 'at', 'reason')
 
 export function asideOf(row: Row): Aside {
-  return { standing: standingOf(row), ...whyAside.read(row) }
+  return { standing: readyRowOf(row), ...whyAside.read(row) }
 }

@@ -15,7 +15,7 @@ import { admit } from './admit.ts'
 import { arrivalOf } from './enqueue.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
 import { joinSchedule, lockScheduleOf, resetParked } from './reset-run.ts'
-import { placesOf } from './run-outline.ts'
+import { runOutlines } from './run-outline.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 
 const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
@@ -52,7 +52,7 @@ export function* retryRun(
   { latest = false }: { latest?: boolean } = {},
 ): Step<RetryAnswer> {
   const id = runIdOf({ runId })
-  const place = (yield* placesOf(context, [id])).get(id)
+  const place = (yield* runOutlines(context, [id])).get(id)
   if (place === undefined) return { answer: 'not-found' }
   if (latest && place.scheduleId === null) throw withoutSchedule(runId)
   const schedule = yield* lockScheduleOf(place)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { curlOf } from '../../../src/doors/http/docs-page.ts'
 import { openApi } from '../../../src/doors/http/openapi.ts'
-import { besides } from '../../../src/doors/http/service-endpoints.ts'
+import { serviceEndpoints } from '../../../src/doors/http/service-endpoints.ts'
 import { routes } from '../../../src/routes.ts'
 import { onPorch } from './porch.ts'
 
@@ -39,7 +39,7 @@ describe('beside the verbs', () => {
     }
   })
 
-  it.each(besides)(
+  it.each(serviceEndpoints)(
     '$path is asked for by $method, and says so to every other method',
     async ({ path, method, scope }) => {
       const right = await porch().ask(path, { method, ...(method === 'POST' && { body: {} }) })
@@ -116,8 +116,8 @@ describe('OpenAPI', () => {
       expect(schemas).toHaveProperty(name as string)
     expect(text).not.toContain('$defs')
     const ids = [...text.matchAll(/"operationId":"([\w.]+)"/g)].map(([, id]) => id)
-    expect(new Set(ids).size).toBe(routes.length + besides.length)
-    expect(ids.length).toBe(routes.length + besides.length)
+    expect(new Set(ids).size).toBe(routes.length + serviceEndpoints.length)
+    expect(ids.length).toBe(routes.length + serviceEndpoints.length)
     expect(text).not.toContain('In epoch ms')
   })
 
@@ -130,7 +130,7 @@ describe('OpenAPI', () => {
     expect(statuses('/api/schedules/{name}', 'patch')).toContain('412')
     expect(statuses('/live', 'get')).toEqual(['405', '500'])
     expect(statuses('/health', 'get')).toEqual(['401', '403', '405', '429', '500', '503'])
-    for (const { path, method } of besides) expect(paths[path]).toHaveProperty(method.toLowerCase())
+    for (const { path, method } of serviceEndpoints) expect(paths[path]).toHaveProperty(method.toLowerCase())
   })
 
   it('no two verbs are found at one place, and no lease id in any path', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { formatId } from '../../../src/core/id.ts'
 import { openStore } from '../../../src/open-store.ts'
-import { placeBehind } from '../../../src/parts/routines/event-cursor.ts'
+import { cursorBehind } from '../../../src/parts/routines/event-cursor.ts'
 import { fireRoutine } from '../../../src/parts/routines/fire-routine.ts'
 import { findRoutine, listRoutineEvents, listRoutines } from '../../../src/parts/routines/read-routines.ts'
 import type { FireAnswer, NewEvent, RoutineEventView, RoutineSpec } from '../../../src/parts/routines/routine-spec.ts'
@@ -276,7 +276,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     for (const deliveryId of ['1', '2', '3']) await fire(store, { deliveryId }, 'a')
     const [third, second] = (await store.look(listRoutineEvents, 'a', { limit: 2 })) ?? []
     expect([third?.deliveryId, second?.deliveryId]).toEqual(['3', '2'])
-    const rest = await store.look(listRoutineEvents, 'a', { before: placeBehind(second as RoutineEventView) })
+    const rest = await store.look(listRoutineEvents, 'a', { before: cursorBehind(second as RoutineEventView) })
     expect(rest?.map(({ deliveryId }) => deliveryId)).toEqual(['1'])
     expect(await store.look(listRoutineEvents, 'nobody')).toBeNull()
     for (const before of ['x', second?.id ?? '', `${second?.at}/`, `-1/${second?.id}`]) {

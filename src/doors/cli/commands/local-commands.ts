@@ -1,7 +1,7 @@
 import { partCommands, partTrusts, partUps } from '../../../parts-face.ts'
-import type { BesideCommand } from '../part.ts'
+import type { LocalCommand } from '../part.ts'
 
-const up: BesideCommand = {
+const up: LocalCommand = {
   name: 'up',
   says: 'Run a worker: fire due schedules and execute runs until Ctrl-C.',
   usage: '[flags]',
@@ -28,7 +28,7 @@ const up: BesideCommand = {
   load: async () => (await import('./up.ts')).up,
 }
 
-const mcp: BesideCommand = {
+const mcp: LocalCommand = {
   name: 'mcp',
   says: 'Serves the verbs to an AI agent at stdin and stdout, as a Model Context Protocol server.',
   usage: '[flags]',
@@ -46,7 +46,7 @@ const mcp: BesideCommand = {
   load: async () => (await import('./mcp.ts')).mcp,
 }
 
-const trust: BesideCommand = {
+const trust: LocalCommand = {
   name: 'trust',
   says: 'Trust the programs that a file in a checked-out tree would start, as it says now; or the store.',
   usage: '[FILE | --store [URL]] [flags]',
@@ -57,4 +57,4 @@ const trust: BesideCommand = {
 }
 
 /** Every command that is no verb: those of the kernel, and those of parts. */
-export const besideCommands: readonly BesideCommand[] = [up, mcp, trust, ...partCommands]
+export const localCommands: readonly LocalCommand[] = [up, mcp, trust, ...partCommands]

@@ -5,7 +5,7 @@ import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import { chosenTools } from '../../mcp/tool-sets.ts'
 import { refuseServer, type ServerFlags } from '../session/named-server.ts'
-import { ownPlaceOf, placeOf, refuseAbsentStore, refuseStraySchema } from '../session/store-location.ts'
+import { locateOwnStore, locateStore, refuseAbsentStore, refuseStraySchema } from '../session/store-location.ts'
 import { spelled } from '../spelling/spelling.ts'
 import type { StoreSession, World } from '../world.ts'
 
@@ -32,7 +32,7 @@ export async function mcp(
   const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
   refuse('The server', problems)
   refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
-  refuseStraySchema(placeOf(store, world), schema)
+  refuseStraySchema(locateStore(store, world), schema)
   if (isJudged) return exitOk
   const { stdin, stdout, stderr } = world
   const start = startOf(given as unknown as McpFlags, world)
@@ -96,7 +96,7 @@ const comesLater =
   'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.'
 
 async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
-  const place = ownPlaceOf(store, world)
+  const place = locateOwnStore(store, world)
   try {
     refuseAbsentStore(place, world.folder)
     const opening = { store: place.store, ...onlyGiven({ schema, namespace }) }

@@ -8,7 +8,7 @@ import { kindOf } from '../../../targets/kind.ts'
 import { type Stranger, strangersAt } from '../../../trust/strangers.ts'
 import { treeOf } from '../../../trust/tree.ts'
 import { TrustedStores } from '../../../trust/trusted-store.ts'
-import { type Place, placeOf, refuseAbsentStore } from '../session/store-location.ts'
+import { locateStore, refuseAbsentStore, type StoreLocation } from '../session/store-location.ts'
 import { columns } from '../show/columns.ts'
 import { isColoured, paintOf, printable } from '../show/terminal-sheet.ts'
 import { spelled } from '../spelling/spelling.ts'
@@ -37,7 +37,7 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   if (other !== undefined) {
     throw new BelfryError('invalid', 'A file and a store are both given.', { hint: 'Trust one after the other.' })
   }
-  const place = placeOf(store, world)
+  const place = locateStore(store, world)
   const file = fileOf(place)
   // One that is to be made here may be trusted before; of one that is named, a wrong path would be trusted without a word.
   if (place.from !== 'nowhere') refuseAbsentStore(place, world.folder)
@@ -60,7 +60,7 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   return exitOk
 }
 
-function fileOf({ store }: Place): string {
+function fileOf({ store }: StoreLocation): string {
   const [, file] = /^sqlite:(.+)$/.exec(store) ?? []
   if (file !== undefined) return file
   throw new BelfryError('invalid', 'Only a store in a file needs trust.', {
@@ -69,7 +69,7 @@ function fileOf({ store }: Place): string {
 }
 
 /** Gives the store the mark of this machine, and tells which programs its schedules start. */
-async function opened({ store }: Place, namespace: string | undefined, world: World): Promise<Started[]> {
+async function opened({ store }: StoreLocation, namespace: string | undefined, world: World): Promise<Started[]> {
   const named = namespace === undefined ? {} : { namespace }
   const { context, close } = await world.open({ store, ...named, mustExist: true, isTrusted: true })
   try {

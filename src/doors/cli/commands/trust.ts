@@ -1,7 +1,7 @@
 import { BelfryError } from '../../../core/error.ts'
 import { exitOk } from '../../../operations/error-codes.ts'
 import { partTrusts } from '../../../parts-face.ts'
-import type { CommandAround, Flags } from '../part.ts'
+import type { CommandContext, Flags } from '../part.ts'
 import { refuseServer, type ServerFlags } from '../session/named-server.ts'
 import { trustStore } from './trust-store.ts'
 
@@ -15,7 +15,7 @@ interface TrustFlags extends Omit<ServerFlags, 'store'> {
 }
 
 /** Trusts a file as it is now, or the store, and shows what that would start. */
-export async function trust(given: Flags, around: CommandAround): Promise<number> {
+export async function trust(given: Flags, around: CommandContext): Promise<number> {
   const { store, ofStore, ...flags } = given as unknown as TrustFlags
   const { world, isJudged } = around
   const naming = { ...flags, ...(typeof store === 'string' && { store }) }

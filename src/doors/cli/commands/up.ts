@@ -6,16 +6,16 @@ import { isLoopback, listenAddressOf, listenDefault } from '../../../operations/
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
 import { partUps } from '../../../parts-face.ts'
 import { sections } from '../../../table.ts'
-import type { BesideWorker, CommandAround, Flags, WorkerDefaults } from '../part.ts'
+import type { CommandContext, Flags, WorkerDefaults, WorkerPart } from '../part.ts'
 import { refuseServer, type ServerFlags } from '../session/named-server.ts'
-import { placeOf, refuseForeignPlace, refuseStraySchema } from '../session/store-location.ts'
+import { locateStore, refuseForeignLocation, refuseStraySchema } from '../session/store-location.ts'
 import { withProgress } from '../show/progress.ts'
 import { isColoured, paintOf } from '../show/terminal-sheet.ts'
 import { spelled } from '../spelling/spelling.ts'
 import { endingBySignals } from '../stop-signals.ts'
 import type { ServeRequest, Serving, WorkerOpening, WorkerSession, World } from '../world.ts'
 import { Tally } from './tally.ts'
-import { type Left, Teller } from './worker-report.ts'
+import { type Left, WorkerReport } from './worker-report.ts'
 
 interface UpFlags extends ServerFlags {
   readonly json?: true
@@ -39,20 +39,20 @@ interface UpFlags extends ServerFlags {
 type StartFlags = UpFlags & WorkerDefaults
 
 /** Runs a worker and shows what it does until a signal ends it, or its output is closed. */
-export async function up(given: Flags, { world, reader, isJudged }: CommandAround): Promise<number> {
+export async function up(given: Flags, { world, reader, isJudged }: CommandContext): Promise<number> {
   const flags = given as unknown as UpFlags
   refuseServer('up', 'A worker works on a store itself.', flags, world)
-  const place = placeOf(flags.store, world)
-  refuseForeignPlace(place, world)
+  const place = locateStore(flags.store, world)
+  refuseForeignLocation(place, world)
   refuseStraySchema(place, flags.schema)
-  const besides: BesideWorker[] = []
+  const besides: WorkerPart[] = []
   for (const { load } of partUps) besides.push(await (await load())(given, { place, world, kinds, sections }))
   const said: WorkerDefaults = Object.assign({}, ...besides.map((beside) => beside.said ?? {}))
   const { start, graceMs, forMs, listen } = startOf({ ...said, ...flags }, world)
   if (isJudged) return exitOk
   const isOnce = flags.once === true
   const { json: isJson = false, quiet: isQuiet = false } = flags
-  const teller = new Teller(world, { graceMs, isJson, isQuiet, naming: flags })
+  const teller = new WorkerReport(world, { graceMs, isJson, isQuiet, naming: flags })
   const tally = new Tally()
   const worker = await withProgress(
     world,

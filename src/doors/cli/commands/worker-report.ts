@@ -8,7 +8,7 @@ import type { Heard, Serving, World } from '../world.ts'
 import { Stopped } from './stop-summary.ts'
 import { type Counts, countsForPrograms, countsText } from './tally.ts'
 
-interface Told {
+interface WorkerStart {
   readonly place: string
   /** Whether the store was made just now. */
   readonly isNew: boolean
@@ -42,7 +42,7 @@ const saidElsewhere: ReadonlySet<string> = new Set(['worker.started', 'worker.st
 const rememberedMax = 10_000
 
 /** Tells what a worker does: a line an event for people, a line of JSON for programs. */
-export class Teller {
+export class WorkerReport {
   readonly #world: World
   readonly #paint: Paint
   readonly #isJson: boolean
@@ -64,7 +64,7 @@ export class Teller {
     this.#paint = paintOf(isColoured(world.stdout, world.env))
   }
 
-  opening({ place, isNew, isOnce, slots, queues }: Told): void {
+  opening({ place, isNew, isOnce, slots, queues }: WorkerStart): void {
     if (this.#isQuiet) return
     const { bold, dim } = this.#paint
     const limits = [

@@ -5,12 +5,12 @@ import { kinds } from '../../../kinds.ts'
 import { isoText } from '../../../operations/input/instant.ts'
 import { NameSearch } from '../../../operations/input/nearest-name.ts'
 import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
-import type { Asked } from '../../../operations/input/unreadable-input.ts'
+import type { ReadRequest } from '../../../operations/input/unreadable-input.ts'
 import type { AnyOperation } from '../../../operations/operation.ts'
 import { absentIn } from '../../../operations/target/target-input.ts'
 import { argumentsOf, type Field, fieldsOf, flagOf } from './command-fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
-import { flaggedKinds, headFlags, targetSaid } from './target-flags.ts'
+import { flaggedKinds, headFlags, targetFromFlags } from './target-flags.ts'
 
 /** What somebody typed: arguments, what stands behind `--`, and the flags by the names of their options. */
 export interface Typed {
@@ -29,7 +29,7 @@ export function optionName(flag: string): string {
 }
 
 /** The input that a verb is called with, and what of it could not be read. What the flags say goes before what the file says. */
-export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts, now: number): Promise<Asked> {
+export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts, now: number): Promise<ReadRequest> {
   const problems: Problem[] = [...typed.problems]
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
@@ -221,7 +221,7 @@ async function targetOf(
 ): Promise<unknown> {
   if (hasTarget(operation)) {
     const given = flaggedKinds.flatMap(({ flags }) => flags.map(({ flag }) => [flag, options[optionName(flag)]]))
-    return targetSaid(Object.fromEntries(given), words, { texts, problems })
+    return targetFromFlags(Object.fromEntries(given), words, { texts, problems })
   }
   if (words.length > 0) {
     problems.push({

@@ -2,8 +2,8 @@ import { Command, Option } from 'commander'
 import type { Problem } from '../../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
 import { nounEntries, operations } from '../../../table.ts'
-import { besideCommands } from '../commands/local-commands.ts'
-import type { BesideCommand } from '../part.ts'
+import { localCommands } from '../commands/local-commands.ts'
+import type { LocalCommand } from '../part.ts'
 import { commandLine } from '../spelling/command-line.ts'
 import { argumentsOf, type Field, fieldsOf, helpOf, placeholderOf } from './command-fields.ts'
 import { hasTarget } from './command-input.ts'
@@ -18,7 +18,7 @@ export interface Actions {
   /** Hears of what cannot be meant as it is typed, such as a flag that is given twice; nothing is done then. */
   misread(problem: Problem): void
   operation(operation: AnyOperation, command: Command): Promise<void>
-  beside(entry: BesideCommand, command: Command): Promise<void>
+  beside(entry: LocalCommand, command: Command): Promise<void>
 }
 
 const everywhere = 'Everywhere:'
@@ -32,7 +32,7 @@ export function program(version: string, actions: Actions): Command {
     .version(version, '-V, --version', 'Tells the version.')
     .addHelpText('after', opening)
   withStore(root, actions)
-  for (const entry of besideCommands) root.addCommand(beside(entry, actions))
+  for (const entry of localCommands) root.addCommand(beside(entry, actions))
   for (const operation of operations) {
     if (operation.doors.cli !== true) continue
     for (const words of [commandOf(operation), ...(operation.aliases ?? [])]) place(root, words, operation, actions)
@@ -218,7 +218,7 @@ function addManners(command: Command, operation: AnyOperation, actions: Actions)
   if (operation.follow !== undefined) add('-f, --follow', 'Goes on as more is put out, until the run has ended.')
 }
 
-function beside(entry: BesideCommand, actions: Actions): Command {
+function beside(entry: LocalCommand, actions: Actions): Command {
   const { name, says, usage, file, options, storeAlone } = entry
   const command = lenient(quiet(new Command(name), actions))
     .description(says)

@@ -1,8 +1,8 @@
 import { BelfryError } from '../../../core/error.ts'
 import { type Problem, refusal, storeProblems } from '../../../operations/input/refuse-input.ts'
-import { type Asked, refusalOf } from '../../../operations/input/unreadable-input.ts'
+import { type ReadRequest, refusalOf } from '../../../operations/input/unreadable-input.ts'
 import type { AnyOperation } from '../../../operations/operation.ts'
-import { openFor, type Where, whereOf } from '../session/open-session.ts'
+import { type Destination, destinationOf, openFor } from '../session/open-session.ts'
 import { withProgress } from '../show/progress.ts'
 import type { Session, World } from '../world.ts'
 import { fieldsAbout, type Typed } from './command-input.ts'
@@ -11,7 +11,7 @@ const subject = 'The command'
 
 interface Line {
   readonly operation: AnyOperation
-  readonly asked: Asked
+  readonly asked: ReadRequest
   readonly options: Typed['options']
 }
 
@@ -57,9 +57,12 @@ function isInvalid(error: unknown): boolean {
 }
 
 /** Where the line leads, or what is wrong with how it says so. */
-function placedBy(options: Typed['options'], world: World): { where: Where | null; problems: readonly Problem[] } {
+function placedBy(
+  options: Typed['options'],
+  world: World,
+): { where: Destination | null; problems: readonly Problem[] } {
   try {
-    return { where: whereOf(options, world), problems: [] }
+    return { where: destinationOf(options, world), problems: [] }
   } catch (error) {
     if (!(error instanceof BelfryError)) throw error
     return { where: null, problems: storeProblems(error) ?? [] }
@@ -79,10 +82,10 @@ interface Judging {
   readonly isJudged: boolean
 }
 
-type Beside = (judging: Judging) => Promise<number>
+type LocalAction = (judging: Judging) => Promise<number>
 
 /** Performs a command that is no verb. A line that is refused anyhow is only judged, and told with all that is wrong with it. */
-export async function besideVerbs({ args, problems, options }: Sorted, act: Beside): Promise<number> {
+export async function performLocal({ args, problems, options }: Sorted, act: LocalAction): Promise<number> {
   const isJudged = problems.length > 0
   const judging = { options, file: args[0], isJudged }
   if (!isJudged) return act(judging)

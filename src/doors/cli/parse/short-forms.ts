@@ -1,6 +1,6 @@
 import { commandOf } from '../../../operations/operation.ts'
 import { operations } from '../../../table.ts'
-import { besideCommands } from '../commands/local-commands.ts'
+import { localCommands } from '../commands/local-commands.ts'
 
 /** What `--store` stands for behind a command where it may stand alone, such as `trust`: everywhere else it needs a value. */
 export const ofStoreFlag = '--of-store'
@@ -12,7 +12,7 @@ export function shortened(typed: readonly string[]): readonly string[] {
   const [first, second, ...rest] = typed.slice(before.length)
   if (first === 'help') return [...before, ...typed.slice(word + 1), '--help']
   if (first === 'version' && second === undefined) return ['--version']
-  if (besideCommands.some(({ name, storeAlone }) => name === first && storeAlone !== undefined))
+  if (localCommands.some(({ name, storeAlone }) => name === first && storeAlone !== undefined))
     return withStoreAlone(typed, word)
   const meant = withLastWord(first, second)
   return meant === null ? typed : [...before, ...meant, ...rest]

@@ -17,7 +17,7 @@ interface Reading {
 }
 
 /** The target that the flags say; undefined where they say none. `words` is what stands behind `--`. */
-export async function targetSaid(
+export async function targetFromFlags(
   given: TargetGiven,
   words: readonly string[],
   reading: Reading,
@@ -104,14 +104,14 @@ function refuseWords(
   }
 }
 
-interface Around {
+interface TargetFlagsContext {
   readonly kind: TargetKind
   readonly given: TargetGiven
   readonly words: readonly string[]
   readonly reading: Reading
 }
 
-async function readFlag(flag: TargetFlag, { kind, given, words, reading }: Around): Promise<unknown> {
+async function readFlag(flag: TargetFlag, { kind, given, words, reading }: TargetFlagsContext): Promise<unknown> {
   const last = given[flag.flag]?.at(-1)
   const text = typeof last === 'string' ? last : undefined
   if (flag === kind.flags[0] && kind.takesWords === true) return text ?? [...words]

@@ -11,7 +11,7 @@ import { tokenFileAround, tokenFilesIn, tokenIn } from '../../http/token-file.ts
 import { Texts } from '../parse/read-value.ts'
 import { isColoured, paintOf } from '../show/terminal-sheet.ts'
 import type { Session, World } from '../world.ts'
-import { ownPlaceOf, type Surroundings } from './store-location.ts'
+import { locateOwnStore, type Surroundings } from './store-location.ts'
 
 /** What of a command line says where to go. */
 export interface ServerFlags {
@@ -113,7 +113,7 @@ function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
     const message = `There is no token for ${url}; that of this folder is shown to servers of this machine only.`
     throw new BelfryError('unauthenticated', message, { hint: howToShowOne })
   }
-  const { belfryFolder } = ownPlaceOf(undefined, { env, folder })
+  const { belfryFolder } = locateOwnStore(undefined, { env, folder })
   const file = tokenFileAround(belfryFolder)
   const token = readable(file, () => tokenIn(file))
   const others = tokenFilesIn(belfryFolder).filter((name) => name !== basename(file))

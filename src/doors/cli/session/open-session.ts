@@ -4,25 +4,31 @@ import type { Typed } from '../parse/command-input.ts'
 import { withoutPassword } from '../spelling/spelling.ts'
 import type { Session, StoreOpening, StoreSession, World } from '../world.ts'
 import { type NamedServer, reachFor, type ServerFlags, serverNamed } from './named-server.ts'
-import { ownPlaceOf, type Place, refuseAbsentStore, refuseForeignPlace, refuseStraySchema } from './store-location.ts'
+import {
+  locateOwnStore,
+  refuseAbsentStore,
+  refuseForeignLocation,
+  refuseStraySchema,
+  type StoreLocation,
+} from './store-location.ts'
 
 /** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
-export type Where = { readonly server: NamedServer } | { readonly server: null; readonly place: Place }
+export type Destination = { readonly server: NamedServer } | { readonly server: null; readonly place: StoreLocation }
 
-export function whereOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Where {
+export function destinationOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Destination {
   const server = serverNamed(options as ServerFlags, world)
-  return server === null ? { server, place: ownPlaceOf(options.store as string | undefined, world) } : { server }
+  return server === null ? { server, place: locateOwnStore(options.store as string | undefined, world) } : { server }
 }
 
-interface Asked {
+interface OpenRequest {
   readonly operation: AnyOperation
   readonly input: unknown
-  readonly where: Where
+  readonly where: Destination
   readonly options: Typed['options']
 }
 
 /** What a verb is asked of. */
-export function openFor({ where, ...asked }: Asked, world: World): Promise<Session> {
+export function openFor({ where, ...asked }: OpenRequest, world: World): Promise<Session> {
   if (where.server === null) return openStoreFor({ ...asked, place: where.place }, world)
   const { tokenFile } = asked.options as { readonly tokenFile?: string }
   return reachFor(asked.operation, { named: where.server, tokenFile }, world)
@@ -33,7 +39,7 @@ export function openFor({ where, ...asked }: Asked, world: World): Promise<Sessi
  * on a store that vanishes; and what would make one is judged there first, so that a refused command makes none either.
  */
 async function openStoreFor(
-  { operation, input, place, options }: Omit<Asked, 'where'> & { readonly place: Place },
+  { operation, input, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },
   world: World,
 ): Promise<Session> {
   refuseStraySchema(place, options.schema as string | undefined)
@@ -44,7 +50,7 @@ async function openStoreFor(
   }
   const found = await openExisting(place, opening, world)
   if (found !== null) return found
-  refuseForeignPlace(place, world)
+  refuseForeignLocation(place, world)
   const vanishing = await world.open({ store: 'memory:' })
   // What it is about is the store that would be.
   if (options.dryRun === true) return { ...vanishing, place: withoutPassword(place.store).replace(/^sqlite:/, '') }
@@ -52,7 +58,7 @@ async function openStoreFor(
   return world.open(opening)
 }
 
-async function openExisting(place: Place, opening: StoreOpening, world: World): Promise<StoreSession | null> {
+async function openExisting(place: StoreLocation, opening: StoreOpening, world: World): Promise<StoreSession | null> {
   if (!place.exists) return null
   try {
     return await world.open({ ...opening, mustExist: true })
@@ -70,7 +76,7 @@ async function judge(operation: AnyOperation, input: unknown, session: Session):
   }
 }
 
-function openingOf({ store, from }: Place, options: Typed['options']): StoreOpening {
+function openingOf({ store, from }: StoreLocation, options: Typed['options']): StoreOpening {
   const { schema, namespace } = options as { schema?: string; namespace?: string }
   return {
     store,

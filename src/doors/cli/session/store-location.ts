@@ -5,7 +5,7 @@ import { refusal, refuse } from '../../../operations/input/refuse-input.ts'
 import { isForeignStore, refuseForeignStore } from '../../../trust/trusted-store.ts'
 
 /** Which store a command works on, and how it was found. */
-export interface Place {
+export interface StoreLocation {
   /** As a store is opened: `sqlite:PATH`, `postgres://…` or `memory:`. */
   readonly store: string
   readonly from: 'flag' | 'environment' | 'found' | 'nowhere'
@@ -27,7 +27,7 @@ const fileName = 'belfry.db'
  * The store that is named, or the nearest one upwards from the folder, as git finds its own. `DATABASE_URL` is not
  * looked at: it belongs to somebody's application, and Belfry would make its tables there unasked.
  */
-export function placeOf(flag: string | undefined, { env, folder }: Surroundings): Place {
+export function locateStore(flag: string | undefined, { env, folder }: Surroundings): StoreLocation {
   const found = foundUpwards(folder)
   const around = { env, folder, found }
   if (flag !== undefined) return named(flag, 'flag', around)
@@ -50,24 +50,24 @@ function refuseNoFolder(path: string): void {
 }
 
 /** The same for whoever is about to use it: a store that was found, and that another user can write, is refused. */
-export function ownPlaceOf(flag: string | undefined, around: Surroundings): Place {
-  const place = placeOf(flag, around)
-  if (place.from === 'found') refuseForeignPlace(place, around)
+export function locateOwnStore(flag: string | undefined, around: Surroundings): StoreLocation {
+  const place = locateStore(flag, around)
+  if (place.from === 'found') refuseForeignLocation(place, around)
   return place
 }
 
 /** Refuses to make a store where another user could put a different one in its place: the next command would refuse it. */
-export function refuseForeignPlace({ store, from }: Place, { env, folder }: Surroundings): void {
+export function refuseForeignLocation({ store, from }: StoreLocation, { env, folder }: Surroundings): void {
   if (from === 'flag' || from === 'environment') return
   refuseForeignStore(store.replace(/^sqlite:/, ''), { from: folder, env })
 }
 
-interface Around extends Surroundings {
+interface NamedIn extends Surroundings {
   /** The nearest folder upwards with a store in it. */
   readonly found: string | null
 }
 
-function named(store: string, from: Place['from'], around: Around): Place {
+function named(store: string, from: StoreLocation['from'], around: NamedIn): StoreLocation {
   const [, path] = /^sqlite:(?!\/\/[^/])(.+)$/.exec(store) ?? []
   // A URL of a server behind `sqlite:` is no path that anybody means, and may hold a password.
   if (path === undefined || path.includes('://')) {
@@ -82,13 +82,13 @@ function named(store: string, from: Place['from'], around: Around): Place {
  * The folder with secrets and the token for a store that lies in no file. A user who can write that folder chooses the secrets of
  * this worker and reads its token, so that a folder that another user can write is passed over.
  */
-function ownFolder({ env, folder, found }: Around): string {
+function ownFolder({ env, folder, found }: NamedIn): string {
   if (found !== null && !isForeignStore(join(found, fileName), { from: folder, env })) return found
   return join(folder, belfryFolder)
 }
 
 /** Who opens a store would say the same, without knowing where the name came from. */
-function unnamed(store: string, from: Place['from']): BelfryError {
+function unnamed(store: string, from: StoreLocation['from']): BelfryError {
   const path = store.replace(/^sqlite:\/*/, '')
   // Of what may be a URL or a list of settings, with a password in it, nothing is shown but what a URL begins with.
   const isPath = /^[^\s:=@?]+$/.test(path) && !path.includes('//')
@@ -111,7 +111,7 @@ function foundUpwards(folder: string): string | null {
  * A look at a store that is not there is refused. Making an empty one would tell somebody in the wrong folder that
  * nothing is scheduled.
  */
-export function refuseAbsentStore({ exists, from, store }: Place, folder: string): void {
+export function refuseAbsentStore({ exists, from, store }: StoreLocation, folder: string): void {
   if (store === 'memory:') {
     throw new BelfryError(
       'not-found',
@@ -131,7 +131,7 @@ export function refuseAbsentStore({ exists, from, store }: Place, folder: string
 }
 
 /** A schema that nothing has would be dropped without a word. */
-export function refuseStraySchema({ store }: Place, schema: string | undefined): void {
+export function refuseStraySchema({ store }: StoreLocation, schema: string | undefined): void {
   if (schema === undefined || /^postgres(ql)?:/.test(store)) return
   const problem = 'is given, and only PostgreSQL has schemas'
   refuse('The store', [{ field: '--schema', problem, expected: '--store postgres://… beside it, or --namespace' }])

@@ -18,7 +18,7 @@ export function exitOf({ code }: BelfryError): number {
 }
 
 /** What was asked for, and the words it was asked with. */
-export interface Asked {
+export interface TypedCommand {
   readonly operation: AnyOperation | undefined
   readonly typed: readonly string[]
   /** Spells commands in hints as they must be typed here. */
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** An error for people: what was wrong, where, what would be right, and what to do next. */
-export function errorText(error: BelfryError, asked: Asked, paint: Paint): string {
+export function errorText(error: BelfryError, asked: TypedCommand, paint: Paint): string {
   const typed = new TypedFields(asked)
   const problems = storeProblems(error) ?? []
   const hint = error.hint === undefined ? [] : [`${paint.bold('hint:')} ${asked.spell(typed.text(error.hint))}`]
@@ -40,12 +40,12 @@ export function errorText(error: BelfryError, asked: Asked, paint: Paint): strin
 }
 
 /** The same for programs. */
-export function errorJson({ code, message, hint, details }: BelfryError, spell: Asked['spell']): string {
+export function errorJson({ code, message, hint, details }: BelfryError, spell: TypedCommand['spell']): string {
   const told = { code, message, hint: hint === undefined ? undefined : spell(hint), details: spelledIn(details, spell) }
   return JSON.stringify({ error: told })
 }
 
-function spelledIn(details: BelfryError['details'], spell: Asked['spell']): BelfryError['details'] {
+function spelledIn(details: BelfryError['details'], spell: TypedCommand['spell']): BelfryError['details'] {
   if (!Array.isArray(details?.problems)) return details
   const problems = (details.problems as Problem[]).map((each) => ({ ...each, expected: spell(each.expected) }))
   return { ...details, problems }

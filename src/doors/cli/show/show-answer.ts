@@ -10,7 +10,7 @@ import { noteAbsentWorker, trustFirst } from './no-worker.ts'
 import { render } from './render.ts'
 import { isColoured, paintOf, printable, TerminalSheet } from './terminal-sheet.ts'
 
-interface Told {
+interface ShownAnswer {
   readonly operation: AnyOperation
   readonly input: Readonly<Record<string, unknown>>
   readonly answer: unknown
@@ -19,10 +19,10 @@ interface Told {
 }
 
 /** Tells an answer: as JSON and nothing else, or for people, with what they should know besides on stderr. */
-export async function tell(told: Told, world: World): Promise<void> {
+export async function showAnswer(told: ShownAnswer, world: World): Promise<void> {
   const { operation, answer, options } = told
   const { stdout } = world
-  if (options.json !== true) return tellPeople(told, world)
+  if (options.json !== true) return showPeople(told, world)
   stdout.write(`${JSON.stringify(atDoors(operation.output, answer, speller(told, world)), null, 2)}\n`)
   if (operation.effect === 'read' || options.dryRun === true) return
   await besides(told, noteSurroundings(told, world, { saysPlace: true }), undefined)
@@ -32,7 +32,7 @@ export async function tell(told: Told, world: World): Promise<void> {
  * What has been done is told whatever cannot be had besides: a server that is gone by then would make a failure of it, and
  * whoever hears of a failure does it again.
  */
-async function besides<Answer>({ operation }: Told, asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+async function besides<Answer>({ operation }: ShownAnswer, asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked
   } catch (error) {
@@ -41,7 +41,7 @@ async function besides<Answer>({ operation }: Told, asked: Promise<Answer>, othe
   }
 }
 
-async function tellPeople(told: Told, world: World): Promise<void> {
+async function showPeople(told: ShownAnswer, world: World): Promise<void> {
   const { operation, answer, session, options } = told
   const { stdout, env, clock } = world
   const { place } = session
@@ -59,24 +59,24 @@ async function tellPeople(told: Told, world: World): Promise<void> {
 }
 
 /** Spells commands in an answer as they must be typed to go where this one went. */
-function speller({ options }: Told, { own }: World): (text: string) => string {
+function speller({ options }: ShownAnswer, { own }: World): (text: string) => string {
   return (text) => spelledFor(text, own, options as Naming)
 }
 
 /** A list of which only a part was asked for says nothing of the rest where that part is empty. */
-function isPastEnd({ operation, input, answer }: Told): boolean {
+function isPastEnd({ operation, input, answer }: ShownAnswer): boolean {
   const isEmpty = operation.nextPage !== undefined && Array.isArray(answer) && answer.length === 0
   return isEmpty && Object.keys(input).some((field) => field !== 'limit' && !operation.takes.includes(field))
 }
 
 /** The command that asks for the next page, where there may be one. */
-function more({ operation, input, answer }: Told, { paint, spelled }: Sheet): string[] {
+function more({ operation, input, answer }: ShownAnswer, { paint, spelled }: Sheet): string[] {
   const next = operation.nextPage?.(answer, input) ?? null
   return next === null ? [] : [paint.dim(`more: ${spelled(commandLine(operation, { ...input, ...next }))}`)]
 }
 
 /** The zone that the noun gives its answers; other times are shown by the reader's own clock. */
-async function zoneOf({ operation, input, answer, session }: Told): Promise<string | null> {
+async function zoneOf({ operation, input, answer, session }: ShownAnswer): Promise<string | null> {
   return (await nounEntries[operation.noun]?.zone?.(session.call, { input, answer })) ?? null
 }
 
@@ -86,7 +86,7 @@ function namesWorkers({ namesWorkers: inAnswer, waits }: AnyOperation): boolean 
 }
 
 export async function noteSurroundings(
-  { session, options }: Pick<Told, 'session' | 'options'>,
+  { session, options }: Pick<ShownAnswer, 'session' | 'options'>,
   { stderr, env, own }: World,
   { saysPlace }: { readonly saysPlace: boolean },
 ): Promise<void> {
@@ -95,7 +95,7 @@ export async function noteSurroundings(
 }
 
 /** An answer that says to start a worker is of no use where the store is not trusted yet. */
-async function noteTrust({ operation, session, options }: Told, { stderr, env, own }: World): Promise<void> {
+async function noteTrust({ operation, session, options }: ShownAnswer, { stderr, env, own }: World): Promise<void> {
   // The note about an absent worker says it below all other answers.
   if (!namesWorkers(operation) || (await session.needsTrust?.()) !== true) return
   const { yellow } = paintOf(isColoured(stderr, env))

@@ -1,6 +1,6 @@
 import { argumentsOf, type Field, fieldsOf } from '../parse/command-fields.ts'
 import { flagOfField } from '../parse/target-flags.ts'
-import type { Asked } from '../show/error-text.ts'
+import type { TypedCommand } from '../show/error-text.ts'
 
 /** Fields that every command has, and no verb. */
 const everywhere = ['store', 'schema', 'namespace']
@@ -14,7 +14,7 @@ export class TypedFields {
   readonly #takes: readonly Field[]
   readonly #fields: readonly Field[]
 
-  constructor({ operation, typed }: Asked) {
+  constructor({ operation, typed }: TypedCommand) {
     this.#typed = typed
     this.#takes = operation === undefined ? [] : argumentsOf(operation)
     this.#fields = operation === undefined ? [] : fieldsOf(operation)

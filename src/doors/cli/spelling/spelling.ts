@@ -1,7 +1,7 @@
 import { commandOf } from '../../../operations/operation.ts'
 import { shellWord } from '../../../operations/shell-words.ts'
 import { operations } from '../../../table.ts'
-import { besideCommands } from '../commands/local-commands.ts'
+import { localCommands } from '../commands/local-commands.ts'
 
 /** What was typed to name a store, or a server. */
 export interface Naming {
@@ -13,7 +13,7 @@ export interface Naming {
 }
 
 /** Commands that are no verbs: they work on a store of this machine, whatever server was asked. */
-const ofStore: ReadonlySet<string> = new Set(besideCommands.map(({ name }) => name))
+const ofStore: ReadonlySet<string> = new Set(localCommands.map(({ name }) => name))
 
 /** The first word of every command: of the table's verbs, by all their names, and of those beside it; `COMMAND` is any of them. */
 const firstWords: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import { fieldChanges } from '../../../operations/fields/field-changes.ts'
 import { writeAudit } from '../../../store/audit/write-audit.ts'
 import { refuseManaged } from '../../../store/managed.ts'
 import { all, both, clockNow, one, run } from '../../../store/statement.ts'
-import { scopeSaid } from '../../../store/tokens/find-token.ts'
+import { configuredScope } from '../../../store/tokens/find-token.ts'
 
 const findKept = both(
   'config find tokens',
@@ -58,7 +58,7 @@ export const tokens: ConfigSection<TokenEntry, TokenApplied> = {
   *apply({ context, source, actor }, { name, scope }) {
     const found = yield* one<{ scope: string; managed_by: string | null }>(findToken, context.ns, name)
     // Also where it does not exist yet: only one file may say what it may do.
-    const said = yield* scopeSaid(context, name)
+    const said = yield* configuredScope(context, name)
     refuseManaged({ noun: 'token', name, managedBy: found?.managed_by ?? said?.source ?? null }, source)
     if (found === undefined) return { name, answer: 'absent', scope, was: null }
     const was = found.scope

@@ -4,13 +4,13 @@ import { onlyGiven } from '../../../operations/fields/only-given.ts'
 import { behindLast } from '../../../operations/next-page.ts'
 import { everyDoor, operation } from '../../../operations/operation.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
-import { eventPlaceIn, placeBehind } from '../event-cursor.ts'
+import { cursorBehind, routineEventCursorIn } from '../event-cursor.ts'
 import { listRoutineEvents, listRoutines } from '../read-routines.ts'
 import { eventsShown, routineShown, routinesShown } from '../show.ts'
 import { eventOf, type Routine, type RoutineEvent, routineOf } from './routine-answer.ts'
 import { routineName } from './routine-input.ts'
 import { absentRoutine, presentRoutine } from './routine-not-found.ts'
-import { eventSaid, routineSaid } from './routine-schema.ts'
+import { eventSchema, routineSchema } from './routine-schema.ts'
 
 /** What all that look at a routine have in common. */
 const looking = {
@@ -30,7 +30,7 @@ export const get = operation({
   says: 'Shows a routine.',
   request: 'a look at a routine',
   input: z.strictObject({ name: routineName }),
-  output: routineSaid,
+  output: routineSchema,
   show: routineShown,
   examples: [{ name: 'deploy' }],
   run: async (context, { name }) => routineOf(await presentRoutine(context, name)),
@@ -47,7 +47,7 @@ export const list = operation({
     limit: limit.optional(),
   }),
   takes: [],
-  output: z.array(routineSaid),
+  output: z.array(routineSchema),
   errors: ['invalid'],
   show: routinesShown,
   examples: [{}, { after: 'a', limit: 20 }],
@@ -59,7 +59,7 @@ const eventsMax = 100
 const eventsDefault = 20
 
 const eventPlace = noted(
-  z.string().refine((text) => eventPlaceIn(text) !== null),
+  z.string().refine((text) => routineEventCursorIn(text) !== null),
   {
     expected:
       'the instant and the id of the last event of the page before, such as 1767603600000/e-15; if an earlier version gave an id alone, begin again at the first page',
@@ -76,14 +76,14 @@ export const events = operation({
     before: eventPlace.describe('The instant (epoch ms) and the id of the last event of the page before.').optional(),
     limit: z.int().min(1).max(eventsMax).describe(limitWords(eventsDefault)).optional(),
   }),
-  output: z.array(eventSaid),
+  output: z.array(eventSchema),
   show: eventsShown,
   examples: [
     { name: 'deploy' },
     { name: 'deploy', limit: 5 },
     { name: 'deploy', before: '1796115600000/e-15', limit: 5 },
   ],
-  nextPage: behindLast<RoutineEvent>((last) => ({ before: placeBehind(last) }), eventsDefault),
+  nextPage: behindLast<RoutineEvent>((last) => ({ before: cursorBehind(last) }), eventsDefault),
   async run(context, { name, ...page }) {
     const found = await context.store.look(listRoutineEvents, name, onlyGiven(page))
     return found === null ? absentRoutine(context, name) : found.map(eventOf)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { openOutput } from '../../../operations/fields/added-fields.ts'
 import { outputShape } from '../../../operations/fields/field-schema.ts'
-import { count, flag, instantSaid, outputOf, text } from '../../../operations/schema/output-schema.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../../operations/schema/output-schema.ts'
 import { noted } from '../../../operations/schema/schema-note.ts'
 import { secretForm } from '../../../operations/target/target-form.ts'
 import { firstOutcomes } from '../routine-spec.ts'
@@ -36,15 +36,15 @@ export const routineFields = {
   hook: text('The path that its webhooks are sent to; null where it takes none.').nullable(),
   enabled: flag('Whether it takes events.'),
   disabled: z
-    .strictObject({ at: instantSaid('Since when.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
     .nullable()
     .describe('That it takes no events.'),
-  createdAt: instantSaid('When it was made.'),
+  createdAt: instantOutput('When it was made.'),
   createdBy: text('Who made it.'),
-  updatedAt: instantSaid('When it was made, enabled or disabled last.'),
+  updatedAt: instantOutput('When it was made, enabled or disabled last.'),
 }
 
-export const routineSaid = noted(
+export const routineSchema = noted(
   outputOf<Routine>()(z.strictObject(routineFields).describe('What is done when an event comes in.')),
   { id: 'Routine' },
 )
@@ -56,13 +56,13 @@ export const routineMade = outputOf<Routine & { readonly created: boolean }>()(
   }),
 )
 
-export const eventSaid = noted(
+export const eventSchema = noted(
   outputOf<RoutineEvent>()(
     z
       .strictObject({
         id: text('The id of the event.'),
         deliveryId: text('What its sender calls it.'),
-        at: instantSaid('When it came in.'),
+        at: instantOutput('When it came in.'),
         type: text('Its type, if it told one.').nullable(),
         outcome: z.enum(firstOutcomes).describe('What became of it.'),
         reason: text('Why, if there is more to say.').nullable(),

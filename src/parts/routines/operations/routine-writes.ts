@@ -16,7 +16,7 @@ import { createRoutine, deleteRoutine, switchRoutine } from '../write-routine.ts
 import { type Routine, routineOf } from './routine-answer.ts'
 import { readRoutine, routineInput, routineName } from './routine-input.ts'
 import { absentRoutine, presentRoutine } from './routine-not-found.ts'
-import { routineMade, routineSaid } from './routine-schema.ts'
+import { routineMade, routineSchema } from './routine-schema.ts'
 
 /** What all that change a routine have in common. */
 const changing = { noun: 'routine', takes: ['name'], errors: ['invalid', 'not-found'], doors: everyDoor } as const
@@ -113,7 +113,7 @@ export const enable = operation({
   effect: 'write',
   scope: 'operate',
   input: z.strictObject({ name: routineName }),
-  output: routineSaid,
+  output: routineSchema,
   show: showRoutineSwitched,
   examples: [{ name: 'deploy' }],
   run: (context, { name }) => switched(context, name, null),
@@ -128,7 +128,7 @@ export const disable = operation({
   effect: 'write',
   scope: 'operate',
   input: z.strictObject({ name: routineName, reason: reason.optional() }),
-  output: routineSaid,
+  output: routineSchema,
   show: showRoutineSwitched,
   examples: [{ name: 'deploy' }, { name: 'deploy', reason: 'The fleet moves house.' }],
   run: (context, { name, reason: why }) => switched(context, name, why ?? `asked for by ${context.actor.name}`),
