@@ -99,7 +99,11 @@ export const doors: readonly Mutant[] = [
     id: 'token-secret-is-not-looked-at',
     hazard: 'Whoever can guess the id of a token is let in with it.',
     edits: [
-      ['Authenticator.#known', 'found === null || !isSecretOf(parts.secret, found.hash)', 'found === null || !isSecretOf'],
+      [
+        'Authenticator.#known',
+        'found === null || !isSecretOf(parts.secret, found.hash)',
+        'found === null || !isSecretOf',
+      ],
     ],
     suites: [gate],
   },

@@ -176,7 +176,7 @@ export const sample = {
     load:
       async () =>
       async ({ notes }) => ({
-        said: { listenSaid: 'none' },
+        said: { listenFromConfig: 'none' },
         begin: async (worker) => void (await worker.method('findNotes', Number(notes ?? 0))),
       }),
   },

@@ -35,7 +35,7 @@ export interface LocalCommand {
 
 /** What holds of a worker where neither a flag nor a variable says it. */
 export interface WorkerDefaults {
-  readonly listenSaid?: string
+  readonly listenFromConfig?: string
   readonly behindProxy?: true
   readonly hosts?: string
 }

@@ -19,7 +19,7 @@ export function openApi(version: string, basePath = ''): Json {
     paths[route.path] = methods
   }
   Object.assign(paths, partPaths)
-  for (const place of serviceEndpoints) paths[place.path] = { [place.method.toLowerCase()]: toldBeside(place) }
+  for (const place of serviceEndpoints) paths[place.path] = { [place.method.toLowerCase()]: endpointDocs(place) }
   return {
     openapi: '3.1.0',
     info: {
@@ -86,7 +86,7 @@ function told(route: Route, shapes: Map<string, JsonSchema>): Json {
   }
 }
 
-function toldBeside({ id, says, scope, type, schema, mayBeUnwell, asks = [] }: ServiceEndpoint): Json {
+function endpointDocs({ id, says, scope, type, schema, mayBeUnwell, asks = [] }: ServiceEndpoint): Json {
   const content = { [type]: { schema } }
   const isLocked = scope !== null
   return {

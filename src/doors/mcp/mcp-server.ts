@@ -16,7 +16,7 @@ import { subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 import { absentTool } from './absent-tool.ts'
 import type { Confirmations } from './confirmations.ts'
-import { type ModelAnswer, told } from './model-answer.ts'
+import { type ModelAnswer, modelAnswer } from './model-answer.ts'
 import { refused, type Wording } from './model-refusal.ts'
 import { refuseInVain } from './precheck.ts'
 import { readResource, resources, resourceTemplates } from './resources.ts'
@@ -102,7 +102,7 @@ async function called(tool: Tool, given: Readonly<Record<string, unknown>>, opti
     const local = 'signal' in operation.local.shape ? { signal: options.signal } : {}
     const answer = await operation.call(context, page, local)
     const next = operation.nextPage?.(answer, page) ?? null
-    return answered(told(answer, operation.output, { detail, next }))
+    return answered(modelAnswer(answer, operation.output, { detail, next }))
   } catch (error) {
     const how = { detail: detail === 'full' ? ('full' as const) : ('short' as const) }
     return refused(error, { ...how, wording: options.wording, onUnforeseen: options.onUnforeseen })

@@ -55,7 +55,11 @@ export interface ModelAnswerOptions {
   readonly next?: Readonly<Record<string, unknown>> | null
 }
 
-export function told(answer: unknown, schema: z.ZodType, { detail, next = null }: ModelAnswerOptions): ModelAnswer {
+export function modelAnswer(
+  answer: unknown,
+  schema: z.ZodType,
+  { detail, next = null }: ModelAnswerOptions,
+): ModelAnswer {
   const texts = new Texts(detail)
   const facts = factsOf(schema, answer ?? null, { texts, detail, field: '', isListed: false })
   return said(Array.isArray(facts) && next !== null ? { items: facts, next: labelled(next, texts) } : facts, texts)

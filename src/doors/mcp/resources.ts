@@ -6,7 +6,7 @@ import type { OperationContext } from '../../operations/operation-context.ts'
 import { isForeseen } from '../../operations/unforeseen-error.ts'
 import { nounEntries } from '../../table.ts'
 import type { McpOptions } from './mcp-server.ts'
-import { told } from './model-answer.ts'
+import { modelAnswer } from './model-answer.ts'
 import { refusalOf, refusedText, type Wording } from './model-refusal.ts'
 
 interface Content {
@@ -91,7 +91,7 @@ function decoded(text: string): string {
 }
 
 async function said(operation: AnyOperation, context: OperationContext, input: object): Promise<readonly string[]> {
-  return told(await operation.call(context, input), operation.output, { detail: 'short' })
+  return modelAnswer(await operation.call(context, input), operation.output, { detail: 'short' })
 }
 
 function verbsPage(): string {

@@ -46,7 +46,7 @@ async function serverSaid(path: string, trust: Trust): Promise<WorkerDefaults> {
     refuseUntrusted(file, trust)
     const { server } = z.object({ server: documentShape.server }).parse(file.document ?? {})
     return {
-      ...(server?.listen !== undefined && { listenSaid: server.listen }),
+      ...(server?.listen !== undefined && { listenFromConfig: server.listen }),
       ...(server?.behindProxy === true && { behindProxy: true }),
       ...(server?.hosts !== undefined && { hosts: server.hosts.join(',') }),
     }

@@ -1,3 +1,4 @@
+import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { anyBegins, holdOn, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
@@ -117,8 +118,8 @@ export function* leaseAtOnce(
     if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
     else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
   }
-  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
-  const full = inFlight + leases.length + unread.length >= maxConcurrent
+  const available = slotsFree(policy, inFlight, limit)
+  const full = isFull(policy, inFlight + leases.length + unread.length)
   const keyed = maxConcurrentPerKey !== null
   const answer = { leases, skipped: [], broken: [], inFlight, available, full, keyed, more: false }
   return unread.length === 0 ? answer : { ...answer, unread }

@@ -116,7 +116,7 @@ async function serving(
 
 /** Where to listen; `null` where nobody wants to. It is judged before anything is opened. */
 function listenOf(
-  { listen: flag, listenSaid: said, behindProxy, hosts }: StartFlags,
+  { listen: flag, listenFromConfig: said, behindProxy, hosts }: StartFlags,
   { env }: World,
   problems: Problem[],
 ) {
