@@ -19,7 +19,7 @@ import type { Unread } from './lease-unfit.ts'
  * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. It is on its
  * way before anybody knows whether that was done, and in this transaction: `belfry_step.locked_queue` names the queue if so.
  * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
- * Rows in line come and go and are never changed (`reprioritise.ts` tells why), so that all that were locked can be deleted.
+ * Rows in line come and go and are never changed (`reprioritise-run.ts` tells why), so that all that were locked can be deleted.
  * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
  */
 const leaseHead = dialects('lease at once', {
