@@ -19,7 +19,7 @@ const aliases = {
 
 const opening = `import type { z } from 'zod';
 import type { nouns } from './table.js';
-import type { TargetInput } from './operations/target-input.js';
+import type { TargetInput } from './operations/target/target-input.js';
 import type { HandlerTarget } from './targets/handler/kind.js';
 import type { handledPayload } from './library/handlers.js';
 type Nouns = typeof nouns;
@@ -34,7 +34,7 @@ type PayloadNeeded<Payload> = unknown extends Payload ? unknown : [undefined] ex
 
 writeFileSync(`${dist}/verbs.d.ts`, page(mend()))
 rewrite('index.d.ts', './verbs.js')
-rewrite('client/client.d.ts', '../verbs.js')
+rewrite('client/belfry-client.d.ts', '../verbs.js')
 
 /** Has the class use the interfaces in place of the computed types. A file that was rewritten before is rewritten anew. */
 function rewrite(file, from) {

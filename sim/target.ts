@@ -1,4 +1,4 @@
-import type { Attempt, Ended, Execute } from '../src/targets/executor.ts'
+import type { Attempt, Ended, Execute } from '../src/targets/attempt.ts'
 import type { Worker } from './worker.ts'
 import type { World } from './world.ts'
 

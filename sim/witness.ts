@@ -1,6 +1,6 @@
 import { parseId } from '../src/core/id.ts'
 import type { Lease, LeaseName, LeaseRequest, Renewal } from '../src/store/port.ts'
-import type { Attempt } from '../src/targets/executor.ts'
+import type { Attempt } from '../src/targets/attempt.ts'
 import type { Rows } from './change-log.ts'
 import type { Runs } from './invariants/runs.ts'
 import type { Process } from './process.ts'

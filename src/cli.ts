@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from './core/clock.ts'
 import { main } from './doors/cli/main.ts'
-import { startedAs } from './doors/cli/started-as.ts'
+import { startedAs } from './doors/cli/spelling/started-as.ts'
 import type { ServerOpening, StoreOpening, World } from './doors/cli/world.ts'
 import { openSession, openWorker, reachServer, serveModel } from './sessions.ts'
 

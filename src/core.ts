@@ -54,7 +54,7 @@ export {
   type PlannedRun,
   type PlanPolicy,
   planLeases,
-  type QueuePlace,
+  type QueueOrder,
   type SkipReason,
   type TargetNeed,
 } from './core/queue/plan-leases.ts'

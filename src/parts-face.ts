@@ -1,4 +1,4 @@
-import type { BesideCommand, CliPart } from './doors/cli/part.ts'
+import type { CliPart, LocalCommand } from './doors/cli/part.ts'
 import type { AddRoutes } from './doors/http/part.ts'
 import type { EventLines } from './engine/events.ts'
 import type { Begun, Behind } from './library/part.ts'
@@ -35,7 +35,7 @@ export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>
   {},
   ...each.map((part) => part.paths ?? {}),
 )
-export const partCommands: readonly BesideCommand[] = each.flatMap((part) => part.commands ?? [])
+export const partCommands: readonly LocalCommand[] = each.flatMap((part) => part.commands ?? [])
 export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
 export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])
 export const signedPaths: readonly string[] = each.flatMap((part) => part.signedPaths ?? [])

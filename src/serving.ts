@@ -1,13 +1,13 @@
 /** Joins the HTTP door with a store that is open in this process. It is loaded only by those who open that door. */
 import { z } from 'zod'
-import { HttpDoor } from './doors/http/app.ts'
-import { type Served, serveDoor } from './doors/http/serve.ts'
+import { HttpDoor } from './doors/http/http-door.ts'
+import { type Served, serveDoor } from './doors/http/serve-store.ts'
 import type { Behind } from './library/part.ts'
 import { packageVersion } from './library/version.ts'
-import { read } from './operations/input.ts'
-import { listenAddressOf } from './operations/listen-address.ts'
-import { onlyGiven } from './operations/only-given.ts'
-import { type Problem, refuse } from './operations/problem.ts'
+import { onlyGiven } from './operations/fields/only-given.ts'
+import { listenAddressOf } from './operations/input/listen-address.ts'
+import { read } from './operations/input/read-input.ts'
+import { type Problem, refuse } from './operations/input/refuse-input.ts'
 
 const basePath = z
   .string()

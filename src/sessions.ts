@@ -1,8 +1,8 @@
 /** Joins the doors with the store and the library: what a door opens, without knowing how it is made. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from './core/clock.ts'
-import type { Surroundings } from './doors/cli/place.ts'
-import { storeSession } from './doors/cli/session.ts'
+import type { Surroundings } from './doors/cli/session/store-location.ts'
+import { storeSession } from './doors/cli/session/store-session.ts'
 import type {
   ModelRequest,
   ServerOpening,
@@ -13,13 +13,13 @@ import type {
   WorkerSession,
 } from './doors/cli/world.ts'
 import { Events } from './engine/events.ts'
-import { fileOf, needsTrust, refuseUnmarkedStore } from './guarding.ts'
-import { contextOf } from './library/context.ts'
+import { contextOf } from './library/library-context.ts'
 import { openingOf } from './library/options.ts'
 import { openStore } from './open-store.ts'
-import { onlyGiven } from './operations/only-given.ts'
+import { onlyGiven } from './operations/fields/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
 import { giveMark } from './store/sqlite/mark.ts'
+import { fileOf, needsTrust, refuseUnmarkedStore } from './store-guard.ts'
 
 /** A second connection to PostgreSQL takes longer to make than all that a command reads. */
 const connectionsOfCommand = 1
@@ -50,7 +50,7 @@ export async function openSession(
 
 /** A server in place of a store. The client is loaded only for those who ask one. */
 export async function reachServer({ url, token }: ServerOpening, { env }: Pick<Surroundings, 'env'>): Promise<Session> {
-  const { BelfryClient } = await import('./client/client.ts')
+  const { BelfryClient } = await import('./client/belfry-client.ts')
   const ending = new AbortController()
   const client = new BelfryClient({ url, token, signal: ending.signal })
   return {
@@ -65,9 +65,9 @@ export async function reachServer({ url, token }: ServerOpening, { env }: Pick<S
 
 /** Serves a model at this process's pipes. The protocol is loaded only for those who speak it. */
 export async function serveModel(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void> {
-  const { Confirmations } = await import('./doors/mcp/confirm.ts')
+  const { Confirmations } = await import('./doors/mcp/confirmations.ts')
   const { servePipes } = await import('./doors/mcp/pipes.ts')
-  const { mcpServer } = await import('./doors/mcp/server.ts')
+  const { mcpServer } = await import('./doors/mcp/mcp-server.ts')
   const { packageVersion } = await import('./library/version.ts')
   const { stdin, stdout, ...how } = request
   const server = mcpServer({

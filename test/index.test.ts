@@ -11,7 +11,7 @@ import { Belfry, type HandlerRun, type OpenOptions, RunFailure } from '../src/in
 import { openStore } from '../src/open-store.ts'
 import { ownIdentity } from '../src/store/workers/process-identity.ts'
 import { registerWorker } from '../src/store/workers/register-worker.ts'
-import { TestClock } from '../src/testing/clock.ts'
+import { TestClock } from '../src/testing/test-clock.ts'
 import { errorOf, problemsIn } from './operations/desk.ts'
 import { postgresUrl } from './postgres.ts'
 

@@ -183,9 +183,7 @@ export const claims: readonly Mutant[] = [
   {
     id: 'ceiling-plus-one',
     hazard: 'A queue runs one more than its ceiling allows.',
-    edits: [
-      ['leaseAtLength', 'Math.min(policy.maxConcurrent - inFlight', 'Math.min(policy.maxConcurrent + 1 - inFlight'],
-    ],
+    edits: [['leaseAtLength', 'slotsFree(policy, inFlight,', 'slotsFree(policy, inFlight - 1,']],
     suites: ['test/store/lease.test.ts', conformance('law 3: an expired lease')],
   },
   {

@@ -2,7 +2,7 @@
 import { conformance, type Mutant } from '../mutant.ts'
 
 const sched = 'test/parts/hosts/sched.test.ts'
-const gate = 'test/doors/http/gate.test.ts'
+const gate = 'test/doors/http/authenticator.test.ts'
 const mcp = 'test/doors/mcp/server.test.ts'
 const confirm = 'test/doors/mcp/confirm.test.ts'
 const fencing = 'test/doors/mcp/fencing.test.ts'
@@ -67,7 +67,7 @@ export const doors: readonly Mutant[] = [
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId)',
         'one(leaveLine, queueId, needId, before, enqueuedAt, runId, priority)',
       ],
-      ['move', 'yield* putInLine([{ ...standingOf(inLine), priority }])', ''],
+      ['move', 'yield* putInLine([{ ...readyRowOf(inLine), priority }])', ''],
     ],
     suites: ['test/store/postgres/lease-at-once.test.ts'],
   },
@@ -88,7 +88,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may look at runs reads there what ends their leases.',
     edits: [
       [
-        'run/view.ts leaseOf',
+        'run-answer.ts leaseOf',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return lease',
         'function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {\n  return { ...lease, claimId: _ } as RunLease',
       ],
@@ -99,20 +99,24 @@ export const doors: readonly Mutant[] = [
     id: 'token-secret-is-not-looked-at',
     hazard: 'Whoever can guess the id of a token is let in with it.',
     edits: [
-      ['Gate.#known', 'found === null || !isSecretOf(parts.secret, found.hash)', 'found === null || !isSecretOf'],
+      [
+        'Authenticator.#known',
+        'found === null || !isSecretOf(parts.secret, found.hash)',
+        'found === null || !isSecretOf',
+      ],
     ],
     suites: [gate],
   },
   {
     id: 'revoked-token-lets-in',
     hazard: 'A token that was revoked lets its holder in as before.',
-    edits: [['Gate.#known', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
+    edits: [['Authenticator.#known', 'if (found.revokedAt !== null) return', 'if (found.revokedAt === 0) return']],
     suites: [gate],
   },
   {
     id: 'expired-token-lets-in',
     hazard: 'A token lets its holder in after its time.',
-    edits: [['Gate.#known', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
+    edits: [['Authenticator.#known', 'found.expiresAt <= found.now', 'found.expiresAt < 0']],
     suites: [gate],
   },
   {
@@ -120,7 +124,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A name that was made to point to this machine brings the browser of a visitor to the door.',
     edits: [
       [
-        'Gate.refuseStrangeOrigin',
+        'Authenticator.refuseStrangeOrigin',
         'if (hosts !== undefined && !hosts.includes(host)) {',
         'if (hosts !== undefined && hosts.includes("")) {',
       ],
@@ -132,7 +136,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'A page of somebody else asks with the rights of whoever looks at it.',
     edits: [
       [
-        'Gate.refuseStrangeOrigin',
+        'Authenticator.refuseStrangeOrigin',
         'if (origin !== null && hostOf(origin) !== host) {',
         'if (origin !== null && hostOf(origin) === "") {',
       ],
@@ -164,7 +168,7 @@ export const doors: readonly Mutant[] = [
     hazard: 'Whoever may operate can have any program started on the workers.',
     edits: [
       [
-        'operations/scope.ts scopeOf',
+        'operations/caller-scope.ts scopeOf',
         "adminForCommands === true && targetsIn(schema, input).some(isForAdmins) ? 'admin' : scope",
         'adminForCommands === undefined && targetsIn(schema, input).some(isForAdmins) ? "admin" : scope',
       ],
@@ -202,7 +206,9 @@ export const doors: readonly Mutant[] = [
   {
     id: 'strangers-speak-to-models',
     hazard: 'A model reads outputs, reasons and descriptions of others as if Belfry had said them.',
-    edits: [['told.ts factsOf', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"]],
+    edits: [
+      ['model-answer.ts factsOf', "if (type === 'string' && isLabel(place.field, value))", "if (type === 'string')"],
+    ],
     suites: [fencing],
   },
   {
@@ -238,7 +244,7 @@ export const doors: readonly Mutant[] = [
   {
     id: 'refusals-quote-strangers',
     hazard: 'A refusal quotes what a failed program said outside the fence.',
-    edits: [['mcp/refusal.ts unquoted', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
+    edits: [['model-refusal.ts unquoted', 'const foreign = foreignIn(details, code)', 'const foreign: string[] = []']],
     suites: [fencing],
   },
   {

@@ -282,7 +282,11 @@ export const engine: readonly Mutant[] = [
     id: 'deaf-and-asleep',
     hazard: 'A worker that hears nothing of other processes sleeps as if it did.',
     edits: [
-      ['Hearing.atMost', 'store.hears() ? waitMs : Math.min(waitMs, deafPollMs)', 'store.hears() ? waitMs : waitMs'],
+      [
+        'WakeUpWatch.atMost',
+        'store.hears() ? waitMs : Math.min(waitMs, deafPollMs)',
+        'store.hears() ? waitMs : waitMs',
+      ],
     ],
     suites: ['test/engine/duties.test.ts'],
   },

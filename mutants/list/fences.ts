@@ -207,13 +207,13 @@ export const fences: readonly Mutant[] = [
   {
     id: 'cancel-crosses-namespaces-sqlite',
     hazard: 'On SQLite a run is cancelled, reset or retried from another namespace.',
-    edits: [['run-place.ts findPlaces', 'where d.id = $1 and d.ns = $2`', 'where d.id = $1 and $2 = $2`']],
+    edits: [['run-outline.ts findOutlines', 'where d.id = $1 and d.ns = $2`', 'where d.id = $1 and $2 = $2`']],
     suites: [conformance('SQLite file nothing that is named by its id')],
   },
   {
     id: 'cancel-crosses-namespaces-postgres',
     hazard: 'On PostgreSQL a run is cancelled, reset or retried from another namespace.',
-    edits: [['run-place.ts findPlaces', "'d.id = i.id and d.ns = i.ns'", "'d.id = i.id'"]],
+    edits: [['run-outline.ts findOutlines', "'d.id = i.id and d.ns = i.ns'", "'d.id = i.id'"]],
     suites: [conformance('PostgreSQL nothing that is named by its id')],
   },
   {

@@ -21,7 +21,7 @@ export const files: readonly Mutant[] = [
     hazard: 'A file deletes what another source looks after.',
     edits: [
       [
-        'sections/schedules.ts findKept',
+        'schedules-section.ts findKept',
         `'select name from belfry.schedule where ns = $1 and managed_by = $2 and deleted_at is null order by name'`,
         `'select name from belfry.schedule where ns = $1 and managed_by <> managed_by || $2 and deleted_at is null order by name'`,
       ],

@@ -64,7 +64,7 @@ export const imports: readonly Mutant[] = [
     hazard: 'A command that was done ends as a failure when the server is gone before all is told.',
     edits: [
       [
-        'tell.ts besides',
+        'show-answer.ts besides',
         "if (operation.effect === 'read') throw error",
         "if (operation.effect !== 'read') throw error",
       ],
@@ -100,7 +100,7 @@ export const imports: readonly Mutant[] = [
   {
     id: 'refusal-sends-it-back',
     hazard: 'Whoever sends a megabyte of nonsense is sent two of them back.',
-    edits: [['operations/problem.ts told', 'field: bounded(field, fieldLengthMax)', 'field']],
+    edits: [['operations/input/refuse-input.ts told', 'field: bounded(field, fieldLengthMax)', 'field']],
     suites: ['test/operations/problem.test.ts'],
   },
   {

@@ -13,7 +13,7 @@ export const notices: readonly Mutant[] = [
     id: 'notice-of-a-notice',
     hazard: 'A receiver that is down is told of that, which fails, of which it is told, for ever.',
     edits: [
-      ['tellEnds', `if (row === undefined || row.source === 'notice') return []`, 'if (row === undefined) return []'],
+      ['notifyEnds', `if (row === undefined || row.source === 'notice') return []`, 'if (row === undefined) return []'],
     ],
     suites: [notice],
   },
@@ -124,7 +124,7 @@ export const notices: readonly Mutant[] = [
   {
     id: 'run-by-hand-told-as-failure',
     hazard: 'A failed run by hand raises the failure notification of its schedule.',
-    edits: [['tellEnds', "row.source === 'run-now' && one.event === 'failure'", "row.source === ''"]],
+    edits: [['notifyEnds', "row.source === 'run-now' && one.event === 'failure'", "row.source === ''"]],
     suites: ['test/store/schedule-reset.test.ts'],
   },
 ]

@@ -5,7 +5,7 @@ import type { Outcome } from '../core/run/verdict.ts'
 import { laneNameOf } from '../core/target.ts'
 import { traceparentOf } from '../core/trace.ts'
 import type { AttemptEnd, Lease } from '../store/port.ts'
-import type { Attempt, Ended, Execute, StopReason } from '../targets/executor.ts'
+import type { Attempt, Ended, Execute, StopReason } from '../targets/attempt.ts'
 import type { KindExecutor, TargetKind } from '../targets/kind.ts'
 import type { EngineContext } from './engine-context.ts'
 import { type Holding, stopHolding } from './leases/holdings.ts'
@@ -27,7 +27,7 @@ interface RunOptions {
 }
 
 /** What came of an executor: its answer, what it threw, or nothing at all though it was told to stop. */
-type Came = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
+type ExecutorAnswer = { readonly ended: Ended } | { readonly threw: unknown } | 'nothing'
 
 /**
  * Carries out one attempt to its end, whatever its target does: throw, hang, flood or ignore that it was stopped. The
@@ -48,7 +48,7 @@ export function execute(
   const cancelTimeout =
     timeoutMs === undefined ? null : context.clock.after(timeoutMs, () => stopHolding(holding, 'timeout'))
   const attempt = new LeasedAttempt(context, holding)
-  const over = (came: Came): AttemptEnd | Promise<AttemptEnd> => {
+  const over = (came: ExecutorAnswer): AttemptEnd | Promise<AttemptEnd> => {
     cancelTimeout?.()
     // What tells it to stop from here on comes too late: an end that was first stands.
     context.holdings.over(holding)
@@ -77,7 +77,7 @@ function executorOf({ target }: Lease, executors: Executors): Found | null {
   return found === undefined || execute === undefined ? null : { kind: found.kind, execute }
 }
 
-function answerOf(run: Execute, attempt: Attempt): Came | Promise<Came> {
+function answerOf(run: Execute, attempt: Attempt): ExecutorAnswer | Promise<ExecutorAnswer> {
   try {
     const ended = run(attempt)
     return ended instanceof Promise ? ended.then(endedNow, threwNow) : { ended }
@@ -86,11 +86,11 @@ function answerOf(run: Execute, attempt: Attempt): Came | Promise<Came> {
   }
 }
 
-function endedNow(ended: Ended): Came {
+function endedNow(ended: Ended): ExecutorAnswer {
   return { ended }
 }
 
-function threwNow(threw: unknown): Came {
+function threwNow(threw: unknown): ExecutorAnswer {
   return { threw }
 }
 
@@ -116,7 +116,7 @@ export function answerOrNothing<Answer>(
   })
 }
 
-function endOf({ lease, stopped }: Holding, came: Came, how: Pick<After, 'kind' | 'timeoutMs'>): AttemptEnd {
+function endOf({ lease, stopped }: Holding, came: ExecutorAnswer, how: Pick<After, 'kind' | 'timeoutMs'>): AttemptEnd {
   const { runId, fence, scheduleId } = lease
   const { expect } = lease.options as RunOptions
   const outcome = outcomeAfter({ came, stopped, expect, ...how })
@@ -126,7 +126,7 @@ function endOf({ lease, stopped }: Holding, came: Came, how: Pick<After, 'kind' 
 
 interface After {
   readonly kind: Executor['kind']
-  readonly came: Came
+  readonly came: ExecutorAnswer
   readonly stopped: StopReason | null
   readonly expect: Expectation | undefined
   readonly timeoutMs: number | undefined
@@ -155,7 +155,7 @@ function outcomeAfter({ kind, came, stopped, expect, timeoutMs }: After): Outcom
 }
 
 /** What came of the target itself, whether or not it was told to stop. */
-function ownOutcome(came: Came, expect: Expectation | undefined): Outcome {
+function ownOutcome(came: ExecutorAnswer, expect: Expectation | undefined): Outcome {
   if (came === 'nothing') return { kind: 'unknown', reason: 'its executor did not answer' }
   if ('threw' in came) return { kind: 'failed', reason: messageOf(came.threw) }
   return outcomeOf({ facts: came.ended.facts, expect })

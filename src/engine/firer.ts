@@ -1,7 +1,7 @@
 import { turnHolds } from '../store/holds/turn-holds.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './engine-context.ts'
-import { readInstants } from './instants.ts'
+import { readInstants } from './read-instants.ts'
 
 /**
  * Schedules that one step fires. Where the steps are done in this process, as on SQLite, more would keep it from everything

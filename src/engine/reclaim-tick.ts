@@ -8,7 +8,7 @@ import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './engine-context.ts'
 import { eventOfEnd } from './events.ts'
 import { renewTick } from './heartbeat.ts'
-import { readInstants } from './instants.ts'
+import { readInstants } from './read-instants.ts'
 
 const batchMax = 500
 /** While another worker has locked what has expired: how soon to look again. */

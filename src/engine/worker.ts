@@ -4,7 +4,7 @@ import type { AttemptEnd, Lease, Wake } from '../store/port.ts'
 import { workAhead } from '../store/reads/find-queue.ts'
 import { ownIdentity } from '../store/workers/process-identity.ts'
 import { registerWorker } from '../store/workers/register-worker.ts'
-import type { Execute } from '../targets/executor.ts'
+import type { Execute } from '../targets/attempt.ts'
 import { type Beginners, endBeforeStart } from './begin.ts'
 import { ClockWatch } from './clock-watch.ts'
 import { Duties } from './duties.ts'
@@ -12,7 +12,6 @@ import type { EngineOptions } from './engine.ts'
 import type { EngineContext } from './engine-context.ts'
 import { execute, releasedEnd, tellStarted } from './execute-run.ts'
 import { Firer } from './firer.ts'
-import { Hearing } from './hearing.ts'
 import { cancelTick, renewTick, trustTick } from './heartbeat.ts'
 import { type Holding, Holdings } from './leases/holdings.ts'
 import { Lessor } from './leases/lessor.ts'
@@ -23,6 +22,7 @@ import type { EngineSettings } from './settings.ts'
 import { Settler } from './settler.ts'
 import { atMost, Grace, seeOut } from './shutdown.ts'
 import type { Signal } from './signals.ts'
+import { WakeUpWatch } from './wake-up-watch.ts'
 
 export interface StartOptions {
   /** How many runs this worker executes at once; absent: as many as the queues' ceilings allow. */
@@ -57,7 +57,7 @@ export class Worker {
   readonly #lessor: Lessor
   readonly #settler: Settler
   readonly #duties: Duties
-  readonly #hearing: Hearing
+  readonly #hearing: WakeUpWatch
   readonly #grace: Grace
   readonly #beginners: Beginners
   readonly #loops: Readonly<Record<LoopName, Loop>>
@@ -103,7 +103,7 @@ export class Worker {
       duties: parts.flatMap(({ duties = [] }) => duties),
       lookAgain: () => this.#loops.fire.wake(),
     })
-    this.#hearing = new Hearing(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
+    this.#hearing = new WakeUpWatch(this.#context, () => this.#heard({ from: 'elsewhere', what: 'anything' }))
     this.#grace = new Grace(clock)
     this.#loops = this.#makeLoops()
   }

@@ -1,13 +1,13 @@
 import { BelfryError } from '../core/error.ts'
-import { type Problem, quoted, refuse } from '../operations/problem.ts'
-import type { EnqueuedRun, EnqueueInput } from '../operations/run/enqueue.ts'
-import type { RunInput } from '../operations/run/input.ts'
-import type { Run } from '../operations/run/view.ts'
+import { type Problem, quoted, refuse } from '../operations/input/refuse-input.ts'
+import type { EnqueuedRun, EnqueueInput } from '../operations/run/enqueue-runs.ts'
+import type { Run } from '../operations/run/run-answer.ts'
+import type { RunInput } from '../operations/run/run-input.ts'
 import type { WaitInput } from '../operations/run/wait.ts'
-import type { Execute } from '../targets/executor.ts'
-import { handlerExecutor } from '../targets/handler/executor.ts'
+import type { Execute } from '../targets/attempt.ts'
+import { handlerExecutor } from '../targets/handler/handler-executor.ts'
+import type { Handler } from '../targets/handler/handler-run.ts'
 import { type HandlerTarget, handlerKind } from '../targets/handler/kind.ts'
-import type { Handler } from '../targets/handler/run.ts'
 
 /** No value has it: it carries the type of a handler's payload to where a schedule or a run names the handler. */
 export declare const handledPayload: unique symbol

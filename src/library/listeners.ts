@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { EngineEvents, EventName, Events } from '../engine/events.ts'
-import { nearest } from '../operations/nearest.ts'
-import { isShown, type Problem, refuse } from '../operations/problem.ts'
+import { nearest } from '../operations/input/nearest-name.ts'
+import { isShown, type Problem, refuse } from '../operations/input/refuse-input.ts'
 import { lines } from './log.ts'
 
 export type Listener<Name extends EventName> = (event: EngineEvents[Name]) => unknown

@@ -1,5 +1,5 @@
 import type { Events } from '../engine/events.ts'
-import type { OperationContext } from '../operations/context.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
 
 /** What a method of a part works with. */
 export interface Behind {

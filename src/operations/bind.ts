@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { isRecord } from '../core/json/record.ts'
-import type { OperationContext } from './context.ts'
-import { NameSearch } from './nearest.ts'
+import { NameSearch } from './input/nearest-name.ts'
+import { isShown, refusal, refuse } from './input/refuse-input.ts'
 import { type AnyOperation, subjectOf } from './operation.ts'
-import { isShown, refusal, refuse } from './problem.ts'
+import type { OperationContext } from './operation-context.ts'
 
 type Input<Op extends AnyOperation> = z.input<Op['input']>
 type Answer<Op extends AnyOperation> = Promise<z.output<Op['output']>>

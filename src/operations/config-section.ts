@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { AppliedEntry, KeptSection } from '../store/section.ts'
-import type { AddedField } from './added-fields.ts'
-import type { OperationContext } from './context.ts'
-import { type FieldChange, fieldChange } from './field-changes.ts'
-import { text } from './output.ts'
-import type { Problem } from './problem.ts'
+import type { AddedField } from './fields/added-fields.ts'
+import { type FieldChange, fieldChange } from './fields/field-changes.ts'
+import type { Problem } from './input/refuse-input.ts'
+import type { OperationContext } from './operation-context.ts'
+import { text } from './schema/output-schema.ts'
 
 /** What a file would have a machine do that its owner should know of, by where it says so. */
 export interface Start {

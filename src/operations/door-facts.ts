@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { OperationContext } from './context.ts'
 import type { AnyOperation } from './operation.ts'
+import type { OperationContext } from './operation-context.ts'
 import type { Show } from './show.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/error.ts'
 
 /** What a door says of an error: the exit code of a command, the status of an HTTP answer. */
-export interface CodeSaid {
+export interface CodeEntry {
   readonly exit: 1 | 2 | 3 | 4 | 5 | 6
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 500 | 503
   readonly says: string
@@ -11,7 +11,7 @@ export interface CodeSaid {
 export const exitOk = 0
 
 /** Exit code and status follow from the code alone, so that every door tells the same thing apart. */
-export const errorCodes: { readonly [Code in ErrorCode]: CodeSaid } = {
+export const errorCodes: { readonly [Code in ErrorCode]: CodeEntry } = {
   failure: { exit: 1, status: 500, says: 'Something went wrong that nobody foresaw, or what was asked for failed.' },
   invalid: {
     exit: 2,

@@ -1,4 +1,4 @@
-import { limitDefault } from './fields.ts'
+import { limitDefault } from './fields/basic-fields.ts'
 
 /** The next page of a list is asked for by its last item, where the page is full. */
 export function behindLast<Item>(

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { withAdded } from './added-fields.ts'
-import type { OperationContext } from './context.ts'
+import { refuseBeyondScope, type Scope } from './caller-scope.ts'
 import type { DoorFacts } from './door-facts.ts'
 import type { VerbErrorCode } from './error-codes.ts'
-import { type Reading, read } from './input.ts'
-import { type Problem, refuse } from './problem.ts'
-import { refuseBeyondScope, type Scope } from './scope.ts'
+import { withAdded } from './fields/added-fields.ts'
+import { type Reading, read } from './input/read-input.ts'
+import { type Problem, refuse } from './input/refuse-input.ts'
+import type { OperationContext } from './operation-context.ts'
 import type { Show } from './show.ts'
 
 /** What a verb is about. The library has a property for each, named by its plural. */

@@ -1,7 +1,7 @@
 import type { HoldReason } from '../core/hold-reason.ts'
 import type { RunView } from '../store/views.ts'
-import type { AddedFields } from './added-fields.ts'
 import type { AnySection } from './config-section.ts'
+import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
 import type { HealthCheck } from './store/health-check.ts'
 

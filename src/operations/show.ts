@@ -1,5 +1,5 @@
 import type { TargetKind } from '../targets/kind.ts'
-import type { AddedFields } from './added-fields.ts'
+import type { AddedFields } from './fields/added-fields.ts'
 import type { RunOrigin } from './part.ts'
 
 /** How an answer is shown to a person at a terminal. The entry of a verb says what; the command line writes it. */

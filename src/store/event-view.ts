@@ -5,7 +5,7 @@ import type { RunSource } from './port.ts'
  * Where a reader of events stands: behind this one. Events are in the order of their instants; those of one instant in the order of
  * what they are, and then of their numbers.
  */
-export interface EventPlace {
+export interface EventCursor {
   readonly at: number
   readonly rank: number
   readonly number: number
@@ -13,13 +13,13 @@ export interface EventPlace {
 }
 
 /** Which of two places comes first: negative where the first does. */
-export function comparePlaces(a: EventPlace, b: EventPlace): number {
+export function compareCursors(a: EventCursor, b: EventCursor): number {
   return a.at - b.at || a.rank - b.rank || a.number - b.number || a.fence - b.fence
 }
 
 /** Something that has happened. Its id is the same whenever it is read. */
 export interface EventView {
-  readonly place: EventPlace
+  readonly place: EventCursor
   readonly id: string
   readonly happened: Happened
 }
@@ -59,7 +59,7 @@ interface AttemptFacts {
 export interface EventPage {
   readonly events: readonly EventView[]
   /** Everything up to here has been told; the next look begins behind it. */
-  readonly place: EventPlace
+  readonly place: EventCursor
   /** There may be more to be had at once. */
   readonly more: boolean
 }

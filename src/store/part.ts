@@ -4,7 +4,7 @@ import type { Sweeping } from './prune/sweep.ts'
 import type { EndHooks } from './runs/end-hooks.ts'
 import type { Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
-import type { ScopeSaid } from './tokens/token-steps.ts'
+import type { ConfiguredScope } from './tokens/token-steps.ts'
 
 /** What a part brings to the store. Everything but its name is optional. */
 export interface StorePart extends EndHooks {
@@ -18,7 +18,7 @@ export interface StorePart extends EndHooks {
   /** Of retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and answers how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** Whether the part decides what the token of this name may do, also where nobody has made it yet. */
-  readonly scopeSaid?: (context: StoreContext, name: string) => Step<ScopeSaid | null>
+  readonly configuredScope?: (context: StoreContext, name: string) => Step<ConfiguredScope | null>
   /** What of the part names a queue, which then cannot be deleted: by the noun, the names. */
   readonly namesQueue?: (context: StoreContext, queue: string) => Step<Readonly<Record<string, readonly string[]>>>
 }

@@ -6,7 +6,7 @@ import type { Hints } from '../core/schedule/governor.ts'
 import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleSpec } from '../core/schedule/schedule-spec.ts'
 import type { RunSource } from './port.ts'
-import type { AsideKind } from './runs/run-standing.ts'
+import type { AsideKind } from './runs/ready-aside.ts'
 import { all, big, flag, int, json, named, nullable, shownJson, Table, text, word } from './table-codec.ts'
 import type { LostRuns } from './views.ts'
 

@@ -8,7 +8,7 @@ import { updateQueue } from './queues/set-queue.ts'
 import { requestCancel } from './runs/cancel-run.ts'
 import { requestCancels } from './runs/cancel-runs.ts'
 import { enqueuePlainly } from './runs/enqueue-plain.ts'
-import { insertReady, insertWaiting } from './runs/run-standing.ts'
+import { insertReady, insertWaiting } from './runs/ready-aside.ts'
 import { saveSooner } from './schedules/schedule-row.ts'
 import type { Request, Row, Statement, Step } from './statement.ts'
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { EndFact } from '../core/run/expect.ts'
 import type { Target } from '../core/target.ts'
-import type { Execute } from './executor.ts'
-import type { NetworkPolicy } from './http/network.ts'
-import type { TargetProblem } from './problem.ts'
+import type { Execute } from './attempt.ts'
+import type { NetworkPolicy } from './http/address-guard.ts'
 import type { SecretResolver } from './secret.ts'
+import type { TargetProblem } from './target-problem.ts'
 
 /**
  * A kind of target, whole: everything that Belfry knows of it. All of what it says stands in the field of its name, because a target is

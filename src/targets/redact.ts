@@ -1,6 +1,6 @@
 import { type Fold, ignored, isLineBreak } from './fold.ts'
 import type { Secret } from './secret.ts'
-import { type Form, type Reading, readingsOf } from './secret-forms.ts'
+import { type Form, type Reading, readingsOf } from './secret-encodings.ts'
 
 /**
  * What looks like the beginning of a secret at the end of a line is held back until the next line shows what it is. Fewer signs than

@@ -1,6 +1,6 @@
 import { parseDuration } from '../core/duration.ts'
 import { BelfryError } from '../core/error.ts'
-import type { TestClock } from './clock.ts'
+import type { TestClock } from './test-clock.ts'
 
 /** What of a `Belfry` is needed to move it through time. */
 export interface Drained {

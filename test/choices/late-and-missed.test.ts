@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'
 import { at, hour, minute, open, type Stage, target, time } from './stage.ts'
 

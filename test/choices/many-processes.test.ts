@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Belfry } from '../../src/index.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from '../engine/faulty-store.ts'
 import { stage as engineStage, openPlace, settleDown } from '../engine/stage.ts'
 import { until } from '../targets/command/processes.ts'

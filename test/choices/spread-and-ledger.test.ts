@@ -7,7 +7,7 @@ import { deleteSchedule } from '../../src/store/schedules/delete-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { runNow } from '../../src/store/schedules/run-now.ts'
 import { setHint } from '../../src/store/schedules/set-hint.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { actor, stage as engineStage } from '../engine/stage.ts'
 import { at, day, Gate, hour, minute, open, target, time } from './stage.ts'
 

@@ -14,8 +14,8 @@ import {
 } from '../../src/index.ts'
 import { openStore } from '../../src/open-store.ts'
 import type { Store } from '../../src/store/port.ts'
-import { TestClock } from '../../src/testing/clock.ts'
 import { drain } from '../../src/testing/drain.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { settleDown } from '../engine/stage.ts'
 
 export const minute = 60_000

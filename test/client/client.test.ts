@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { BelfryClient } from '../../src/client/client.ts'
+import { BelfryClient } from '../../src/client/belfry-client.ts'
 import { onPorch } from '../doors/http/porch.ts'
 import { errorOf, verbsAt } from '../operations/desk.ts'
 

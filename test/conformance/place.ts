@@ -10,7 +10,7 @@ import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { all, both, type Row } from '../../src/store/statement.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 /** A fresh, empty store of one kind, and the ways to reach it from outside. */
 export interface Place {

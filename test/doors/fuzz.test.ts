@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HttpDoor } from '../../src/doors/http/app.ts'
+import { HttpDoor } from '../../src/doors/http/http-door.ts'
 import { routes } from '../../src/routes.ts'
 import type { Desk } from '../operations/desk.ts'
 import { tokenFor } from './all-doors.ts'

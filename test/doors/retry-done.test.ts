@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runOperations } from '../../src/operations/run/run.ts'
+import { runOperations } from '../../src/operations/run/noun.ts'
 import { atDesk, verbsAt } from '../operations/desk.ts'
 import { doors, tokenFor } from './all-doors.ts'
 import { shown } from './cli/shown.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Problem } from '../../src/operations/problem.ts'
+import type { Problem } from '../../src/operations/input/refuse-input.ts'
 import { Terminal } from './cli/terminal.ts'
 import { onPorch } from './http/porch.ts'
 

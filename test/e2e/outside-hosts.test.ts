@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { BelfryClient } from '../../src/client/client.ts'
+import { BelfryClient } from '../../src/client/belfry-client.ts'
 import { Shell } from './belfry-process.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0

@@ -3,7 +3,7 @@ import { BelfryError } from '../../src/core/error.ts'
 import { turnOfTheEventLoop } from '../../src/engine/loop.ts'
 import type { Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, settleDown, stage } from './stage.ts'
 

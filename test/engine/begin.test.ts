@@ -5,7 +5,7 @@ import { findRun } from '../../src/store/reads/find-run.ts'
 import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { deferred, settleDown, stage } from './stage.ts'
 
 const target = { handler: 'work' }

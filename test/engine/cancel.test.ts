@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, stage, stopped } from './stage.ts'
 

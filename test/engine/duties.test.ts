@@ -4,7 +4,7 @@ import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, openPlace, pass as passInSteps, settleDown, stage } from './stage.ts'
 

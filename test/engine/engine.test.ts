@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../src/core/error.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 

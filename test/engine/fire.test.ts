@@ -5,7 +5,7 @@ import { listLedger } from '../../src/store/reads/find-schedule.ts'
 import { pauseSchedule, resumeSchedule } from '../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 

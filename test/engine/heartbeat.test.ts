@@ -3,7 +3,7 @@ import type { LeaseName } from '../../src/store/port.ts'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 

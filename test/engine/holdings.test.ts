@@ -3,7 +3,7 @@ import { Events } from '../../src/engine/events.ts'
 import { Holdings, stopHolding } from '../../src/engine/leases/holdings.ts'
 import { loseHolding } from '../../src/engine/leases/lose-holding.ts'
 import type { Lease } from '../../src/store/port.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, pass, stage } from './stage.ts'
 

@@ -1,4 +1,4 @@
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { openPlace, stage } from './stage.ts'
 

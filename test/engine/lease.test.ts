@@ -3,7 +3,7 @@ import type { LeaseAnswer, LeaseRequest } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { can, scene, target } from './lease-scene.ts'
 import { actor, deferred, pass, type Stage, settleDown, stage, stopped } from './stage.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { Loop, turnOfTheEventLoop } from '../../src/engine/loop.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { CountingClock, deferred } from './stage.ts'
 
 const failed = () => 1_000

@@ -3,7 +3,7 @@ import { BelfryError } from '../../src/core/error.ts'
 import { Events } from '../../src/engine/events.ts'
 import { Outage } from '../../src/engine/outage.ts'
 import { settingsOf } from '../../src/engine/settings.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 const away = new BelfryError('unavailable', 'away')
 

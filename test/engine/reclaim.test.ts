@@ -5,7 +5,7 @@ import { leasesOfWorkers } from '../../src/store/reads/find-leases.ts'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage } from './stage.ts'
 

@@ -6,7 +6,7 @@ import { listAttempts } from '../../src/store/reads/list-attempts.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 

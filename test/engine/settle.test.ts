@@ -6,7 +6,7 @@ import { findRun } from '../../src/store/reads/find-run.ts'
 import { findSchedule } from '../../src/store/reads/find-schedule.ts'
 import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, deferred, openPlace, pass, type Stage, settleDown, stage } from './stage.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findRun } from '../../src/store/reads/find-run.ts'
 import { listRuns } from '../../src/store/reads/list-runs.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { CountingClock, deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
 

@@ -15,9 +15,9 @@ import { lines } from '../../src/library/log.ts'
 import { openStore } from '../../src/open-store.ts'
 import type { Actor, NewRun, Store } from '../../src/store/port.ts'
 import { setQueue } from '../../src/store/queues/set-queue.ts'
-import type { Attempt, Ended, Execute } from '../../src/targets/executor.ts'
+import type { Attempt, Ended, Execute } from '../../src/targets/attempt.ts'
 import { handlerKind } from '../../src/targets/handler/kind.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { postgresUrl } from '../postgres.ts'
 
 export const actor: Actor = { name: 'tester', door: 'test' }

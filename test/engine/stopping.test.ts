@@ -9,7 +9,7 @@ import { cancelRun } from '../../src/store/runs/cancel-run.ts'
 import { databaseOf } from '../../src/store/sql-store.ts'
 import { both, one } from '../../src/store/statement.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { deferred, openPlace, settleDown, stage, stopped } from './stage.ts'
 

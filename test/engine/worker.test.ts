@@ -5,7 +5,7 @@ import { findRun } from '../../src/store/reads/find-run.ts'
 import { listWorkers } from '../../src/store/reads/list-workers.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { ownIdentity } from '../../src/store/workers/process-identity.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { faulty } from './faulty-store.ts'
 import { actor, CountingClock, deferred, openPlace, pass, settleDown, stage, stopped } from './stage.ts'
 

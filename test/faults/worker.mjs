@@ -14,7 +14,7 @@ import { Events } from '../../dist/engine/events.js'
 import { openStore } from '../../dist/open-store.js'
 import { isProvenDead, ownIdentity } from '../../dist/store/workers/process-identity.js'
 
-import { handlerExecutor } from '../../dist/targets/handler/executor.js'
+import { handlerExecutor } from '../../dist/targets/handler/handler-executor.js'
 import { handlerKind } from '../../dist/targets/handler/kind.js'
 import { endLeftovers } from '../../dist/targets/leftovers.js'
 import { Random } from './random.mjs'

@@ -9,7 +9,7 @@ import {
   type UpcomingRun,
   type Worker,
 } from '../../src/index.ts'
-import { errorOf, problemsIn } from '../operations/desk.ts'
+import { errorOf, problemsIn } from './desk.ts'
 
 async function open(): Promise<Belfry> {
   const belfry = await Belfry.open({ store: 'memory:', log: false })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { workerOperations } from '../../src/operations/worker.ts'
+import { workerOperations } from '../../src/operations/worker/noun.ts'
 import { ownIdentity, type ProcessIdentity } from '../../src/store/workers/process-identity.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { doors, tokenFor } from '../doors/all-doors.ts'

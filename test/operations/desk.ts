@@ -4,15 +4,15 @@ import { Events } from '../../src/engine/events.ts'
 import { kinds } from '../../src/kinds.ts'
 import { openStore } from '../../src/open-store.ts'
 import { bind } from '../../src/operations/bind.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
 import { errorsOfAll } from '../../src/operations/error-codes.ts'
+import type { Problem } from '../../src/operations/input/refuse-input.ts'
 import type { AnyOperation } from '../../src/operations/operation.ts'
-import type { Problem } from '../../src/operations/problem.ts'
+import type { OperationContext } from '../../src/operations/operation-context.ts'
 import { Waits } from '../../src/operations/run/waits.ts'
 import type { Lease, Store } from '../../src/store/port.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import { checks, fields, holdReasons, nouns, origins, queues, sections } from '../../src/table.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 export const startAt = Date.UTC(2026, 0, 5, 9)
 

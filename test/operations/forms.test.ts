@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { expectationProblems } from '../../src/core/run/expect.ts'
 import { kinds } from '../../src/kinds.ts'
-import { expectationForm } from '../../src/operations/expectation-form.ts'
-import { targetForm } from '../../src/operations/target-form.ts'
-import { targetOf } from '../../src/operations/target-input.ts'
+import { expectationForm } from '../../src/operations/target/expectation-form.ts'
+import { targetForm } from '../../src/operations/target/target-form.ts'
+import { targetOf } from '../../src/operations/target/target-input.ts'
 
 const folder = '/srv/app'
 

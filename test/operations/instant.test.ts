@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { instant, instantOf } from '../../src/operations/instant.ts'
+import { instant, instantOf } from '../../src/operations/input/instant.ts'
 
 describe('an instant', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { kinds } from '../../src/kinds.ts'
-import { jsonSchemaOf } from '../../src/operations/json-schema.ts'
-import { noted } from '../../src/operations/note.ts'
+import { jsonSchemaOf } from '../../src/operations/schema/json-schema.ts'
+import { noted } from '../../src/operations/schema/schema-note.ts'
 import { nouns, operations } from '../../src/table.ts'
 
 describe('the JSON Schema', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearest } from '../../src/operations/nearest.ts'
+import { nearest } from '../../src/operations/input/nearest-name.ts'
 
 describe('the name that was meant', () => {
   const fields = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { kinds } from '../../src/kinds.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
+import { scopeOf } from '../../src/operations/caller-scope.ts'
 import { type AnyOperation, everyDoor, operation } from '../../src/operations/operation.ts'
-import { scopeOf } from '../../src/operations/scope.ts'
+import type { OperationContext } from '../../src/operations/operation-context.ts'
 import { nouns } from '../../src/table.ts'
 import { problemsIn } from './desk.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refusal } from '../../src/operations/problem.ts'
+import { refusal } from '../../src/operations/input/refuse-input.ts'
 import { atDesk, errorOf, verbsAt } from './desk.ts'
 
 const desk = atDesk()

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { operationsPage } from '../../scripts/reference-page.mjs'
 import { kinds } from '../../src/kinds.ts'
 import { errorCodes, errorsOfAll } from '../../src/operations/error-codes.ts'
-import { jsonSchemaOf } from '../../src/operations/json-schema.ts'
-import { noteOf } from '../../src/operations/note.ts'
+import { jsonSchemaOf } from '../../src/operations/schema/json-schema.ts'
+import { noteOf } from '../../src/operations/schema/schema-note.ts'
 import { nouns, operations } from '../../src/table.ts'
 
 const page = readFileSync(new URL('../../docs/reference/operations.md', import.meta.url), 'utf8')

@@ -1,4 +1,4 @@
-import { noteConfigFault } from '../../src/parts/config/sources.ts'
+import { noteConfigFault } from '../../src/parts/config/read-configs.ts'
 import { registerWorker } from '../../src/store/workers/register-worker.ts'
 import type { nouns } from '../../src/table.ts'
 import { type Desk, verbsAt } from './desk.ts'

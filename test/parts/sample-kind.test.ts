@@ -40,7 +40,7 @@ describe('a kind of target that a part brings', () => {
     expect(rivals.stderr).toContain('exactly one of --command, --http, --handler and --bell')
     expect((await terminal.belfry('run enqueue --times 3')).stderr).toContain('--bell TONE beside it')
     expect((await terminal.belfry('run enqueue --help')).stdout).toMatch(/1m for a bell/)
-    const { commandLine } = await import('../../src/doors/cli/command-line.ts')
+    const { commandLine } = await import('../../src/doors/cli/spelling/command-line.ts')
     const { nouns } = await import('../../src/table.ts')
     const typed = commandLine(nouns.run.operations.enqueue, { target: { bell: { tone: 'low', times: '3' } } } as never)
     expect(typed).toBe('belfry run enqueue --bell low --times 3')

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Target } from '../../src/core/target.ts'
-import type { Attempt } from '../../src/targets/executor.ts'
+import type { Attempt } from '../../src/targets/attempt.ts'
 import type { TargetKind } from '../../src/targets/kind.ts'
-import { problemAt } from '../../src/targets/problem.ts'
-import { valueForm } from '../../src/targets/secret-form.ts'
+import { valueForm } from '../../src/targets/secret-schema.ts'
+import { problemAt } from '../../src/targets/target-problem.ts'
 
 /** Two kinds of targets of the sample part. Each is one record, and nothing else knows them. */
 
@@ -12,7 +12,7 @@ interface Bell {
   readonly times: number | string
 }
 
-declare module '../../src/operations/target-input.ts' {
+declare module '../../src/operations/target/target-input.ts' {
   interface PartTargets {
     readonly bell: { readonly bell: { readonly tone: string; readonly times?: number; readonly key?: object } }
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Target } from '../../src/core/target.ts'
-import type { FieldAround } from '../../src/operations/added-fields.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
+import type { AddedFieldContext } from '../../src/operations/fields/added-fields.ts'
 import { everyDoor, operation } from '../../src/operations/operation.ts'
+import type { OperationContext } from '../../src/operations/operation-context.ts'
 import type { Part } from '../../src/part.ts'
 import type { Ends } from '../../src/store/runs/end-hooks.ts'
 import { enqueueFrom } from '../../src/store/runs/enqueue.ts'
@@ -36,7 +36,7 @@ declare module '../../src/engine/events.ts' {
 const colour = { input: z.enum(['red', 'blue']).describe('The colour of its notes. Default: none.') }
 const mood = {
   input: z.string().min(1).max(20).describe('How it feels. Default: well.'),
-  read: (given: unknown, { field, problems }: FieldAround) => {
+  read: (given: unknown, { field, problems }: AddedFieldContext) => {
     if (given === 'angry') problems.push({ field, problem: 'is "angry"', expected: 'a better one' })
     return String(given).trim()
   },
@@ -176,7 +176,7 @@ export const sample = {
     load:
       async () =>
       async ({ notes }) => ({
-        said: { listenSaid: 'none' },
+        said: { listenFromConfig: 'none' },
         begin: async (worker) => void (await worker.method('findNotes', Number(notes ?? 0))),
       }),
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ConfigSection } from '../../src/operations/config-section.ts'
-import { fieldChanges } from '../../src/operations/field-changes.ts'
-import { name } from '../../src/operations/fields.ts'
+import { name } from '../../src/operations/fields/basic-fields.ts'
+import { fieldChanges } from '../../src/operations/fields/field-changes.ts'
 import { all, both, one, run } from '../../src/store/statement.ts'
 
 declare module '../../src/core/added.ts' {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseId } from '../../src/core/id.ts'
 import { openApi } from '../../src/doors/http/openapi.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import type { Desk as DeskType } from '../operations/desk.ts'
 
 vi.mock('../../src/parts.ts', async (importOriginal) => {
@@ -37,7 +37,7 @@ describe('a part that is added to the list', () => {
   })
 
   it('is at the HTTP door, in OpenAPI, and has a route of its own', async () => {
-    const { HttpDoor } = await import('../../src/doors/http/app.ts')
+    const { HttpDoor } = await import('../../src/doors/http/http-door.ts')
     const door = new HttpDoor({ context: desk.context, events: desk.events, version: '1' })
     const answer = await door.fetch(new Request('http://127.0.0.1/sample'))
     expect([answer.status, await answer.text()]).toEqual([200, 'a route of the sample'])
@@ -49,7 +49,7 @@ describe('a part that is added to the list', () => {
   it('is at the command line, with what it shows and the words that others have for it', async () => {
     const { shown } = await import('../doors/cli/shown.ts')
     const { noteOperations } = await import('./sample-part.ts')
-    const { commandMeant } = await import('../../src/doors/cli/other-words.ts')
+    const { commandMeant } = await import('../../src/doors/cli/parse/synonyms.ts')
     expect(await shown(noteOperations.list, [{ id: 1, text: 'a' }])).toBe('NUMBER  SAYS\n1       a')
     expect(commandMeant('memo', 'belfry')).toBe('note')
     expect(commandMeant('ls', 'belfry note')).toBe('list')

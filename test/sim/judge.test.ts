@@ -9,7 +9,7 @@ import { promptSpread } from '../../src/core/timing/spread.ts'
 import type { Store } from '../../src/store/port.ts'
 import { putSchedule } from '../../src/store/schedules/put-schedule.ts'
 import { setHint } from '../../src/store/schedules/set-hint.ts'
-import type { Attempt } from '../../src/targets/executor.ts'
+import type { Attempt } from '../../src/targets/attempt.ts'
 
 const actor = { name: 'somebody', door: 'test' }
 const createdAt = Date.UTC(2026, 6, 14, 9, 58, 30, 58)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
 import type { Store } from '../../src/store/port.ts'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 import { postgresUrl } from '../postgres.ts'
 
 const opened: Store[] = []

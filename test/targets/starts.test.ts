@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ignored } from '../../src/targets/fold.ts'
 import { redact } from '../../src/targets/redact.ts'
-import { type Reading, readingsOf } from '../../src/targets/secret-forms.ts'
+import { type Reading, readingsOf } from '../../src/targets/secret-encodings.ts'
 import { workOf } from '../parts/config/work.ts'
 
 interface Read {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { TestClock } from '../../src/testing/clock.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 it('a test clock stands still until time passes, on the wall and on the monotonic side alike', () => {
   const clock = new TestClock(1_000)

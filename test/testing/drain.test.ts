@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Belfry } from '../../src/index.ts'
-import { TestClock } from '../../src/testing/clock.ts'
 import { drain } from '../../src/testing/drain.ts'
+import { TestClock } from '../../src/testing/test-clock.ts'
 
 async function open(clock: TestClock): Promise<Belfry> {
   return Belfry.open({ store: 'memory:', clock, log: false })

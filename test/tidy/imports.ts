@@ -15,9 +15,9 @@ const storePort = [
 /** What a kind of target is, and how programs write those of the kernel. */
 const targetInputs = [
   'targets/kind.ts',
-  'targets/secret-form.ts',
-  'targets/command/input.ts',
-  'targets/http/input.ts',
+  'targets/secret-schema.ts',
+  'targets/command/command-target.ts',
+  'targets/http/http-target.ts',
   'targets/handler/kind.ts',
 ]
 const everything = ['']
@@ -62,7 +62,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': everything,
   'sessions.ts': everything,
   'serving.ts': everything,
-  'guarding.ts': everything,
+  'store-guard.ts': everything,
 }
 
 /** Layers that ask the store for its verbs and reads by their functions. */

@@ -16,9 +16,6 @@ export const shortFiles: Rule = {
   kept: [{ 'scripts/a.mjs': 'a()\n'.repeat(400) }],
 }
 
-/** Folders that still have to be divided; each goes from here with its last file too many. */
-const crowded = ['src/operations', 'src/doors/cli']
-
 export const smallFolders: Rule = {
   sentence: `no folder of src has more than ${folderFilesMax} files directly in it`,
   offenders(repository) {
@@ -28,7 +25,7 @@ export const smallFolders: Rule = {
       files.set(folder, (files.get(folder) ?? 0) + 1)
     }
     return [...files]
-      .filter(([folder, count]) => count > folderFilesMax && !crowded.includes(folder))
+      .filter(([, count]) => count > folderFilesMax)
       .map(
         ([folder, count]) =>
           `${folder} has ${count} files, at most ${folderFilesMax}: give what belongs together a folder`,

@@ -6,7 +6,7 @@ const readers = ['split', 'match', 'matchAll', 'includes', 'startsWith', 'endsWi
 
 /** Errors of others that carry nothing but a message. */
 const others: Readonly<Record<string, string>> = {
-  'src/doors/cli/strays.ts': 'commander names a flag without its value in the message alone',
+  'src/doors/cli/parse/unknown-flags.ts': 'commander names a flag without its value in the message alone',
 }
 
 function isMessage(node: unknown): boolean {

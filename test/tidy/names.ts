@@ -23,22 +23,13 @@ export const namesThatSay: Rule = {
 /** What every folder of a kind has: a part and what layers take from parts, a noun of the table, a kind of target, what a terminal shows. */
 const sharedNames = ['part', 'noun', 'kind', 'show']
 
-/** Names that stand twice until they are renamed; nothing is added here. */
-const twiceStill = new Set(
-  `
-  absent brief client clock confirm connections context database enqueue events executor explain explain-output
-  failure fields input listen listeners look notify open other-words output problem program queues refusal
-  retries run schedules secret server signals standing start steer table view worker write
-`.split(/\s+/),
-)
-
 export const oneName: Rule = {
   sentence: 'no two files of src have one name, but for those that every folder of a kind has, and the two databases',
   offenders(repository) {
     const paths = new Map<string, string[]>()
     for (const { path } of repository.under('src')) {
       const name = basename(path, '.ts')
-      if (sharedNames.includes(name) || twiceStill.has(name)) continue
+      if (sharedNames.includes(name)) continue
       // The folders of the two databases have the same names, so that their difference is that of the databases.
       const place = path.replace('src/store/postgres/', 'src/store/sqlite/')
       const known = paths.get(name) ?? []

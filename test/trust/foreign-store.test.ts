@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { placeOf } from '../../src/doors/cli/place.ts'
+import { locateStore } from '../../src/doors/cli/session/store-location.ts'
 import { Belfry } from '../../src/index.ts'
-import { TrustedStores } from '../../src/trust/own-store.ts'
 import { strangersAt } from '../../src/trust/strangers.ts'
+import { TrustedStores } from '../../src/trust/trusted-store.ts'
 import { giveAway, giveOne, isRoot, nobody, other, Stage } from './stage.ts'
 
 const home = process.cwd()
@@ -73,14 +73,14 @@ describe.skipIf(!isRoot)('a store that another user put into a shared folder', (
   it('gives no secrets and gets no token where a store without a folder is named beneath it', async () => {
     const { stage, own, store } = await trap()
     for (const named of ['memory:', 'postgres://localhost/x']) {
-      const folderOf = () => placeOf(named, { env: stage.env, folder: own }).belfryFolder
+      const folderOf = () => locateStore(named, { env: stage.env, folder: own }).belfryFolder
       expect(folderOf()).toBe(join(own, '.belfry'))
       new TrustedStores(stage.env).give(store, strangersAt(store, { from: own }))
       expect(folderOf()).toBe(dirname(store))
       rmSync(stage.env.XDG_STATE_HOME, { recursive: true })
     }
     giveAway(dirname(store), 0)
-    expect(placeOf('memory:', { env: stage.env, folder: own }).belfryFolder).toBe(dirname(store))
+    expect(locateStore('memory:', { env: stage.env, folder: own }).belfryFolder).toBe(dirname(store))
   })
 
   it.each([

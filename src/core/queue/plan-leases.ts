@@ -1,5 +1,6 @@
 import { type Hold, type Holdable, heldBy } from '../hold.ts'
 import { isEnded, type RunStatus } from '../run/run-state.ts'
+import { slotsFree } from './ceiling.ts'
 import type { Policy } from './policy.ts'
 
 /** What a run needs of whoever executes it. A run without a target is payload only and goes to hosts. */
@@ -110,7 +111,7 @@ export interface LeasePlan {
 export function planLeases(input: PlanInput): LeasePlan {
   const { now, policy } = input
   const lane = openLane(input)
-  const available = Math.max(0, Math.min(policy.maxConcurrent - lane.inFlight, input.limit ?? Number.POSITIVE_INFINITY))
+  const available = slotsFree(policy, lane.inFlight, input.limit ?? Number.POSITIVE_INFINITY)
   const leases: LeasePlan['leases'][number][] = []
   const skipped: LeasePlan['skipped'][number][] = []
   const wake = new Earliest(now)
@@ -133,11 +134,11 @@ export function planLeases(input: PlanInput): LeasePlan {
 }
 
 /** Queue order: the smaller priority, then the earlier enqueue, then the id by code units. */
-export function inQueueOrder(a: QueuePlace, b: QueuePlace): number {
+export function inQueueOrder(a: QueueOrder, b: QueueOrder): number {
   return a.priority - b.priority || a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
-export type QueuePlace = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
+export type QueueOrder = Pick<PlannedRun, 'priority' | 'enqueuedAt' | 'id'>
 
 /** Says whether a caller with these capabilities may execute such a target. */
 export function canExecute(target: TargetNeed | null | undefined, can: Capabilities): boolean {

@@ -135,7 +135,7 @@ function leasedBy({ row, live }: Ahead, now: number): LiveScheduleRun[] {
 }
 
 /** A run waits for its share of a catch-up, and behind the one before it; by then it may be too late. */
-function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunPlace): RunAhead {
+function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunAmong): RunAhead {
   const before = standsBehind(spec) ? all.at(-1) : undefined
   const endsAt = Math.max(now, fire.notBefore ?? now, before?.endsAt ?? now)
   const starts = endsAt <= fire.lateAfter
@@ -143,7 +143,7 @@ function runOf({ spec }: ScheduleState, fire: Fire, { now, runId, all }: RunPlac
   return { runId, ...made, isLeased: false, endsAt, starts }
 }
 
-interface RunPlace {
+interface RunAmong {
   readonly now: number
   readonly runId: number
   readonly all: readonly RunAhead[]

@@ -6,7 +6,7 @@ import { answerTo, governed, type Unmeasured } from './governor-question.ts'
 import { governorState, isPaused, type ScheduleState } from './state.ts'
 import { isWorkable } from './workable.ts'
 
-export interface Asked {
+export interface PlanRequest {
   readonly now: number
   /** The run of the last planned occurrence, while it is live. */
   readonly lastRunId: number | null
@@ -19,7 +19,7 @@ export interface Asked {
  * A plan whose instant has come is kept: asking the calendar again would name the instant after it, and the planned one
  * would never have an end. A pause that is over is left to `fire`, which knows what passed meanwhile.
  */
-export function planned<Row extends ScheduleState>(row: Row, asked: Asked): Row {
+export function planned<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
   const { now, lastRunId } = asked
   if (isPaused(row, now)) return withPause(row, now)
   if (row.pausedUntil !== null) return { ...row, wakeAt: row.pausedUntil }
@@ -39,7 +39,7 @@ export function planned<Row extends ScheduleState>(row: Row, asked: Asked): Row 
 }
 
 /** The row with what its calendar named since an interval hint expired, where `fire` has not looked since. */
-export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: Asked): Row {
+export function withExpirySeen<Row extends ScheduleState>(row: Row, asked: PlanRequest): Row {
   const isOver = (row.hints.interval?.expiresAt ?? Number.POSITIVE_INFINITY) <= asked.now
   return isOver && isWorkable(row.spec) ? planned(row, asked) : row
 }
@@ -119,7 +119,7 @@ function hasCome({ nextRunAt, nextDecision, hints }: ScheduleState, now: number)
  * An occurrence whose nominal instant is over but whose spread is not: the calendar asked now would pass it by. It is asked
  * from when it was written on: what it would have named before has never been an occurrence.
  */
-function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: Asked): Row | null {
+function notYetDue<Row extends ScheduleState>(row: Row, { now, lastRunId }: PlanRequest): Row | null {
   const afterAt = Math.max(row.lastPlannedAt ?? row.timedAt, row.timedAt)
   if (row.spec.spread === undefined || afterAt >= now) return null
   const answer = ask(row, afterAt, unmeasured(row, lastRunId))

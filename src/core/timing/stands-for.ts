@@ -1,5 +1,5 @@
 /** What of a run says which instant it stands for. */
-interface Standing {
+interface RunInstants {
   readonly scheduleId: string | null
   readonly occurrenceAt: number | null
   readonly dueAt: number | null
@@ -10,7 +10,7 @@ interface Standing {
  * The nominal instant that a run of a schedule stands for: that of its occurrence, or the one that was over when the run was made
  * for it. Other runs stand for none.
  */
-export function standsFor({ scheduleId, occurrenceAt, dueAt, enqueuedAt }: Standing): number | null {
+export function standsFor({ scheduleId, occurrenceAt, dueAt, enqueuedAt }: RunInstants): number | null {
   if (occurrenceAt !== null) return occurrenceAt
   return scheduleId !== null && dueAt !== null && dueAt < enqueuedAt ? dueAt : null
 }

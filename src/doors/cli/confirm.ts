@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { BelfryError } from '../../core/error.ts'
-import { printable } from './sheet.ts'
+import { printable } from './show/terminal-sheet.ts'
 import type { World } from './world.ts'
 
 /** Asks somebody at a terminal whether he means it. Where nobody can be asked, `--yes` must have said so. */

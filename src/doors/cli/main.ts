@@ -1,26 +1,26 @@
 import { type Command, CommanderError } from 'commander'
 import { BelfryError } from '../../core/error.ts'
 import { exitOk } from '../../operations/error-codes.ts'
+import { type Problem, refusal } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
-import { type Problem, refusal } from '../../operations/problem.ts'
 import { confirm } from './confirm.ts'
-import { finished } from './finished.ts'
-import { followOutput } from './follow.ts'
-import { inputOf, optionName, type Typed } from './given.ts'
-import { openFor, whereOf } from './open.ts'
-import { program } from './program.ts'
-import { withProgress } from './progress.ts'
-import { Texts } from './read-value.ts'
-import { type Reader, readerOf } from './reader.ts'
-import { besideVerbs, refusalOfLine } from './refused-line.ts'
-import { asError, errorJson, errorText, exitOf } from './say-error.ts'
-import { isColoured, paintOf, printable } from './sheet.ts'
-import { shortened } from './short-forms.ts'
-import { endingBySignals } from './signals.ts'
-import { namingIn, spelled } from './spelling.ts'
-import { sortedOut, withoutBare, withoutLeading } from './strays.ts'
-import { noteSurroundings, tell } from './tell.ts'
-import { typedError } from './typed-error.ts'
+import { inputOf, optionName, type Typed } from './parse/command-input.ts'
+import { finished } from './parse/lazy-command.ts'
+import { typedError } from './parse/parse-error.ts'
+import { program } from './parse/program.ts'
+import { Texts } from './parse/read-value.ts'
+import { performLocal, refusalOfLine } from './parse/refused-command.ts'
+import { shortened } from './parse/short-forms.ts'
+import { sortedOut, withoutBare, withoutLeading } from './parse/unknown-flags.ts'
+import { destinationOf, openFor } from './session/open-session.ts'
+import { asError, errorJson, errorText, exitOf } from './show/error-text.ts'
+import { followOutput } from './show/follow-output.ts'
+import { type Reader, readerOf } from './show/output-reader.ts'
+import { withProgress } from './show/progress.ts'
+import { noteSurroundings, showAnswer } from './show/show-answer.ts'
+import { isColoured, paintOf, printable } from './show/terminal-sheet.ts'
+import { namingIn, spelled } from './spelling/spelling.ts'
+import { endingBySignals } from './stop-signals.ts'
 import type { Session, World } from './world.ts'
 
 /** Reads a command line, does what it asks for, and answers with the exit code. */
@@ -40,7 +40,7 @@ interface Line {
   readonly bare: readonly Problem[]
 }
 
-async function attempt({ typed, words, bare }: Line, around: Around, version: string): Promise<number> {
+async function attempt({ typed, words, bare }: Line, around: CommandStreams, version: string): Promise<number> {
   const { world, reader } = around
   let exit: number = exitOk
   let asked: AnyOperation | undefined
@@ -63,7 +63,7 @@ async function attempt({ typed, words, bare }: Line, around: Around, version: st
         throw new BelfryError('invalid', `${name} takes no words behind --.`, { hint })
       }
       const perform = await load()
-      exit = await besideVerbs(sorted(command), ({ options, file, isJudged }) =>
+      exit = await performLocal(sorted(command), ({ options, file, isJudged }) =>
         perform({ ...options, ...(file !== undefined && { file }) }, { world, reader, isJudged }),
       )
     },
@@ -127,19 +127,19 @@ function commandIn(root: Command, typed: readonly string[]): Command {
   return command
 }
 
-interface Around {
+interface CommandStreams {
   readonly world: World
   readonly reader: Reader
 }
 
-async function callOperation(operation: AnyOperation, typed: Typed, around: Around): Promise<number> {
+async function callOperation(operation: AnyOperation, typed: Typed, around: CommandStreams): Promise<number> {
   const { world } = around
   const { options } = typed
   const asked = await inputOf(operation, typed, new Texts(world), world.clock.now())
   const { input } = asked
   noteFlagsBehind(typed, world)
   if (asked.problems.length > 0) throw await refusalOfLine({ operation, asked, options }, world)
-  const where = whereOf(options, world)
+  const where = destinationOf(options, world)
   if (operation.asksFirst === true && options.yes !== true && options.dryRun !== true) {
     await confirm(questionOf(operation, input), world)
   }
@@ -180,7 +180,7 @@ interface Performance {
   readonly interrupted: Promise<unknown>
 }
 
-async function perform(asked: Performance, { world, reader }: Around): Promise<number> {
+async function perform(asked: Performance, { world, reader }: CommandStreams): Promise<number> {
   const { operation, input, session, options, interrupted } = asked
   const words = commandOf(operation).join(' ')
   // Whoever waits for what nobody will do should not learn it by waiting.
@@ -189,6 +189,6 @@ async function perform(asked: Performance, { world, reader }: Around): Promise<n
   const work = session.call(operation, input, { isRehearsal: options.dryRun === true })
   await withProgress(world, words, Promise.race([work, interrupted]))
   const answer = await work
-  await tell({ operation, input, answer, session, options }, world)
+  await showAnswer({ operation, input, answer, session, options }, world)
   return operation.isOk?.(answer) === false ? 1 : exitOk
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import type { EngineEvents, EventName } from '../../engine/events.ts'
-import type { OperationContext } from '../../operations/context.ts'
+import type { Scope } from '../../operations/caller-scope.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import type { Scope } from '../../operations/scope.ts'
-import type { Start } from '../mcp/start.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import type { Start } from '../mcp/restart-hint.ts'
 
 /** Everything the command line touches: the terminal, the folder, the store, the server and the worker. */
 export interface World {

@@ -1,5 +1,5 @@
 import { kinds } from '../../kinds.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import type { Route } from '../../routes.ts'
 import { escaped } from './escaped.ts'
 
@@ -16,7 +16,7 @@ export function fieldsOf({ operation, subject, method }: Route, forms: Forms): s
 }
 
 /** What the fields name, each told once. */
-export function formsTold(forms: Forms): string {
+export function formsTable(forms: Forms): string {
   return [...forms]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, form]) => {

@@ -1,8 +1,8 @@
 import { errorCodes } from '../../operations/error-codes.ts'
 import { type Route, routes } from '../../routes.ts'
 import { nouns, pluralOf } from '../../table.ts'
-import { fieldsOf, formsTold } from './docs-fields.ts'
-import { docsPolicy, docsScript, docsStyle } from './docs-look.ts'
+import { fieldsOf, formsTable } from './docs-fields.ts'
+import { docsPolicy, docsScript, docsStyle } from './docs-style.ts'
 import { escaped } from './escaped.ts'
 
 export function docsResponse(html: string): Response {
@@ -36,7 +36,7 @@ export function docsPage(version: string, basePath: string): (address: string) =
   const groups = groupsOf()
   const forms = new Map()
   const verbs = groups.map((group) => nounTold(group, basePath, forms)).join('')
-  const told = formsTold(forms)
+  const told = formsTable(forms)
   return (
     address,
   ) => `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Def } from '../../operations/at-doors.ts'
-import { noteOf } from '../../operations/note.ts'
-import type { Problem } from '../../operations/problem.ts'
+import type { Problem } from '../../operations/input/refuse-input.ts'
+import type { Def } from '../../operations/schema/answer-encoding.ts'
+import { noteOf } from '../../operations/schema/schema-note.ts'
 
 /** The version of what is answered, where it has one: its own, or that of what was written. */
 export function etagOf(schema: z.ZodType, answer: unknown): string | null {

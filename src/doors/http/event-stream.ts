@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { type EventPlace, type EventView, eventsSince } from '../../operations/happening.ts'
-import { isoText } from '../../operations/instant.ts'
-import { quoted } from '../../operations/problem.ts'
-import type { Caller } from './gate.ts'
-import { HeadLook, pageMax } from './head-look.ts'
+import { type EventCursor, type EventView, eventsSince } from '../../operations/events-since.ts'
+import { isoText } from '../../operations/input/instant.ts'
+import { quoted } from '../../operations/input/refuse-input.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import type { Caller } from './authenticator.ts'
+import { EventPoll, pageMax } from './event-poll.ts'
 
 /** Proxies close what is silent for long. */
 const silenceMs = 15_000
@@ -36,14 +36,14 @@ export interface Listening {
 export class EventStreams {
   readonly #context: OperationContext
   readonly #clock: Clock
-  readonly #look: HeadLook
+  readonly #look: EventPoll
   readonly #open = new Set<AbortController>()
   readonly #listeners = new Map<string, Listeners>()
 
   constructor(context: OperationContext) {
     this.#context = context
     this.#clock = context.clock
-    this.#look = new HeadLook(context)
+    this.#look = new EventPoll(context)
   }
 
   /**
@@ -121,7 +121,7 @@ export class EventStreams {
   }
 
   async *#parts(
-    begun: EventPlace | null,
+    begun: EventCursor | null,
     signal: AbortSignal,
     isLetIn: () => Promise<boolean>,
   ): AsyncGenerator<string> {
@@ -150,7 +150,7 @@ export class EventStreams {
   }
 }
 
-function idOf({ at, rank, number, fence }: EventPlace): string {
+function idOf({ at, rank, number, fence }: EventCursor): string {
   return [at, rank, number, fence].join('.')
 }
 
@@ -167,7 +167,7 @@ function atDoors([field, value]: [string, unknown]): [string, unknown] {
 }
 
 /** Browsers send the last id as a header; whoever cannot set one may say it in the address. */
-function placeOf(request: Request): EventPlace | null {
+function placeOf(request: Request): EventCursor | null {
   const query = new URL(request.url).searchParams
   const stray = [...query.keys()].find((name) => name !== 'lastEventId')
   if (stray !== undefined) {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { isoText } from '../../operations/instant.ts'
-import { readBytesMax } from '../../operations/store/checks/database.ts'
-import type { Diagnosis } from '../../operations/store/output.ts'
-import { storeOperations } from '../../operations/store/store.ts'
-import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
+import { isoText } from '../../operations/input/instant.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { readBytesMax } from '../../operations/store/checks/database-check.ts'
+import type { Diagnosis } from '../../operations/store/diagnosis.ts'
+import { storeOperations } from '../../operations/store/noun.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 
 /** How a server is, in one word and with its reasons. */
 export interface Health {

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Events } from '../../engine/events.ts'
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import { listQueues } from '../../store/reads/find-queue.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
 import type { QueueStats } from '../../store/views.ts'

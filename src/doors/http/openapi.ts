@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../../core/error.ts'
 import { kinds } from '../../kinds.ts'
 import { errorCodes, errorsOfAll, errorsOfDoors } from '../../operations/error-codes.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import { partPaths } from '../../parts-face.ts'
 import { type Route, routes } from '../../routes.ts'
 import { nouns, pluralOf } from '../../table.ts'
-import { type Beside, besides } from './beside.ts'
+import { type ServiceEndpoint, serviceEndpoints } from './service-endpoints.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -19,7 +19,7 @@ export function openApi(version: string, basePath = ''): Json {
     paths[route.path] = methods
   }
   Object.assign(paths, partPaths)
-  for (const place of besides) paths[place.path] = { [place.method.toLowerCase()]: toldBeside(place) }
+  for (const place of serviceEndpoints) paths[place.path] = { [place.method.toLowerCase()]: endpointDocs(place) }
   return {
     openapi: '3.1.0',
     info: {
@@ -86,7 +86,7 @@ function told(route: Route, shapes: Map<string, JsonSchema>): Json {
   }
 }
 
-function toldBeside({ id, says, scope, type, schema, mayBeUnwell, asks = [] }: Beside): Json {
+function endpointDocs({ id, says, scope, type, schema, mayBeUnwell, asks = [] }: ServiceEndpoint): Json {
   const content = { [type]: { schema } }
   const isLocked = scope !== null
   return {

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono'
-import type { OperationContext } from '../../operations/context.ts'
-import type { Gate } from './gate.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import type { Authenticator } from './authenticator.ts'
 
 /** What the server hands to a part's own routes. */
 export interface PartDoor {
   readonly context: OperationContext
-  readonly gate: Gate
+  readonly gate: Authenticator
   /** What a reference to a secret stands for. */
   readonly secretOf?: ((reference: { readonly secret: string }) => Promise<string>) | undefined
   /** Hears of defects. */

@@ -1,6 +1,6 @@
 import type { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
-import { forStrangers, isForeseen } from '../../operations/unforeseen.ts'
+import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 
 /** An error whose status is more telling than that of its code: it is about the request, and not about what was asked for. */
 export class HttpProblem extends Error {

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { readJson } from '../../core/json/json-text.ts'
 import { isRecord } from '../../core/json/record.ts'
-import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/field-kind.ts'
+import { type FieldKind, kindOf, numberOf, unwrapped } from '../../operations/fields/field-kind.ts'
+import { isShown, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
+import type { ReadRequest } from '../../operations/input/unreadable-input.ts'
 import { subjectOf } from '../../operations/operation.ts'
-import { isShown, type Problem, quoted, refuse } from '../../operations/problem.ts'
-import type { Asked } from '../../operations/unread.ts'
 import type { Route } from '../../routes.ts'
 import { seenIn } from './etag.ts'
 import { HttpProblem } from './problem-details.ts'
@@ -20,7 +20,7 @@ interface Arrived {
 }
 
 /** The input that a request asks a verb with, and what is wrong with the request: what is said twice, and not alike. */
-export async function inputOf({ request, route, subject }: Arrived): Promise<Asked> {
+export async function inputOf({ request, route, subject }: Arrived): Promise<ReadRequest> {
   const { operation, method } = route
   const problems: Problem[] = []
   const isRead = method === 'GET' || method === 'DELETE'

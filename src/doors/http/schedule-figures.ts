@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { ScheduleHealth } from '../../store/health-views.ts'
 import { scheduleHealth } from '../../store/reads/health/schedule-health.ts'
 

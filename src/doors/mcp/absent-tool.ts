@@ -1,11 +1,11 @@
 import { BelfryError } from '../../core/error.ts'
-import { nearest } from '../../operations/nearest.ts'
+import { reaches } from '../../operations/caller-scope.ts'
+import { nearest } from '../../operations/input/nearest-name.ts'
+import { quoted } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../operations/operation.ts'
-import { quoted } from '../../operations/problem.ts'
-import { reaches } from '../../operations/scope.ts'
 import { operations } from '../../table.ts'
-import type { McpOptions } from './server.ts'
-import { missingScope, missingTool } from './start.ts'
+import type { McpOptions } from './mcp-server.ts'
+import { missingScope, missingTool } from './restart-hint.ts'
 import { toolName, toolSets } from './tool-sets.ts'
 
 type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>

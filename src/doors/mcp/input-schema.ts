@@ -1,8 +1,8 @@
 import { kinds } from '../../kinds.ts'
-import { limitWords } from '../../operations/fields.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../operations/json-schema.ts'
+import type { Scope } from '../../operations/caller-scope.ts'
+import { limitWords } from '../../operations/fields/basic-fields.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import type { Scope } from '../../operations/scope.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../operations/schema/json-schema.ts'
 import { isPaged, shortPageMax } from './short-page.ts'
 
 export type InputSchema = JsonSchema & { readonly type: 'object' }
@@ -36,12 +36,12 @@ function shortLimit({ properties }: JsonSchema): JsonSchema {
   return { ...(properties as Properties).limit, description: limitWords(shortPageMax) }
 }
 
-interface Around {
+interface SchemaContext {
   readonly defs: Properties
   readonly isAdmin: boolean
 }
 
-function shortened(schema: unknown, around: Around): unknown {
+function shortened(schema: unknown, around: SchemaContext): unknown {
   if (Array.isArray(schema)) return schema.map((part) => shortened(part, around))
   if (typeof schema !== 'object' || schema === null) return schema
   const { anyOf, ...given } = schema as JsonSchema
@@ -52,25 +52,25 @@ function shortened(schema: unknown, around: Around): unknown {
   return additionalProperties === undefined || additionalProperties === false ? rest : { ...rest, additionalProperties }
 }
 
-function shortenedIn(keyword: string, value: unknown, around: Around): unknown {
+function shortenedIn(keyword: string, value: unknown, around: SchemaContext): unknown {
   if (keyword === 'properties') return propertiesOf(value as Properties, around)
   return keyword === 'enum' || keyword === 'const' ? value : shortened(value, around)
 }
 
 /** Below admin a target sends no secret, so that none is offered. */
-function choiceOf(forms: readonly JsonSchema[], around: Around): JsonSchema {
+function choiceOf(forms: readonly JsonSchema[], around: SchemaContext): JsonSchema {
   const left = around.isAdmin ? forms : forms.filter((form) => !isSecret(form, around))
   const [only] = left
   return left.length === 1 && only !== undefined ? only : { anyOf: [...left] }
 }
 
-function isSecret({ $ref, properties }: JsonSchema, { defs }: Around): boolean {
+function isSecret({ $ref, properties }: JsonSchema, { defs }: SchemaContext): boolean {
   const told = $ref === undefined ? properties : defs[nameIn($ref)]?.properties
   return told !== undefined && 'secret' in told
 }
 
 /** `everyMs` says what `every` says. */
-function propertiesOf(properties: Properties, around: Around): Properties {
+function propertiesOf(properties: Properties, around: SchemaContext): Properties {
   const fields = Object.entries(properties).filter(
     ([field]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties),
   )
@@ -82,7 +82,7 @@ function nameIn($ref: string): string {
 }
 
 /** Definitions that are used twice stand once, under `$defs`; one that is used once stands where it is used. */
-function withDefinitions(schema: InputSchema, around: Around): InputSchema {
+function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchema {
   const uses = new Map<string, number>()
   const count = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/\$defs\/([^"]+)"/g)) {
@@ -125,6 +125,6 @@ function bareEach(named: Properties): Properties {
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, bare(schema) as JsonSchema]))
 }
 
-function definitionOf(name: string, around: Around): JsonSchema {
+function definitionOf(name: string, around: SchemaContext): JsonSchema {
   return shortened(around.defs[name] ?? {}, around) as JsonSchema
 }

@@ -1,13 +1,13 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { hiddenAgain, visible } from '../../core/untrusted-text.ts'
-import type { OperationContext } from '../../operations/context.ts'
 import type { Resource } from '../../operations/noun.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { isForeseen } from '../../operations/unforeseen.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { isForeseen } from '../../operations/unforeseen-error.ts'
 import { nounEntries } from '../../table.ts'
-import { refusalOf, refusedText, type Wording } from './refusal.ts'
-import type { McpOptions } from './server.ts'
-import { told } from './told.ts'
+import type { McpOptions } from './mcp-server.ts'
+import { modelAnswer } from './model-answer.ts'
+import { refusalOf, refusedText, type Wording } from './model-refusal.ts'
 
 interface Content {
   readonly uri: string
@@ -91,7 +91,7 @@ function decoded(text: string): string {
 }
 
 async function said(operation: AnyOperation, context: OperationContext, input: object): Promise<readonly string[]> {
-  return told(await operation.call(context, input), operation.output, { detail: 'short' })
+  return modelAnswer(await operation.call(context, input), operation.output, { detail: 'short' })
 }
 
 function verbsPage(): string {

@@ -1,7 +1,7 @@
-import { nearest } from '../../operations/nearest.ts'
+import { reaches, type Scope } from '../../operations/caller-scope.ts'
+import { nearest } from '../../operations/input/nearest-name.ts'
+import { type Problem, quoted } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, verbWords } from '../../operations/operation.ts'
-import { type Problem, quoted } from '../../operations/problem.ts'
-import { reaches, type Scope } from '../../operations/scope.ts'
 import { nouns, operations } from '../../table.ts'
 
 /** `schedule_clear_hints`. */

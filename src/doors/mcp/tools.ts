@@ -1,5 +1,5 @@
+import { reaches, type Scope } from '../../operations/caller-scope.ts'
 import type { AnyOperation } from '../../operations/operation.ts'
-import { reaches, type Scope } from '../../operations/scope.ts'
 import { type InputSchema, inputSchemaOf, wordless } from './input-schema.ts'
 import { offeredVerbs, toolName } from './tool-sets.ts'
 

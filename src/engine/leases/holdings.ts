@@ -1,5 +1,5 @@
 import type { Lease, LeaseName } from '../../store/port.ts'
-import type { StopReason } from '../../targets/executor.ts'
+import type { StopReason } from '../../targets/attempt.ts'
 
 /** A lease that this worker holds, from the lease's answer until its end has been written. */
 export class Holding {

@@ -6,7 +6,7 @@ import { answerTo, type Unmeasured } from '../../core/schedule/governor-question
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { gridOf } from '../../core/timing/timing.ts'
 import type { RunSource } from '../../store/port.ts'
-import { isoText } from '../instant.ts'
+import { isoText } from '../input/instant.ts'
 
 /** Whether a decision comes out again when the governor is asked again with what it was asked then. */
 export interface Rederived {

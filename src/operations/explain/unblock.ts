@@ -1,6 +1,6 @@
 import type { Hold } from '../../core/hold.ts'
 import { type HoldReason, holdLift } from '../../core/hold-reason.ts'
-import { isoText } from '../instant.ts'
+import { isoText } from '../input/instant.ts'
 import { belfryCommand } from '../shell-words.ts'
 
 /** Something that would let a thing go on: what, what a person types for it, and when it comes by itself. */

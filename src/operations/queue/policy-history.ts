@@ -3,14 +3,14 @@ import { BelfryError } from '../../core/error.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { queueVersions } from '../../store/reads/find-queue.ts'
 import type { VersionView } from '../../store/views.ts'
-import { throwAbsentQueue } from '../absent.ts'
-import type { OperationContext } from '../context.ts'
-import { type FieldChange, fieldChange, fieldChanges } from '../field-changes.ts'
-import { queueName } from '../fields.ts'
+import { queueName } from '../fields/basic-fields.ts'
+import { type FieldChange, fieldChange, fieldChanges } from '../fields/field-changes.ts'
+import { quoted } from '../input/refuse-input.ts'
+import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
-import { count, instantSaid, outputOf, text } from '../output.ts'
-import { quoted } from '../problem.ts'
-import { policySaid } from './output.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { policySchema } from './queue-schema.ts'
 import { policyDiffShown, policyVersionsShown } from './show.ts'
 
 /** A policy as it was from one change to the next. */
@@ -48,8 +48,8 @@ export const versions = operation({
     outputOf<PolicyVersion>()(
       z.strictObject({
         version: count('The number of the version.'),
-        policy: policySaid.nullable().describe('Null where what is stored cannot be read.'),
-        at: instantSaid('Since when.'),
+        policy: policySchema.nullable().describe('Null where what is stored cannot be read.'),
+        at: instantOutput('Since when.'),
         actor: text('Who wrote it.'),
         door: text('Through which door; null where nobody knows it any more.').nullable(),
       }),

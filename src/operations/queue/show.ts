@@ -2,11 +2,11 @@ import { formatDuration } from '../../core/duration.ts'
 import type { Notify } from '../../core/notice.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import type { Counted, QueueStats } from '../../store/views.ts'
-import { notifyFacts } from '../notify-input.ts'
+import { notifyFacts } from '../fields/notify-fields.ts'
 import { plainText } from '../schedule/plain-text.ts'
 import { type Column, type Facts, indented, type Listing, rehearsed, type Sheet, written } from '../show.ts'
+import type { QueueWritten } from './noun.ts'
 import type { PolicyDiff, PolicyVersion } from './policy-history.ts'
-import type { QueueWritten } from './queue.ts'
 
 type Queue = QueueWritten['queue']
 

@@ -3,11 +3,11 @@ import { defaultQueue } from '../../core/queue/policy.ts'
 import { queueStats } from '../../store/reads/queue-stats.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { Counted, QueueStats } from '../../store/views.ts'
-import { throwAbsentQueue } from '../absent.ts'
-import { queueName } from '../fields.ts'
-import { noted } from '../note.ts'
+import { queueName } from '../fields/basic-fields.ts'
+import { throwAbsentQueue } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
-import { count, flag, instantSaid, outputOf, text } from '../output.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
 import { statsShown } from './show.ts'
 
 const counted = (says: string) =>
@@ -24,7 +24,7 @@ const statsSaid = noted(
   outputOf<QueueStats>()(
     z
       .strictObject({
-        now: instantSaid('When it was looked at.'),
+        now: instantOutput('When it was looked at.'),
         inFlight: count('How many are at work, those with expired leases included.'),
         inLine: counted('Those that could go as soon as there is room.'),
         waiting: counted('Those that wait for an instant: a backoff, or one that was asked for.'),
@@ -32,7 +32,7 @@ const statsSaid = noted(
         behindRun: counted('Those behind another run of their schedule.'),
         held: counted('Those whose schedule is paused.'),
         parked: counted('Those that wait for a person.'),
-        oldestInLineAt: instantSaid('When the run was made that has been in line longest.').nullable(),
+        oldestInLineAt: instantOutput('When the run was made that has been in line longest.').nullable(),
         oldestInLineIsAtLeast: flag('Whether there may be an older one among priorities that were not looked at.'),
         ended: z
           .strictObject({

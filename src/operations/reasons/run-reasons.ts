@@ -5,8 +5,8 @@ import type { EndedStatus } from '../../core/run/run-state.ts'
 import { deathOf, wayToServe, workerName } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { clause, plural } from '../explain/words.ts'
-import type { Facts } from '../run/standing.ts'
-import type { WaitReason } from '../run/window.ts'
+import type { WaitReason } from '../run/place-in-line.ts'
+import type { Facts } from '../run/run-situation.ts'
 import type { Reasons } from './catalogue.ts'
 
 /** Where a run stands, in one word: why it does not go, as the plan of the leases says it, or how it ended. */

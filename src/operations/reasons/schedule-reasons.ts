@@ -9,12 +9,12 @@ import type { ScheduleView } from '../../store/views.ts'
 import type { Fleet } from '../explain/fleet.ts'
 import { byHand, byItself, type Unblock, waysOfHold } from '../explain/unblock.ts'
 import { about, clause, plural } from '../explain/words.ts'
-import type { RunStanding } from '../run/standing.ts'
+import type { RunSituation } from '../run/run-situation.ts'
 import type { LastFailure } from '../schedule/last-failure.ts'
 import type { Reasons } from './catalogue.ts'
 
 /** A run by its id, and how it stands. */
-export interface AwaitedRun extends Pick<RunStanding, 'code' | 'sentence' | 'unblock'> {
+export interface AwaitedRun extends Pick<RunSituation, 'code' | 'sentence' | 'unblock'> {
   readonly run: string
   readonly status: RunStatus
 }

@@ -3,9 +3,9 @@ import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { KernelSource, RunSource } from '../../store/port.ts'
 import { listHints, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import type { HintView, LedgerView, RunView, ScheduleView } from '../../store/views.ts'
-import type { OperationContext } from '../context.ts'
 import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
 import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
+import type { OperationContext } from '../operation-context.ts'
 
 /** Why there is a run at all, and why for that instant. */
 export interface Planned extends Reasoning {
@@ -31,9 +31,9 @@ const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-no
   enqueued: 'It was enqueued directly.',
 }
 
-type Told = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
+type RunOrigins = Pick<RunView, 'retryOf' | 'scheduleId' | 'payload'>
 
-function sentenceOf({ origins }: OperationContext, source: RunSource, told: Told): string {
+function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunOrigins): string {
   const { retryOf, scheduleId } = told
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)

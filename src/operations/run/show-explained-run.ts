@@ -1,9 +1,9 @@
-import { retriesInWords } from '../explain/retries.ts'
+import { retriesInWords } from '../explain/explain-retries.ts'
 import { againOf, headOf, on, part, reasonsOf, whatAndWhen } from '../explain/show-explained.ts'
 import { plainText } from '../schedule/plain-text.ts'
 import type { Column, Sheet } from '../show.ts'
-import type { RunExplained } from './explain-output.ts'
-import type { Waiting } from './standing.ts'
+import type { RunExplained } from './run-explained.ts'
+import type { Waiting } from './run-situation.ts'
 import type { TimelineEvent } from './timeline.ts'
 
 /** The answer first: where the run stands and what gets it on. Then who is in its way, why it was planned, its life. */

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { standsFor } from '../../core/timing/stands-for.ts'
-import { waitsInWords } from '../schedule/in-words.ts'
 import { plainText, shortText } from '../schedule/plain-text.ts'
-import { targetInWords } from '../schedule/target-in-words.ts'
+import { waitsInWords } from '../schedule/schedule-in-words.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
-import type { EnqueuedRun } from './enqueue.ts'
-import type { attemptSaid } from './output.ts'
-import type { Run, RunLine, RunList } from './view.ts'
+import { targetInWords } from '../target/target-in-words.ts'
+import type { EnqueuedRun } from './enqueue-runs.ts'
+import type { Run, RunLine, RunList } from './run-answer.ts'
+import type { attemptSchema } from './run-schema.ts'
 
 const reasonWidth = 60
 const resultWidth = 500
@@ -93,7 +93,7 @@ function because({ reason }: { readonly reason: string | null }): string {
   return reason === null ? '' : `: ${plainText(reason)}`
 }
 
-type Attempt = z.output<typeof attemptSaid>
+type Attempt = z.output<typeof attemptSchema>
 
 export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
   none: 'No attempt has ended yet.',

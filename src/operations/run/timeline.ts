@@ -2,9 +2,9 @@ import { standsFor } from '../../core/timing/stands-for.ts'
 import type { RunView } from '../../store/views.ts'
 import { deathOf, type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
-import { isoText } from '../instant.ts'
+import { isoText } from '../input/instant.ts'
 import type { RunOrigin } from '../part.ts'
-import type { AttemptTold } from './attempt-told.ts'
+import type { ExplainedAttempt } from './explained-attempts.ts'
 
 /** Something that happened to a run, or will. */
 export interface TimelineEvent {
@@ -42,7 +42,7 @@ export interface Lateness {
   readonly isGrowing: boolean
 }
 
-export function latenessOf(run: RunView, attempts: readonly AttemptTold[], now: number): Lateness {
+export function latenessOf(run: RunView, attempts: readonly ExplainedAttempt[], now: number): Lateness {
   const { dueAt, notBefore, enqueuedAt, occurrenceAt, lease, end } = run
   const against = occurrenceAt !== null ? 'due' : notBefore !== null ? 'not-before' : 'enqueued'
   const at = against === 'due' ? (dueAt ?? enqueuedAt) : Math.max(notBefore ?? enqueuedAt, enqueuedAt)
@@ -60,7 +60,7 @@ export function latenessOf(run: RunView, attempts: readonly AttemptTold[], now: 
 
 export interface TimelineInput {
   readonly run: RunView
-  readonly attempts: readonly AttemptTold[]
+  readonly attempts: readonly ExplainedAttempt[]
   readonly lateness: Lateness
   readonly fleet: Fleet
   /** Where runs may come from, by the sources that parts give them. */
@@ -101,7 +101,7 @@ function howMade(run: RunView, origins: TimelineInput['origins']): string {
   return at === null ? asked : `${asked}, for ${isoText(at)}`
 }
 
-function ofAttempt(attempt: AttemptTold): TimelineEvent[] {
+function ofAttempt(attempt: ExplainedAttempt): TimelineEvent[] {
   const { fence, startedAt, endedAt, outcome, reason, worker, verdict, ends } = attempt
   const why = reason === null ? '' : `: ${clause(reason)}`
   if (fence === 0) return [{ at: endedAt, what: 'ended', detail: `${ends ?? outcome}${why}` }]

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { systemClock } from '../../core/clock.ts'
 import { isEnded } from '../../core/run/run-state.ts'
 import type { Ask } from '../door-facts.ts'
-import { durationFields, durationOf } from '../duration-input.ts'
-import { runId } from '../fields.ts'
-import { read } from '../input.ts'
+import { runId } from '../fields/basic-fields.ts'
+import { durationFields, durationOf } from '../input/duration-input.ts'
+import { read } from '../input/read-input.ts'
+import { refuse } from '../input/refuse-input.ts'
+import { waitLocal } from '../input/wait-input.ts'
 import { operation } from '../operation.ts'
-import { refuse } from '../problem.ts'
-import { waitLocal } from '../wait-input.ts'
-import { get } from './look.ts'
-import { runSaid } from './output.ts'
+import { type Run, runOf } from './run-answer.ts'
+import { get } from './run-reads.ts'
+import { runSchema } from './run-schema.ts'
 import { runShown } from './show.ts'
-import { type Run, runOf } from './view.ts'
 import { tooLong } from './waits.ts'
 
 const waitInput = z.strictObject({
@@ -35,7 +35,7 @@ export const wait = operation({
   input: waitInput,
   takes: ['id'],
   local: waitLocal,
-  output: runSaid,
+  output: runSchema,
   errors: ['invalid', 'not-found'],
   doors: {
     library: true,

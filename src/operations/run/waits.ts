@@ -6,8 +6,8 @@ import type { Events } from '../../engine/events.ts'
 import type { Store } from '../../store/port.ts'
 import { findRun } from '../../store/reads/find-run.ts'
 import type { RunView } from '../../store/views.ts'
-import { absentRun } from '../absent.ts'
-import { Seats } from '../seats.ts'
+import { absentRun } from '../not-found.ts'
+import { WaitingCalls } from '../waiting-calls.ts'
 
 interface WaitsOptions {
   readonly store: Store
@@ -49,7 +49,7 @@ const restPerLook = 4
  */
 export class Waits {
   /** How many calls from outside wait at once. */
-  readonly seats = new Seats()
+  readonly seats = new WaitingCalls()
   readonly #store: Store
   readonly #clock: Clock
   readonly #events: Events

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { durationMsMax } from '../../core/duration.ts'
 import { everyMsMin } from '../../core/schedule/schedule-fields.ts'
 import type { NewHint } from '../../store/port.ts'
-import { durationFields, durationOf, inUnits } from '../duration-input.ts'
-import { name, reason, scheduleName } from '../fields.ts'
-import type { Reading } from '../input.ts'
-import { instant, isoText, over } from '../instant.ts'
-import { type Problem, refuse } from '../problem.ts'
+import { name, reason, scheduleName } from '../fields/basic-fields.ts'
+import { durationFields, durationOf, inUnits } from '../input/duration-input.ts'
+import { instant, isoText, over } from '../input/instant.ts'
+import type { Reading } from '../input/read-input.ts'
+import { type Problem, refuse } from '../input/refuse-input.ts'
 
 export const hintInput = z.strictObject({
   name: scheduleName,

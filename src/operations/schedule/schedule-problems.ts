@@ -1,9 +1,9 @@
 import { type ScheduleCheck, scheduleProblems } from '../../core/schedule/schedule-spec.ts'
-import { asWritten } from '../as-written.ts'
-import type { Problem } from '../problem.ts'
-import { noteSizes } from '../sizes.ts'
-import { givenFields } from './input.ts'
-import { isClash, type ReadSchedule } from './read.ts'
+import { noteSizes } from '../fields/payload-size.ts'
+import { asWritten } from '../input/as-written.ts'
+import type { Problem } from '../input/refuse-input.ts'
+import { isClash, type ReadSchedule } from './read-schedule.ts'
+import { givenFields } from './schedule-input.ts'
 
 /** Everything that is wrong with a schedule, its rules between fields included, in the words it was written in. */
 export function problemsOf({ given, spec, problems, added }: ReadSchedule, check: ScheduleCheck): Problem[] {

@@ -1,10 +1,10 @@
-import { retriesInWords } from '../explain/retries.ts'
+import { retriesInWords } from '../explain/explain-retries.ts'
 import { againOf, headOf, on, part, reasonsOf } from '../explain/show-explained.ts'
 import type { Column, Sheet } from '../show.ts'
-import type { ScheduleExplained } from './explain-output.ts'
-import type { HintTold } from './hint-told.ts'
-import type { LedgerTold } from './ledger-told.ts'
+import type { ExplainedHint } from './explained-hint.ts'
+import type { ExplainedLedgerRow } from './explained-ledger.ts'
 import { plainText, shortText } from './plain-text.ts'
+import type { ScheduleExplained } from './schedule-explained.ts'
 
 const reasonWidth = 200
 
@@ -58,7 +58,7 @@ function whyOf(
   return [...lines, ...againOf(rederived, sheet)]
 }
 
-const hintColumns: readonly Column<HintTold>[] = [
+const hintColumns: readonly Column<ExplainedHint>[] = [
   [
     '',
     ({ kind, value }, { howLong, when }) => (kind === 'interval' ? `every ${howLong(value)}` : `once ${when(value)}`),
@@ -72,7 +72,7 @@ function awaitedLines({ waitsFor }: ScheduleExplained): string[] {
   return waitsFor === null ? [] : [`${waitsFor.run}  ${waitsFor.code}  ${plainText(waitsFor.sentence)}`]
 }
 
-const lastOnes: readonly Column<LedgerTold>[] = [
+const lastOnes: readonly Column<ExplainedLedgerRow>[] = [
   ['', 'from', 'relative'],
   ['', 'outcome', 'status'],
   [

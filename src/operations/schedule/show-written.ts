@@ -1,11 +1,11 @@
 import { formatDuration } from '../../core/duration.ts'
 import { indented, rehearsed, type Sheet, written as wordFor } from '../show.ts'
-import { backoffInWords } from './in-words.ts'
+import { targetInWords } from '../target/target-in-words.ts'
 import { plainText, shortText } from './plain-text.ts'
+import type { Schedule } from './schedule-answer.ts'
+import { backoffInWords } from './schedule-in-words.ts'
+import type { ScheduleWritten } from './schedule-writes.ts'
 import { upcomingShown } from './show.ts'
-import { targetInWords } from './target-in-words.ts'
-import type { Schedule } from './view.ts'
-import type { ScheduleWritten } from './write.ts'
 
 /** Echoes what was written: what came of it and where, the schedule in words, its next instants, and what changed. */
 export function showScheduleWritten(written: ScheduleWritten, sheet: Sheet): string {

@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import { formatDuration } from '../../core/duration.ts'
 import { backedOffEveryMs } from '../../core/timing/timing.ts'
 import { type Column, type Facts, indented, type Listing, type Sheet } from '../show.ts'
-import { scheduleInWords } from './in-words.ts'
-import type { hintSaid, ledgerRow, ScheduleVersion } from './output.ts'
 import { plainText, shortText } from './plain-text.ts'
+import type { Schedule } from './schedule-answer.ts'
+import { scheduleInWords } from './schedule-in-words.ts'
+import type { hintSchema, ledgerRow, ScheduleVersion } from './schedule-schema.ts'
 import type { UpcomingRun } from './upcoming.ts'
-import type { Schedule } from './view.ts'
 
 function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, sheet: Sheet): string {
   if (cron !== undefined) return `${cron} ${zone ?? ''}`.trim()
@@ -147,7 +147,7 @@ export const historyShown: Listing<readonly LedgerRow[], LedgerRow> = {
   below: (rows, sheet) => (rows.length === 0 ? null : byHand(sheet)),
 }
 
-type Hint = z.output<typeof hintSaid>
+type Hint = z.output<typeof hintSchema>
 
 export const hintsShown: Listing<readonly Hint[], Hint> = {
   none: 'No hints were given.',

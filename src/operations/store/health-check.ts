@@ -3,8 +3,8 @@ import type { Unblock } from '../explain/unblock.ts'
 import type { ReasonWords } from '../reasons/catalogue.ts'
 import type { RunCode } from '../reasons/run-reasons.ts'
 import type { ScheduleCode } from '../reasons/schedule-reasons.ts'
+import type { Finding } from './diagnosis.ts'
 import type { Inspection } from './inspection.ts'
-import type { Finding } from './output.ts'
 
 /** More of one check are counted, and not listed. */
 export const findingsMax = 20

@@ -6,9 +6,9 @@ import { listWorkers } from '../../store/reads/list-workers.ts'
 import { clockNow } from '../../store/statement.ts'
 import type { WorkerView } from '../../store/views.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import type { OperationContext } from '../context.ts'
 import { workersFor } from '../explain/fleet.ts'
-import { isLiveAt } from '../worker.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { isLiveAt } from '../worker/noun.ts'
 
 const pageLimit = 500
 const schedulesMax = 10_000

@@ -1,6 +1,6 @@
 import { plainText } from '../schedule/plain-text.ts'
 import { indented, type Sheet } from '../show.ts'
-import type { Check, Diagnosis, Finding } from './output.ts'
+import type { Check, Diagnosis, Finding } from './diagnosis.ts'
 
 /** One line a check, what was found beneath it with what to do, and one sentence at the end that says it all. */
 export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): string {

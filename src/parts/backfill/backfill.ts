@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { throwAbsentSchedule } from '../../operations/absent.ts'
-import { scheduleName } from '../../operations/fields.ts'
-import { instant, isoText } from '../../operations/instant.ts'
-import { onlyGiven } from '../../operations/only-given.ts'
+import { scheduleName } from '../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
+import { instant, isoText } from '../../operations/input/instant.ts'
+import { type Problem, refusal, refuse } from '../../operations/input/refuse-input.ts'
+import { throwAbsentSchedule } from '../../operations/not-found.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { instantSaid, outputOf, text } from '../../operations/output.ts'
-import { type Problem, refusal, refuse } from '../../operations/problem.ts'
+import { instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { clockNow } from '../../store/statement.ts'
 import { type BackfillAnswer, backfillSchedule } from './backfill-schedule.ts'
 
@@ -19,12 +19,12 @@ export interface Backfilled extends Omit<Extract<BackfillAnswer, { answer: 'made
 const backfilled = outputOf<Backfilled>()(
   z.strictObject({
     schedule: text('The name of the schedule.'),
-    from: instantSaid('The first instant that was asked for.'),
-    to: instantSaid('The first instant that was not asked for.'),
+    from: instantOutput('The first instant that was asked for.'),
+    to: instantOutput('The first instant that was not asked for.'),
     made: z
       .array(
         z.strictObject({
-          at: instantSaid('The nominal instant that the run stands for.'),
+          at: instantOutput('The nominal instant that the run stands for.'),
           run: text('The id of the run.'),
         }),
       )
@@ -32,7 +32,7 @@ const backfilled = outputOf<Backfilled>()(
     left: z
       .array(
         z.strictObject({
-          at: instantSaid('The nominal instant.'),
+          at: instantOutput('The nominal instant.'),
           because: z
             .enum(['has-run', 'made-before', 'forgotten', 'due', 'before-start', 'after-end'])
             .describe(

@@ -1,19 +1,24 @@
-import { type Place, placeOf, refuseForeignPlace, refuseStraySchema } from '../../doors/cli/place.ts'
-import { withProgress } from '../../doors/cli/progress.ts'
-import { refuseServer, type ServerFlags } from '../../doors/cli/server.ts'
-import { isColoured, paintOf, printable, TerminalSheet } from '../../doors/cli/sheet.ts'
-import { type Naming, spelled } from '../../doors/cli/spelling.ts'
+import { refuseServer, type ServerFlags } from '../../doors/cli/session/named-server.ts'
+import {
+  locateStore,
+  refuseForeignLocation,
+  refuseStraySchema,
+  type StoreLocation,
+} from '../../doors/cli/session/store-location.ts'
+import { withProgress } from '../../doors/cli/show/progress.ts'
+import { isColoured, paintOf, printable, TerminalSheet } from '../../doors/cli/show/terminal-sheet.ts'
+import { type Naming, spelled } from '../../doors/cli/spelling/spelling.ts'
 import type { StoreOpening, World } from '../../doors/cli/world.ts'
-import { atDoors } from '../../operations/at-doors.ts'
-import type { OperationContext } from '../../operations/context.ts'
 import { exitOk } from '../../operations/error-codes.ts'
-import { apply as applyOperation, type ConfigWritten } from './apply.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { atDoors } from '../../operations/schema/answer-encoding.ts'
 import { applyRead, placeOfFile, type Trusting } from './apply-file.ts'
-import { configPath } from './beside-worker.ts'
-import { type ConfigFile, readConfigFile } from './file.ts'
+import { apply as applyOperation, type ConfigWritten } from './apply-operation.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import { noteConfigFault } from './read-configs.ts'
 import { showConfigWritten } from './show.ts'
-import { noteConfigFault } from './sources.ts'
 import { isTrusted, Trust } from './trusted-files.ts'
+import { configPath } from './worker-config.ts'
 
 interface ApplyFlags extends ServerFlags {
   readonly json?: true
@@ -30,8 +35,8 @@ export async function apply(
 ): Promise<number> {
   const flags = given as unknown as ApplyFlags
   refuseServer('apply', 'A file is read and trusted on the machine that has it.', flags, world)
-  const place = placeOf(flags.store, world)
-  refuseForeignPlace(place, world)
+  const place = locateStore(flags.store, world)
+  refuseForeignLocation(place, world)
   refuseStraySchema(place, flags.schema)
   const path = configPath(flags.file, place, world)
   const opening = openingOf(flags, place)
@@ -71,7 +76,7 @@ function noteTrust(flags: ApplyFlags, { stderr, env, own }: World): void {
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
-function openingOf({ schema, namespace }: ApplyFlags, { store }: Place): StoreOpening {
+function openingOf({ schema, namespace }: ApplyFlags, { store }: StoreLocation): StoreOpening {
   return { store, ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }
 }
 
@@ -89,7 +94,7 @@ function appliedBy(context: OperationContext, file: ConfigFile, { yes, adopt }: 
   return applyRead(context, file, request, trusting)
 }
 
-interface Told {
+interface AppliedFile {
   readonly written: ConfigWritten
   readonly flags: ApplyFlags
   readonly path: string
@@ -97,7 +102,7 @@ interface Told {
   readonly now: number
 }
 
-function tell({ written, flags, path, store, now }: Told, { stdout, env, own }: World): void {
+function tell({ written, flags, path, store, now }: AppliedFile, { stdout, env, own }: World): void {
   const spell = (command: string) => spelled(command, own, flags as Naming)
   if (flags.json === true) {
     stdout.write(`${JSON.stringify(atDoors(applyOperation.output, written, spell), null, 2)}\n`)

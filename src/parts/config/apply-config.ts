@@ -8,11 +8,11 @@ import type { Actor } from '../../store/port.ts'
 import type { AppliedEntry, Applying, KeptSection } from '../../store/section.ts'
 import { both, clockNow, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
-import { sectionsWith } from './document.ts'
-import type { QueueApplied, QueueEntry } from './sections/queues.ts'
-import type { ScheduleApplied } from './sections/schedules.ts'
-import type { TokenApplied, TokenEntry } from './sections/token-scopes.ts'
-import { fileLengthMax } from './sources.ts'
+import { sectionsWith } from './config-document.ts'
+import { fileLengthMax } from './read-configs.ts'
+import type { QueueApplied, QueueEntry } from './sections/queues-section.ts'
+import type { ScheduleApplied } from './sections/schedules-section.ts'
+import type { TokenApplied, TokenEntry } from './sections/token-scopes-section.ts'
 
 const claimSource = both(
   'config claim source',

@@ -1,6 +1,6 @@
 import { about } from '../../operations/explain/words.ts'
 import { counted, type HealthCheck, wrong } from '../../operations/store/health-check.ts'
-import { configFaults, listConfigs } from './sources.ts'
+import { configFaults, listConfigs } from './read-configs.ts'
 
 export const config: HealthCheck = {
   check: 'config',

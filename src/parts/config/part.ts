@@ -1,10 +1,10 @@
 import type { Part } from '../../part.ts'
 import { config as tables } from './0007-config.ts'
-import { apply } from './apply.ts'
+import { apply } from './apply-operation.ts'
 import { config as check } from './config-check.ts'
-import { lines } from './events.ts'
-import { list } from './list.ts'
-import { scopeSaid } from './sources.ts'
+import { lines } from './config-events.ts'
+import { list } from './list-configs.ts'
+import { configuredScope } from './read-configs.ts'
 import type { WatchOptions } from './watch-file.ts'
 
 const file = 'The file. Default: belfry.yaml beside the store’s folder, or here.'
@@ -13,7 +13,7 @@ const file = 'The file. Default: belfry.yaml beside the store’s folder, or her
 export const config = {
   name: 'config',
   migrations: [tables],
-  scopeSaid,
+  configuredScope,
   nouns: {
     config: {
       says: 'What files look after: queues, schedules and the scopes of tokens.',
@@ -49,7 +49,7 @@ export const config = {
         says: 'The file that looks after queues and schedules, or none. Default: belfry.yaml.',
       },
     ],
-    load: async () => (await import('./beside-worker.ts')).besideWorker,
+    load: async () => (await import('./worker-config.ts')).workerConfig,
   },
   trusts: { says: file, load: async () => (await import('./trust-file.ts')).trustFile },
 } as const satisfies Part

@@ -3,11 +3,11 @@ import { isRecord } from '../../core/json/record.ts'
 import { secretsIn } from '../../core/secret-name.ts'
 import type { Target } from '../../core/target.ts'
 import type { Start } from '../../operations/config-section.ts'
-import type { OperationContext } from '../../operations/context.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
 import type { TargetKind } from '../../targets/kind.ts'
-import { sorted } from './apply.ts'
-import { sectionsWith } from './document.ts'
-import type { ConfigFile } from './file.ts'
+import { sorted } from './apply-operation.ts'
+import { sectionsWith } from './config-document.ts'
+import type { ConfigFile } from './config-file.ts'
 
 /** What is known of files and targets, with that of the parts. */
 export type Known = Pick<OperationContext, 'kinds' | 'sections'>
@@ -64,12 +64,12 @@ function startsInSection(name: string, value: unknown, { kinds, sections }: Know
   })
 }
 
-interface Around extends Pick<Known, 'kinds'> {
+interface ProgramContext extends Pick<Known, 'kinds'> {
   readonly where: string
   readonly payload: unknown
 }
 
-function startsIn(value: unknown, { where, payload, kinds }: Around): Start[] {
+function startsIn(value: unknown, { where, payload, kinds }: ProgramContext): Start[] {
   if (typeof value !== 'object' || value === null) return []
   // A program reads the payload of its schedule, and a shell executes what it reads.
   const given = 'payload' in value ? value.payload : payload

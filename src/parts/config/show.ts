@@ -1,10 +1,10 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { EntryWritten } from '../../operations/config-section.ts'
-import type { FieldChange } from '../../operations/field-changes.ts'
+import type { FieldChange } from '../../operations/fields/field-changes.ts'
 import { plainText, shortText } from '../../operations/schedule/plain-text.ts'
 import { type Column, indented, type Paint, rehearsed, type Sheet } from '../../operations/show.ts'
-import { type ConfigWritten, entriesOf } from './apply.ts'
-import type { ConfigSources } from './list.ts'
+import { type ConfigWritten, entriesOf } from './apply-operation.ts'
+import type { ConfigSources } from './list-configs.ts'
 
 /** What a file changed, thing by thing, those that are as they were only counted. */
 export function showConfigWritten(written: ConfigWritten, sheet: Sheet, path: string): string {

@@ -1,20 +1,20 @@
 import { BelfryError } from '../../core/error.ts'
-import { columns } from '../../doors/cli/columns.ts'
 import type { Flags } from '../../doors/cli/part.ts'
-import { ownPlaceOf, type Place } from '../../doors/cli/place.ts'
-import type { ServerFlags } from '../../doors/cli/server.ts'
-import { isColoured, paintOf, printable } from '../../doors/cli/sheet.ts'
-import { spelled } from '../../doors/cli/spelling.ts'
+import type { ServerFlags } from '../../doors/cli/session/named-server.ts'
+import { locateOwnStore, type StoreLocation } from '../../doors/cli/session/store-location.ts'
+import { columns } from '../../doors/cli/show/columns.ts'
+import { isColoured, paintOf, printable } from '../../doors/cli/show/terminal-sheet.ts'
+import { spelled } from '../../doors/cli/spelling/spelling.ts'
 import type { World } from '../../doors/cli/world.ts'
 import { exitOk } from '../../operations/error-codes.ts'
 import { shortText } from '../../operations/schedule/plain-text.ts'
 import { indented } from '../../operations/show.ts'
-import { applyRead } from '../../parts/config/apply-file.ts'
-import { type ConfigFile, readConfigFile } from '../../parts/config/file.ts'
-import type { Known, Program } from '../../parts/config/programs.ts'
-import { Trust } from '../../parts/config/trusted-files.ts'
 import { treeOf } from '../../trust/tree.ts'
-import { configPath } from './beside-worker.ts'
+import { applyRead } from './apply-file.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import type { Known, Program } from './programs.ts'
+import { Trust } from './trusted-files.ts'
+import { configPath } from './worker-config.ts'
 
 interface TrustFlags extends ServerFlags {
   readonly json?: true
@@ -30,7 +30,7 @@ export async function trustFile(
   { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
 ): Promise<number> {
   const flags = given as TrustFlags
-  const place = ownPlaceOf(flags.store, world)
+  const place = locateOwnStore(flags.store, world)
   const path = configPath(flags.file, place, world)
   const file = await readConfigFile(path)
   if (!file.isThere) {
@@ -77,14 +77,14 @@ function withOf(program: Program): string[] {
   })
 }
 
-interface Around {
-  readonly place: Place
+interface TrustContext {
+  readonly place: StoreLocation
   readonly flags: ServerFlags
   readonly world: World
 }
 
 /** What cannot be applied cannot be trusted. That it would delete much, or take over what was made by hand, is asked when it is applied. It answers with what a file may hold. */
-async function refuseUnfit(file: ConfigFile, { place, flags, world }: Around): Promise<Known> {
+async function refuseUnfit(file: ConfigFile, { place, flags, world }: TrustContext): Promise<Known> {
   const { context, close } = await opened(place, flags, world)
   try {
     const on = { ...context, store: context.store.rehearsal() }
@@ -97,7 +97,7 @@ async function refuseUnfit(file: ConfigFile, { place, flags, world }: Around): P
 }
 
 /** The store that the file would be applied to; one in memory where there is none yet, since nothing is made here. */
-async function opened({ store, exists }: Place, { schema, namespace }: ServerFlags, world: World) {
+async function opened({ store, exists }: StoreLocation, { schema, namespace }: ServerFlags, world: World) {
   const memory = { store: 'memory:' }
   if (!exists) return world.open(memory)
   const named = { ...(schema !== undefined && { schema }), ...(namespace !== undefined && { namespace }) }

@@ -4,7 +4,7 @@ import { LineFile, refuseLineBreak } from '../../trust/line-file.ts'
 import { type Environment, stateFolder } from '../../trust/state-folder.ts'
 import { strangersOfFile } from '../../trust/strangers.ts'
 import { treeOf } from '../../trust/tree.ts'
-import type { ConfigFile } from './file.ts'
+import type { ConfigFile } from './config-file.ts'
 import { type Known, type Program, type Programs, programsOf } from './programs.ts'
 
 /** How many contents of a file stay trusted, so that going back to an earlier one needs no new trust. */

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Events } from '../../engine/events.ts'
 import type { Behind } from '../../library/part.ts'
-import { entriesOf } from './apply.ts'
+import { entriesOf } from './apply-operation.ts'
+import { type ConfigNews, ConfigWatch } from './config-watch.ts'
 import { Trust } from './trusted-files.ts'
-import { type ConfigNews, ConfigWatch } from './watch.ts'
 
 /** How a file is watched. */
 export interface WatchOptions {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { queueName } from '../../operations/fields.ts'
+import { queueName } from '../../operations/fields/basic-fields.ts'
+import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { outputOf } from '../../operations/output.ts'
-import { refuse } from '../../operations/problem.ts'
+import { outputOf } from '../../operations/schema/output-schema.ts'
 import { type HandedOut, handedOut, reclaimFirst, requestOf, toldOf } from './hand-out.ts'
 import { adminFields, capabilityFields, host, kindProblems, leasesLimit } from './lease-input.ts'
+import { type LeasedRun, leasedRun, leasedRunOf } from './lease-schema.ts'
 import { drainQueue } from './lease-to-host.ts'
-import { type LeasedRun, leasedRun, leasedRunOf } from './leased.ts'
 import { showDraining } from './show.ts'
 
 export interface Draining extends HandedOut {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { Outcome } from '../../core/run/verdict.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { reason } from '../../operations/fields.ts'
-import { instant, over } from '../../operations/instant.ts'
-import { onlyGiven } from '../../operations/only-given.ts'
+import { reason } from '../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
+import { instant, over } from '../../operations/input/instant.ts'
+import { type Problem, refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
-import { count, instantSaid, outputOf, text } from '../../operations/output.ts'
-import { type Problem, refuse } from '../../operations/problem.ts'
-import { runStatuses } from '../../operations/run/status.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { runStatuses } from '../../operations/run/run-statuses.ts'
+import { count, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import { clockNow } from '../../store/statement.ts'
-import { heldLease, refusedEnd } from './held.ts'
+import { heldLease, refusedEnd } from './held-lease.ts'
 import { leaseId, runOfLease } from './lease-id.ts'
 import { showLeaseEnded } from './show.ts'
 
@@ -28,7 +28,7 @@ const leaseEnded = outputOf<LeaseEnded>()(
     fence: count('The number of the lease that has ended.'),
     status: z.enum(runStatuses).describe('Where the run stands now.'),
     reason: text('Why.'),
-    nextEligibleAt: instantSaid('When it may be tried again.').nullable(),
+    nextEligibleAt: instantOutput('When it may be tried again.').nullable(),
   }),
 )
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { OperationContext } from '../../operations/context.ts'
-import { flag, text } from '../../operations/output.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { flag, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseAnswer, Reclaimed } from '../../store/port.ts'
 import { claimBytes } from './lease-id.ts'
 import { capabilitiesOf, queueOf } from './lease-input.ts'
-import { reclaimedSaid, type SetAside, setAsideOf, setAsideSaid } from './leased.ts'
+import { reclaimedSchema, type SetAside, setAsideOf, setAsideSchema } from './lease-schema.ts'
 
 /** Why nothing was handed out, whatever waits. */
 type Stopped = NonNullable<LeaseAnswer['stopped']>
@@ -23,9 +23,9 @@ export interface HandedOut {
 export const handedOut = {
   queue: text('The queue.'),
   setAside: z
-    .array(setAsideSaid)
+    .array(setAsideSchema)
     .describe('Runs that left the line instead: they came too late, or cannot be read and were parked.'),
-  reclaimed: z.array(reclaimedSaid).describe('Leases of this queue that had expired and were taken back first.'),
+  reclaimed: z.array(reclaimedSchema).describe('Leases of this queue that had expired and were taken back first.'),
   stopped: z
     .enum(['held-by', 'policy-unreadable', 'no-queue'])
     .nullable()

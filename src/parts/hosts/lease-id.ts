@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseId } from '../../core/id.ts'
-import { noted } from '../../operations/note.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { fenceMax } from '../../store/leases/fence.ts'
 import type { Lease, LeaseName } from '../../store/port.ts'
 
 /** What names a lease: its run, its number among the leases of that run, and what only its holder was told. */
@@ -10,7 +11,6 @@ export type LeaseParts = LeaseName & Pick<Lease, 'claimId'>
 export const claimBytes = 16
 
 const pattern = /^(r-[0-9a-z]+)\.([1-9]\d{0,9})\.([\w-]{1,500})$/
-const fenceMax = 2 ** 31 - 1
 
 export function leaseIdOf({ runId, fence, claimId }: LeaseParts): string {
   return `${runId}.${fence}.${claimId}`

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Capabilities } from '../../core/queue/plan-leases.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
-import { name } from '../../operations/fields.ts'
-import { NameSearch } from '../../operations/nearest.ts'
-import { isShown, type Problem } from '../../operations/problem.ts'
-import { offeredKinds } from '../../operations/target-input.ts'
+import { name } from '../../operations/fields/basic-fields.ts'
+import { NameSearch } from '../../operations/input/nearest-name.ts'
+import { isShown, type Problem } from '../../operations/input/refuse-input.ts'
+import { offeredKinds } from '../../operations/target/target-input.ts'
 import type { TargetKind } from '../../targets/kind.ts'
 
 const listMax = 1_000

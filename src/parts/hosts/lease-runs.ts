@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { throwAbsentQueue } from '../../operations/absent.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { key } from '../../operations/fields.ts'
-import { onlyGiven } from '../../operations/only-given.ts'
+import { key } from '../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
+import { quoted, refuse } from '../../operations/input/refuse-input.ts'
+import { waitFields, waitLocal, waitMsOf } from '../../operations/input/wait-input.ts'
+import { throwAbsentQueue } from '../../operations/not-found.ts'
 import { everyDoor, operation, subjectOf } from '../../operations/operation.ts'
-import { flag, outputOf, text } from '../../operations/output.ts'
-import { quoted, refuse } from '../../operations/problem.ts'
-import { waitFields, waitLocal, waitMsOf } from '../../operations/wait-input.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { flag, outputOf, text } from '../../operations/schema/output-schema.ts'
 import type { LeaseName, Reclaimed } from '../../store/port.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { type HandedOut, handedOut, reclaimFirst, reclaimMax, requestOf, toldOf } from './hand-out.ts'
-import { holdingsOf } from './held.ts'
+import { holdingsOf } from './held-lease.ts'
 import {
   adminFields,
   capabilitiesOf,
@@ -22,13 +22,20 @@ import {
   queue,
   queueOf,
 } from './lease-input.ts'
+import {
+  type AnsweredLease,
+  answeredLeaseOf,
+  leaseNameSchema,
+  leaseSchema,
+  reclaimedSchema,
+  type SetAside,
+} from './lease-schema.ts'
 import { leaseToHost } from './lease-to-host.ts'
 import { LeaseWaits } from './lease-waits.ts'
-import { type LeaseSaid, leaseNameSaid, leaseSaid, leaseSaidOf, reclaimedSaid, type SetAside } from './leased.ts'
 import { showLeasing, showReclaimed } from './show.ts'
 
 export interface Leasing extends HandedOut {
-  readonly leases: readonly LeaseSaid[]
+  readonly leases: readonly AnsweredLease[]
   readonly repeated: boolean
   readonly over: readonly LeaseName[]
 }
@@ -61,9 +68,9 @@ export const lease = operation({
   local: waitLocal,
   output: outputOf<Leasing>()(
     z.strictObject({
-      leases: z.array(leaseSaid).describe('What was handed out, in queue order.'),
+      leases: z.array(leaseSchema).describe('What was handed out, in queue order.'),
       repeated: flag('Whether the key came before, so that this tells what it was granted then.'),
-      over: z.array(leaseNameSaid).describe('What the key was granted then, and is held no longer.'),
+      over: z.array(leaseNameSchema).describe('What the key was granted then, and is held no longer.'),
       ...handedOut,
     }),
   ),
@@ -90,7 +97,7 @@ async function leasedNow(context: OperationContext, given: LeaseRequest): Promis
   const { leases, repeated } = answer
   const held = new Set(leases.map(({ runId, fence }) => `${runId} ${fence}`))
   return {
-    leases: leases.map(leaseSaidOf),
+    leases: leases.map(answeredLeaseOf),
     repeated: repeated !== undefined,
     over: (repeated ?? []).filter(({ runId, fence }) => !held.has(`${runId} ${fence}`)),
     ...toldOf(request.queue, { ...answer, reclaimed }),
@@ -124,7 +131,7 @@ async function leasedLater(
   }
 }
 
-async function giveBack(context: OperationContext, leases: readonly LeaseSaid[]): Promise<void> {
+async function giveBack(context: OperationContext, leases: readonly AnsweredLease[]): Promise<void> {
   const holdings = await holdingsOf(
     context,
     leases.map(({ lease: id }) => id),
@@ -153,7 +160,7 @@ export const reclaim = operation({
   takes: [],
   output: z.strictObject({
     queue: text('The queue.'),
-    reclaimed: z.array(reclaimedSaid).describe('What was taken back.'),
+    reclaimed: z.array(reclaimedSchema).describe('What was taken back.'),
     more: z.boolean().describe('Whether there may be more.'),
   }),
   show: showReclaimed,

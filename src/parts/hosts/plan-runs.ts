@@ -8,12 +8,12 @@ import {
   type SkipReason,
   skipReasons,
 } from '../../core/queue/plan-leases.ts'
-import type { OperationContext } from '../../operations/context.ts'
-import { instant } from '../../operations/instant.ts'
-import { noted } from '../../operations/note.ts'
+import { instant } from '../../operations/input/instant.ts'
+import { refuse } from '../../operations/input/refuse-input.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { count, flag, instantSaid, outputOf, text } from '../../operations/output.ts'
-import { refuse } from '../../operations/problem.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { planInput } from '../../store/reads/plan-input.ts'
 import { clockNow } from '../../store/statement.ts'
@@ -60,7 +60,7 @@ const planSaid = noted(
   outputOf<Plan>()(
     z
       .strictObject({
-        now: instantSaid('The instant that the plan is for.'),
+        now: instantOutput('The instant that the plan is for.'),
         queue: text('The queue.'),
         exists: flag('Whether the queue exists; until the first run or setting names it, its defaults are shown.'),
         maxConcurrent: count('How many of its runs may be at work at once.'),
@@ -71,9 +71,9 @@ const planSaid = noted(
             z.strictObject({
               runId: text('The id of the run.'),
               priority: count('Lower goes first.'),
-              enqueuedAt: instantSaid('When it was made.'),
+              enqueuedAt: instantOutput('When it was made.'),
               attempts: count('How many attempts it has used.'),
-              expiresAt: instantSaid("Until when a host's lease of it would last."),
+              expiresAt: instantOutput("Until when a host's lease of it would last."),
             }),
           )
           .describe('Those who would go, in their order.'),
@@ -91,9 +91,9 @@ const planSaid = noted(
           .array(z.strictObject({ reason: z.enum(skipReasons).describe('Why.'), count: count('How many.') }))
           .describe('All of those, counted.'),
         reclaimable: z
-          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantSaid('Since when.') }))
+          .array(z.strictObject({ runId: text('The id of the run.'), expiredAt: instantOutput('Since when.') }))
           .describe('Leases that have expired, and keep their slots until somebody takes them back.'),
-        wakeAt: instantSaid('The first instant at which time alone may change the plan.').nullable(),
+        wakeAt: instantOutput('The first instant at which time alone may change the plan.').nullable(),
         isWhole: flag('Whether the whole queue was looked at; of a long one only the first of each kind are.'),
       })
       .describe('Who would go now.'),

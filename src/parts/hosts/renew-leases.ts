@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { BelfryError } from '../../core/error.ts'
-import type { OperationContext } from '../../operations/context.ts'
 import { everyDoor, operation } from '../../operations/operation.ts'
-import { flag, instantSaid, outputOf, text } from '../../operations/output.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
 import type { Renewal } from '../../store/port.ts'
 import { clockNow } from '../../store/statement.ts'
-import { type Holding, holdingsOf, overError } from './held.ts'
+import { type Holding, holdingsOf, overError } from './held-lease.ts'
 import type { HeldRun } from './held-runs.ts'
 import { leaseId, leaseIdOf, runOfLease } from './lease-id.ts'
 import { renewedColumns, showRenewed } from './show.ts'
@@ -23,8 +23,8 @@ const renewedSaid = outputOf<Renewed>()(
   z.strictObject({
     lease: text('The id of the lease.'),
     renewed: flag('Whether it goes on. If not, stop the work: somebody else may be at it.'),
-    expiresAt: instantSaid('Until when it lasts now.').nullable(),
-    cancelRequestedAt: instantSaid('When its end was asked for: stop the work, and release it.').nullable(),
+    expiresAt: instantOutput('Until when it lasts now.').nullable(),
+    cancelRequestedAt: instantOutput('When its end was asked for: stop the work, and release it.').nullable(),
     problem: text('Why it does not go on, and what happened since.').nullable(),
   }),
 )

@@ -1,6 +1,6 @@
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { Target } from '../../core/target.ts'
-import { commandTargetProblems } from '../../targets/command/input.ts'
+import { commandTargetProblems } from '../../targets/command/command-target.ts'
 import { type CrontabLine, commandIn, crontabLine, programName } from './crontab-line.ts'
 import { type Draft, type DraftedSchedule, type Left, nothing, shown, whyUnsound } from './draft.ts'
 
@@ -62,12 +62,12 @@ export function draftOfCrontab(text: string, reading: CrontabReading): Draft {
   return { ...nothing, schedules, left: [...state.left, ...ofManyLines(state, schedules.length)] }
 }
 
-interface Around {
+interface CrontabContext {
   readonly state: State
   readonly reading: CrontabReading
 }
 
-function lineRead(line: CrontabLine, number: number, { state, reading }: Around): DraftedSchedule[] {
+function lineRead(line: CrontabLine, number: number, { state, reading }: CrontabContext): DraftedSchedule[] {
   const where = `line ${number}`
   if (line.kind === 'comment') {
     state.comments.push({ line: number, text: line.text })
@@ -112,7 +112,7 @@ const openly =
 
 type Job = Extract<CrontabLine, { kind: 'job' }>
 
-function jobRead(job: Job, where: string, { state, reading }: Around): DraftedSchedule[] {
+function jobRead(job: Job, where: string, { state, reading }: CrontabContext): DraftedSchedule[] {
   const { left } = state
   const drafted = specOf(job, { state, reading })
   if ('why' in drafted) {
@@ -140,7 +140,7 @@ function jobRead(job: Job, where: string, { state, reading }: Around): DraftedSc
 /** The spec but for its name, which is counted only once it is certain that there is one. */
 function specOf(
   { calendar, command: text }: Job,
-  { state, reading }: Around,
+  { state, reading }: CrontabContext,
 ): { spec: ScheduleSpec } | { why: string } {
   if (/^@reboot$/i.test(calendar)) return { why: 'it runs when the machine starts, which is no instant of a calendar' }
   const cron = calendar.replace(/^-/, '')
@@ -180,7 +180,7 @@ function whyOtherDays(cron: string): string | null {
 }
 
 /** Lines of one program are told apart by their order: the same file has the same names again. */
-function nameFor({ command }: Job, { state, reading }: Around): string {
+function nameFor({ command }: Job, { state, reading }: CrontabContext): string {
   const base = `${reading.prefix}${programName(command)}`
   let count = (state.names.get(base) ?? 0) + 1
   while (count > 1 && state.names.has(`${base}-${count}`)) count += 1

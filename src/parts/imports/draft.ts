@@ -1,6 +1,6 @@
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import { type ScheduleSpec, scheduleProblems } from '../../core/schedule/schedule-spec.ts'
-import { newName } from '../../operations/fields.ts'
+import { newName } from '../../operations/fields/basic-fields.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import type { RunWithPast } from '../../store/runs/enqueue.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { noted } from '../../operations/note.ts'
-import { count, flag, outputOf, text } from '../../operations/output.ts'
+import { count, flag, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
 import type { Left } from './draft.ts'
 
 /** What came of an import. */
@@ -11,14 +11,14 @@ export interface Imported {
   /** Whether nothing was left out, or that was said to be fine. */
   readonly ok: boolean
   /** Everything that has no counterpart; only the first, where there is very much of it. */
-  readonly left: readonly Told[]
+  readonly left: readonly LeftOut[]
   readonly leftMore: number
   /** What was taken over and is different from before. */
-  readonly different: readonly Told[]
+  readonly different: readonly LeftOut[]
   readonly differentMore: number
 }
 
-type Told = Omit<Left, 'isTaken'>
+type LeftOut = Omit<Left, 'isTaken'>
 
 export interface ImportedSchedule {
   readonly name: string

@@ -1,5 +1,5 @@
 import { readJson } from '../../core/json/json-text.ts'
-import { isShown, type Problem } from '../../operations/problem.ts'
+import { isShown, type Problem } from '../../operations/input/refuse-input.ts'
 import { type Left, shown } from './draft.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

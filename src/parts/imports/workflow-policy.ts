@@ -1,5 +1,5 @@
 import { defaultPolicy, policyProblems } from '../../core/queue/policy.ts'
-import type { Problem } from '../../operations/problem.ts'
+import type { Problem } from '../../operations/input/refuse-input.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import { type Draft, type Left, nothing, shown } from './draft.ts'
 import { fieldsIn, strangers } from './json-file.ts'

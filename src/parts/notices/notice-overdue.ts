@@ -6,7 +6,7 @@ import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-
 import { all, both, clockNow, one, type Step, thereIsNo } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { NoticeBook, type NoticeKey } from './notice-row.ts'
-import { type Happening, placesOfSchedules, tell } from './tell-ends.ts'
+import { type Happening, placesOfSchedules, sendNotices } from './notify-ends.ts'
 
 const findStop = both('notice find stop', `select 1 as stopped where ${stopsFiring({ now: '$2' })}`)
 const openNotice = `from belfry.notice n
@@ -112,19 +112,19 @@ interface Looking {
 }
 
 /** Where a list goes on: behind the row that is named by these two. */
-type Place = readonly [number, number | string]
+type ListCursor = readonly [number, number | string]
 
 /** A part of a list; `next` is `null` at its end. */
 interface Part<Found> {
   readonly found: readonly Found[]
-  readonly next: Place | null
+  readonly next: ListCursor | null
 }
 
 /**
  * How far each of the three lists was gone through, `null` to its end. Each goes on behind what it has seen: what nobody
  * wants to hear of, or what goes on, would else keep whatever stands behind it from ever being looked at.
  */
-type Places = Readonly<Record<'late' | 'live' | 'over', Place | null>>
+type Places = Readonly<Record<'late' | 'live' | 'over', ListCursor | null>>
 
 const beginning: Places = { late: [Number.MIN_SAFE_INTEGER, 0], live: [0, 0], over: [0, ''] }
 
@@ -132,7 +132,9 @@ function placesIn(from: string | undefined): Places {
   if (from === undefined) return beginning
   try {
     const places = JSON.parse(from) as Places
-    if (Object.entries(beginning).every(([list, first]) => isPlace(places[list as keyof Places], first as Place))) {
+    if (
+      Object.entries(beginning).every(([list, first]) => isPlace(places[list as keyof Places], first as ListCursor))
+    ) {
       return places
     }
   } catch {
@@ -141,7 +143,7 @@ function placesIn(from: string | undefined): Places {
   throw invalid('from', `is ${JSON.stringify(from)}`, 'the `next` of the step before')
 }
 
-function isPlace(place: unknown, like: Place): boolean {
+function isPlace(place: unknown, like: ListCursor): boolean {
   if (place === null) return true
   if (!Array.isArray(place) || place.length !== 2) return false
   return place.every(
@@ -149,7 +151,7 @@ function isPlace(place: unknown, like: Place): boolean {
   )
 }
 
-function partOf<Found>(found: readonly Found[], limit: number, placeOf: (last: Found) => Place): Part<Found> {
+function partOf<Found>(found: readonly Found[], limit: number, placeOf: (last: Found) => ListCursor): Part<Found> {
   const last = found.length < limit ? undefined : found.at(-1)
   return { found, next: last === undefined ? null : placeOf(last) }
 }
@@ -161,12 +163,12 @@ interface LateRow {
   readonly wake_at: number
 }
 
-function* lateOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<LateRow>> {
+function* lateOf({ ns, before, limit }: Looking, place: ListCursor | null): Step<Part<LateRow>> {
   if (place === null) return nothing
   return partOf(yield* all<LateRow>(findLate, ns, before, limit, ...place), limit, (row) => [row.wake_at, row.id])
 }
 
-function* liveOf({ ns, limit, now }: Looking, place: Place | null): Step<Part<LiveRow>> {
+function* liveOf({ ns, limit, now }: Looking, place: ListCursor | null): Step<Part<LiveRow>> {
   if (place === null) return nothing
   return partOf(yield* all<LiveRow>(findLive, ns, limit, ...place, now), limit, (row) => [row.schedule_id, row.run_id])
 }
@@ -176,7 +178,7 @@ interface OverRow {
   readonly event: (typeof troubles)[number]
 }
 
-function* overOf({ ns, before, limit }: Looking, place: Place | null): Step<Part<OverRow>> {
+function* overOf({ ns, before, limit }: Looking, place: ListCursor | null): Step<Part<OverRow>> {
   if (place === null) return nothing
   return partOf(yield* all<OverRow>(findOver, ns, before, limit, ...place), limit, (row) => [row.subject_id, row.event])
 }
@@ -212,7 +214,7 @@ function* tellOverdue(
     const isLate = waiting.has(row.id) || (row.nextDueAt !== null && row.nextDueAt <= before)
     return isLate && row.deletedAt === null && !isPaused(row, now)
   })
-  return yield* tell(
+  return yield* sendNotices(
     context,
     now,
     yield* happeningsOf(overdue, 'overdue', (row) => {
@@ -258,7 +260,7 @@ function* tellOver({ context, now, before }: Looking, found: readonly OverRow[])
   }
   yield* closeQuietly(quiet)
   const reason = 'nothing of it is overdue or fails any more'
-  return yield* tell(
+  return yield* sendNotices(
     context,
     now,
     yield* happeningsOf([...recovered.values()], 'recover', () => ({ runId: null, reason })),

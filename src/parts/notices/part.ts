@@ -2,17 +2,17 @@ import { noticesPolicy, noticesQueue } from '../../core/notice.ts'
 import type { Part } from '../../part.ts'
 import { notices as tables } from './0009-notices.ts'
 import { receivers } from './check-receivers.ts'
+import { notices as list, notify, notifyTest } from './notice-operations.ts'
 import { noticeInWords } from './notice-words.ts'
-import { notices as list, notify, notifyTest } from './notify.ts'
+import { notifyEnds } from './notify-ends.ts'
 import { overdueDuty } from './overdue-duty.ts'
 import { sweepNotices } from './sweep-notices.ts'
-import { tellEnds } from './tell-ends.ts'
 
 /** Notices: who is told of what fails, was parked, is overdue or has recovered. Each is a run that sends it. */
 export const notices = {
   name: 'notices',
   migrations: [tables],
-  ended: tellEnds,
+  ended: notifyEnds,
   // What fails of a notice is told to nobody, also where a person has tried it again.
   sourcesKept: ['notice'],
   queues: { [noticesQueue]: noticesPolicy },

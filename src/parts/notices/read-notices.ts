@@ -48,15 +48,15 @@ export interface NoticeView {
 }
 
 /** The place of a notice in the list: when it was told last, what it is about, and of which event. */
-export type NoticePlace = readonly [lastAt: number, subject: string, subjectId: number, event: string]
+export type NoticeCursor = readonly [lastAt: number, subject: string, subjectId: number, event: string]
 
-export const noticePlaceExpected = 'the `next` of the page before'
+export const noticeCursorExpected = 'the `next` of the page before'
 
 const noticePattern = new RegExp(`^(-?\\d{1,16})\\.(queue|schedule)\\.(\\d{1,16})\\.(${noticeEvents.join('|')})$`)
 
-export function noticePlaceIn(text: string): NoticePlace | null {
+export function noticeCursorIn(text: string): NoticeCursor | null {
   const [, lastAt, subject = '', subjectId, event = ''] = noticePattern.exec(text) ?? []
-  const place: NoticePlace = [Number(lastAt), subject, Number(subjectId), event]
+  const place: NoticeCursor = [Number(lastAt), subject, Number(subjectId), event]
   return Number.isSafeInteger(place[0]) && Number.isSafeInteger(place[2]) ? place : null
 }
 
@@ -84,16 +84,16 @@ export function* listNotices(
 }
 
 /** Before the place of every notice. */
-const newest: NoticePlace = [Number.MAX_SAFE_INTEGER, '', 0, '']
+const newest: NoticeCursor = [Number.MAX_SAFE_INTEGER, '', 0, '']
 
 function placeOf({ last_at, subject, subject_id, event }: Row): string {
   return [last_at, subject, subject_id, event].join('.')
 }
 
-function placeIn(before: string | undefined): NoticePlace {
+function placeIn(before: string | undefined): NoticeCursor {
   if (before === undefined) return newest
-  const place = noticePlaceIn(String(before))
-  if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, noticePlaceExpected)
+  const place = noticeCursorIn(String(before))
+  if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, noticeCursorExpected)
   return place
 }
 

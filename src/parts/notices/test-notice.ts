@@ -4,7 +4,13 @@ import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { runsNamed } from '../../store/verb.ts'
-import { enqueueNotices, type Happening, type NoticePlace, placesOfSchedules, type Told } from './tell-ends.ts'
+import {
+  type ChosenNotice,
+  enqueueNotices,
+  type Happening,
+  type NoticeOrigin,
+  placesOfSchedules,
+} from './notify-ends.ts'
 
 const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')
 const findQueue = both(
@@ -26,7 +32,7 @@ export type TestedNotices =
 const reason = 'This is a test. Nothing has happened.'
 
 /** What the notices pretend to be about. */
-interface Subject extends NoticePlace {
+interface Subject extends NoticeOrigin {
   readonly schedule: string | null
   readonly key: Pick<Happening, 'subject' | 'subjectId'>
 }
@@ -65,7 +71,7 @@ function* subjectOf(context: StoreContext, { schedule, queue }: NoticeTest): Ste
   }
 }
 
-function toldOf({ ns }: StoreContext, event: NoticeEvent, { key, ...place }: Subject): Told[] {
+function toldOf({ ns }: StoreContext, event: NoticeEvent, { key, ...place }: Subject): ChosenNotice[] {
   const target = noticeTarget(event, place.levels)
   if (target === null) return []
   const nothing = { runId: null, attempt: null, failuresInARow: null }

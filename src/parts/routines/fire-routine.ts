@@ -11,8 +11,8 @@ import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
 import { both, clockNow, freshIds, one, type Row, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { routineViewOf } from './read-routines.ts'
-import type { EventOutcome, FireAnswer, NewEvent, RoutineView } from './spec.ts'
-import { eventColumns, eventIds, routineIds } from './spec.ts'
+import type { EventOutcome, FireAnswer, NewEvent, RoutineView } from './routine-spec.ts'
+import { eventColumns, eventIds, routineIds } from './routine-spec.ts'
 import { lockRoutine } from './write-routine.ts'
 
 /** One statement finds the first delivery and counts this one, so that nobody comes between. */

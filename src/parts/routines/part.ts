@@ -4,7 +4,7 @@ import type { StoreContext } from '../../store/store-context.ts'
 import { routines as tables } from './0008-routines.ts'
 import { newestEvents } from './0015-newest-events.ts'
 import { routineOperations } from './operations/noun.ts'
-import { sweepRoutineEvents, sweepRoutines } from './sweeps.ts'
+import { sweepRoutineEvents, sweepRoutines } from './sweep-routines.ts'
 import { webhookPaths } from './webhooks-openapi.ts'
 
 /** Routines: what is done when an event comes in, by a verb or as a signed webhook. */

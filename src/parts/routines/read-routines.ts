@@ -4,9 +4,9 @@ import { runTextOf } from '../../store/reads/find-run.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { shown } from '../../store/table-codec.ts'
-import { eventPlaceIn } from './event-place.ts'
-import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from './spec.ts'
-import { eventColumns, eventIds, routineColumns, routineIds } from './spec.ts'
+import { routineEventCursorIn } from './event-cursor.ts'
+import type { EventOutcome, RoutineEventView, RoutineSpec, RoutineView } from './routine-spec.ts'
+import { eventColumns, eventIds, routineColumns, routineIds } from './routine-spec.ts'
 
 const selectRoutine = both(
   'read routine',
@@ -48,7 +48,7 @@ export function* listRoutineEvents(
   { before, limit = eventsDefault }: { before?: string; limit?: number } = {},
 ): Step<RoutineEventView[] | null> {
   checkInteger(limit, 'limit', 1, eventsMax)
-  const place = before === undefined ? { at: Number.MAX_SAFE_INTEGER, id: 0 } : eventPlaceIn(before)
+  const place = before === undefined ? { at: Number.MAX_SAFE_INTEGER, id: 0 } : routineEventCursorIn(before)
   if (place === null) throw invalid('before', `is ${JSON.stringify(before)}`, 'the instant and the id of an event')
   const found = yield* findRoutine(context, name)
   const routineId = found === null ? null : parseId(routineIds, found.id)

@@ -1,7 +1,7 @@
 import { plainText, shortText } from '../../operations/schedule/plain-text.ts'
-import { targetInWords } from '../../operations/schedule/target-in-words.ts'
 import { type Facts, indented, type Listing, rehearsed, type Sheet } from '../../operations/show.ts'
-import type { EventTaken, Routine, RoutineEvent } from './operations/view.ts'
+import { targetInWords } from '../../operations/target/target-in-words.ts'
+import type { EventTaken, Routine, RoutineEvent } from './operations/routine-answer.ts'
 
 const textWidth = 60
 const payloadWidth = 200

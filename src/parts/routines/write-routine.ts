@@ -14,8 +14,8 @@ import { reasonLengthMax } from '../../store/runs/cancel-run.ts'
 import { both, clockNow, dialects, freshIds, metOthers, one, type Row, run, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { routineViewOf } from './read-routines.ts'
-import type { NewRoutine, RoutineAnswer, RoutineSwitch, RoutineView } from './spec.ts'
-import { routineColumns } from './spec.ts'
+import type { NewRoutine, RoutineAnswer, RoutineSwitch, RoutineView } from './routine-spec.ts'
+import { routineColumns } from './routine-spec.ts'
 
 const insertRoutine = both(
   'routine insert',

@@ -12,21 +12,21 @@ export function isNarrow(scope: HoldScope): boolean {
 }
 
 /** Whose holds are asked for, and at which instant; each is an expression of SQL. */
-interface Asked {
+interface HoldQuery {
   readonly ns?: string
   readonly now: string
 }
 
-const onSubject = (scope: HoldScope, subject: string, { ns = '$1', now }: Asked) => `from belfry.hold h
+const onSubject = (scope: HoldScope, subject: string, { ns = '$1', now }: HoldQuery) => `from belfry.hold h
   where h.ns = ${ns} and h.scope = '${scope}' and h.subject = ${subject} and h.until_at > ${now} and h.from_at <= ${now}`
 
 /** The hold in force on a subject, or null: one probe of an index. Of several it is the one that ends last. */
-export function holdOn(scope: HoldScope, subject: string, asked: Asked): string {
+export function holdOn(scope: HoldScope, subject: string, asked: HoldQuery): string {
   return `(select h.id ${onSubject(scope, subject, asked)} order by h.until_at desc limit 1)`
 }
 
 /** Whether nothing is fired in a namespace. */
-export function stopsFiring(asked: Asked): string {
+export function stopsFiring(asked: HoldQuery): string {
   return `((select 1 ${onSubject('namespace', `''`, asked)} and h.firing = 'nothing' limit 1) is not null)`
 }
 
@@ -53,7 +53,7 @@ export function runHold(now: string): string {
 }
 
 /** Whether a hold of a namespace has begun whose runs have not all been set aside yet. */
-export function anyBegins({ ns = '$1', now }: Asked): string {
+export function anyBegins({ ns = '$1', now }: HoldQuery): string {
   return `(select 1 from belfry.hold h where h.ns = ${ns} and h.begun_at is null and h.from_at <= ${now} limit 1)`
 }
 

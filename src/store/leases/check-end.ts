@@ -1,6 +1,7 @@
 import type { Outcome } from '../../core/run/verdict.ts'
-import { checkChoice, checkInteger, invalid } from '../check.ts'
+import { checkChoice, invalid } from '../check.ts'
 import type { AttemptEnd } from '../port.ts'
+import { checkFence } from './fence.ts'
 
 /** Whether an end of this kind must say why, may, or has nothing to say. */
 const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
@@ -16,12 +17,10 @@ const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   deferred: 'required',
 }
 const kinds = Object.keys(reasons) as Outcome['kind'][]
-/** What both databases can hold. */
-export const fenceMax = 2 ** 31 - 1
 
 /** Refuses an end that would be misread: an outcome nobody knows is no success, and an instant that is none no backoff. */
 export function checkEnd({ fence, outcome }: AttemptEnd): void {
-  checkInteger(fence, 'fence', 1, fenceMax)
+  checkFence(fence)
   if (typeof outcome !== 'object' || outcome === null) {
     throw invalid('outcome', `is ${outcome === null ? 'null' : typeof outcome}`, 'an object with a kind')
   }

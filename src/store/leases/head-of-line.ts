@@ -1,4 +1,4 @@
-import { byPlace, type Standing, standingOf } from '../runs/run-standing.ts'
+import { byPlace, type ReadyRow, readyRowOf } from '../runs/ready-aside.ts'
 import { dialects, each, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { contentsOf, definitionColumns } from './lease-row.ts'
@@ -19,7 +19,7 @@ const headOfLanes = dialects('lease head of lanes', {
 /** A run at the head of the line, with what it is to do. */
 export interface Candidate {
   readonly row: Row
-  readonly standing: Standing
+  readonly standing: ReadyRow
   readonly contents: ReturnType<typeof contentsOf>
 }
 
@@ -35,7 +35,7 @@ export function firstOfLanes(
 
 /** The first runs of all lanes together, in queue order. */
 export function inOrder(rows: readonly Row[], most: number): Candidate[] {
-  const standing = rows.map((row) => ({ row, standing: standingOf(row) }))
+  const standing = rows.map((row) => ({ row, standing: readyRowOf(row) }))
   const first = standing.sort((a, b) => byPlace(a.standing, b.standing)).slice(0, most)
   return first.map((run) => ({ row: run.row, standing: run.standing, contents: contentsOf(run.row) }))
 }

@@ -1,3 +1,4 @@
+import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { anyBegins, holdOn, laneIsOpen, queueHold } from '../holds/hold-row.ts'
 import type { Lease, LeaseAnswer, LeaseRequest } from '../port.ts'
@@ -18,7 +19,7 @@ import type { Unread } from './lease-unfit.ts'
  * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. It is on its
  * way before anybody knows whether that was done, and in this transaction: `belfry_step.locked_queue` names the queue if so.
  * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
- * Rows in line come and go and are never changed (`reprioritise.ts` tells why), so that all that were locked can be deleted.
+ * Rows in line come and go and are never changed (`reprioritise-run.ts` tells why), so that all that were locked can be deleted.
  * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
  */
 const leaseHead = dialects('lease at once', {
@@ -117,8 +118,8 @@ export function* leaseAtOnce(
     if ('unreadable' in contents) unread.push({ row, unreadable: contents.unreadable })
     else leases.push(leaseOf(row, { ...granted, fence: (row.fence as number) + 1 }, contents))
   }
-  const available = Math.max(0, Math.min(maxConcurrent - inFlight, limit))
-  const full = inFlight + leases.length + unread.length >= maxConcurrent
+  const available = slotsFree(policy, inFlight, limit)
+  const full = isFull(policy, inFlight + leases.length + unread.length)
   const keyed = maxConcurrentPerKey !== null
   const answer = { leases, skipped: [], broken: [], inFlight, available, full, keyed, more: false }
   return unread.length === 0 ? answer : { ...answer, unread }

@@ -1,5 +1,6 @@
 import { durationMsMax } from '../../core/duration.ts'
 import { formatId, parseId } from '../../core/id.ts'
+import { isFull, slotsFree } from '../../core/queue/ceiling.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { canBeName, checkInteger, checkText, invalid, keyLengthMax } from '../check.ts'
 import { type HeldHead, heldAmong, nothingHeld } from '../holds/held-head.ts'
@@ -9,7 +10,7 @@ import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
 import { tryRegate } from '../runs/key-gate.ts'
 import { capabilityLists, needServed } from '../runs/lane-row.ts'
-import { stretches, takeFromAside } from '../runs/run-standing.ts'
+import { stretches, takeFromAside } from '../runs/ready-aside.ts'
 import {
   ahead,
   all,
@@ -207,10 +208,10 @@ function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking:
   const mayBeHeld = queue.holds_keys !== null || queue.begins !== null
   const lane = { context, request, workerId, queueId, policy, now, needIds, mayBeHeld }
   const promoted = isDue(queue.waiting_at, now) ? yield* promote(lane) : 0
-  const available = Math.max(0, Math.min(policy.maxConcurrent - inFlight, request.limit))
+  const available = slotsFree(policy, inFlight, request.limit)
   const starts = yield* startsLeft(lane)
   const taken = yield* take(lane, Math.min(available, starts.most))
-  const full = inFlight + taken.leases.length >= policy.maxConcurrent
+  const full = isFull(policy, inFlight + taken.leases.length)
   const keyed = policy.maxConcurrentPerKey !== undefined
   const answer = { ...taken, inFlight, available, full, keyed, more: taken.more || promoted === promotedMax }
   return taken.leases.length < starts.most ? answer : { ...answer, restMs: starts.restMs }

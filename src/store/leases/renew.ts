@@ -4,8 +4,8 @@ import { checkInteger } from '../check.ts'
 import type { Renewal, RenewedLease } from '../port.ts'
 import { all, clockNow, dialects, inList, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
-import { fenceMax } from './check-end.ts'
-import { lockLeases, runIdOf } from './settle.ts'
+import { checkFence, lockLeases } from './fence.ts'
+import { runIdOf } from './settle.ts'
 
 /** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */
 const renewed = `and fence = $2 and ns = $3 returning run_id, fence, expires_at, cancel_requested_at`
@@ -25,7 +25,7 @@ interface RenewedRow {
 export function* renew(context: StoreContext, leases: readonly RenewedLease[], leaseMs?: number): Step<Renewal[]> {
   const groups = new Map<string, { readonly fence: number; readonly ms: number; readonly runIds: number[] }>()
   for (const lease of leases) {
-    const fence = checkInteger(lease.fence, 'fence', 1, fenceMax)
+    const fence = checkFence(lease.fence)
     const ms = checkInteger(lease.leaseMs ?? leaseMs, 'leaseMs', 1, durationMsMax)
     const group = groups.get(`${fence} ${ms}`) ?? { fence, ms, runIds: [] }
     groups.set(`${fence} ${ms}`, group)

@@ -29,14 +29,8 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { leasesNamed } from '../verb.ts'
 import { checkEnd } from './check-end.ts'
+import { byFence, lockLeases, type NumberedEnd, takeLeases } from './fence.ts'
 
-/** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
-const takeLeases = dialects('settle take leases', {
-  sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3
-    returning ${columnsOf('lease')}, $4 as now`,
-  postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and fence = $2 and ns = $3
-    returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
-})
 const plainLeases = `and fence = $2 and ns = $3 and schedule_id is null and concurrency_key is null and dedupe_key is null
   and cancel_requested_at is null`
 const plainAttempts = `insert into belfry.attempt
@@ -89,21 +83,6 @@ const findListed = dialects('settle find listed', {
   postgres: `select s.run_id from unnest($1::bigint[], $2::bigint[]) as i (schedule_id, run_id)
     ${probes.inner('schedule_run s', 's.schedule_id = i.schedule_id and s.run_id = i.run_id')}`,
 })
-
-interface NumberedEnd {
-  readonly runId: number
-  readonly end: AttemptEnd
-}
-
-/** Locks leases by id, for a step that touches them with more than one statement; all others do so in that order too. */
-const lockInOrder = dialects('settle lock in order', {
-  sqlite: null,
-  postgres: `select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres} order by run_id for update`,
-})
-
-export function* lockLeases(runIds: readonly number[]): Step<void> {
-  yield* run(lockInOrder, JSON.stringify(runIds))
-}
 
 /** Whether nothing but a line of history and its result may follow; the lease itself decides. */
 export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
@@ -192,17 +171,6 @@ settle.audits = (answers: readonly Settled[]) =>
 function numbered(end: AttemptEnd): NumberedEnd {
   checkEnd(end)
   return { runId: runIdOf(end), end }
-}
-
-/** Ends by fence and run. Nearly all runs have the same fence, so this is one statement where pairs would need a join. */
-function byFence(ends: readonly NumberedEnd[]): Map<number, Map<number, NumberedEnd>> {
-  const fences = new Map<number, Map<number, NumberedEnd>>()
-  for (const one of ends) {
-    const byRun = fences.get(one.end.fence)
-    if (byRun === undefined) fences.set(one.end.fence, new Map([[one.runId, one]]))
-    else byRun.set(one.runId, one)
-  }
-  return fences
 }
 
 function listOf(byRun: ReadonlyMap<number, NumberedEnd>): string {

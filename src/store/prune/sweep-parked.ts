@@ -1,6 +1,6 @@
 import { cancelledEnding } from '../runs/cancel-run.ts'
 import { conclude } from '../runs/conclude.ts'
-import { placesOf } from '../runs/run-place.ts'
+import { runOutlines } from '../runs/run-outline.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import { nothingSwept, type Sweeping, type Swept } from './sweep.ts'
 
@@ -27,7 +27,7 @@ export function* sweepParked({ context, now, queues, rowsLeft }: Sweeping): Step
     found.push(...rows.map(({ run_id }) => run_id))
   }
   if (found.length === 0) return nothingSwept
-  const places = yield* placesOf(context, found)
+  const places = yield* runOutlines(context, found)
   const taken = yield* each<{ run_id: number }>(
     takeParked,
     found.map((id) => [id]),

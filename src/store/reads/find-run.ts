@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import { formatId } from '../../core/id.ts'
 import type { EndedStatus, RunStatus } from '../../core/run/run-state.ts'
 import { runIdOf } from '../leases/settle.ts'
-import { type AsideKind, asideOf } from '../runs/run-standing.ts'
+import { type AsideKind, asideOf } from '../runs/ready-aside.ts'
 import { both, dialects, each, one, probes, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { shown } from '../table-codec.ts'
@@ -89,14 +89,14 @@ export function* summariesOf(context: StoreContext, ids: readonly number[]): Ste
   })
 }
 
-type Standing = Pick<
+type RunState = Pick<
   RunSummary,
   'status' | 'waiting' | 'fence' | 'attempts' | 'releases' | 'deaths' | 'lease' | 'parked' | 'end'
 >
 
 /** Each run has exactly one row that says where it stands; those most often asked for are looked for first. */
-function* standingsOf(definitions: readonly Row[]): Step<Map<number, Standing>> {
-  const standings = new Map<number, Standing>()
+function* standingsOf(definitions: readonly Row[]): Step<Map<number, RunState>> {
+  const standings = new Map<number, RunState>()
   const missing = () => definitions.filter((row) => !standings.has(row.id as number))
   const ids = () => missing().map((row) => [row.id as number])
   for (const row of yield* each(findEnds, ids())) standings.set(row.run_id as number, ended(row))
@@ -109,7 +109,7 @@ function* standingsOf(definitions: readonly Row[]): Step<Map<number, Standing>> 
   return standings
 }
 
-function ended(row: Row): Standing {
+function ended(row: Row): RunState {
   const status = row.ends as EndedStatus
   return {
     status,
@@ -123,7 +123,7 @@ function ended(row: Row): Standing {
   }
 }
 
-function leased(row: Row): Standing {
+function leased(row: Row): RunState {
   return { status: 'leased', ...countsOf(row), lease: leaseViewOf(row), parked: null, end: null }
 }
 
@@ -135,7 +135,7 @@ const asideStatus: Record<AsideKind, RunStatus> = {
   parked: 'parked',
 }
 
-function aside(row: Row): Standing {
+function aside(row: Row): RunState {
   const { kind, at, reason } = asideOf(row)
   const standing = { status: asideStatus[kind], ...countsOf(row), lease: null, parked: null, end: null }
   switch (kind) {
@@ -151,9 +151,9 @@ function aside(row: Row): Standing {
   }
 }
 
-function countsOf(row: Row): Pick<Standing, 'fence' | 'attempts' | 'releases' | 'deaths'> {
+function countsOf(row: Row): Pick<RunState, 'fence' | 'attempts' | 'releases' | 'deaths'> {
   const { fence, attempts, releases, deaths } = row as Record<string, number>
-  return { fence, attempts, releases, deaths } as Pick<Standing, 'fence' | 'attempts' | 'releases' | 'deaths'>
+  return { fence, attempts, releases, deaths } as Pick<RunState, 'fence' | 'attempts' | 'releases' | 'deaths'>
 }
 
 const holding = tables.lease.only('claimId', 'leasedAt', 'expiresAt', 'cancelRequestedAt', 'cancelReason')
@@ -162,7 +162,7 @@ function leaseViewOf(row: Row): LeaseView {
   return { workerId: formatId('worker', row.worker_id as number), ...holding.read(row) }
 }
 
-function definitionOf(row: Row): Omit<RunSummary, keyof Standing> {
+function definitionOf(row: Row): Omit<RunSummary, keyof RunState> {
   const { queueId, needId, ...run } = summary.read(row)
   return {
     ...run,

@@ -1,7 +1,7 @@
 import { formatId } from '../../core/id.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
 import { checkInstant, checkInteger } from '../check.ts'
-import { comparePlaces, type EventPage, type EventPlace, type EventView } from '../event-view.ts'
+import { compareCursors, type EventCursor, type EventPage, type EventView } from '../event-view.ts'
 import type { RunSource } from '../port.ts'
 import { all, both, dialects, each, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
@@ -65,7 +65,7 @@ const ranks = { fired: 0, attempt: 1, change: 2, end: 3 } as const
 const limitMax = 1_000
 
 /** What has happened since a place, oldest first. Without a place: nothing, but where now is. */
-export function* listEvents(context: StoreContext, after: EventPlace | null, limit: number): Step<EventPage> {
+export function* listEvents(context: StoreContext, after: EventCursor | null, limit: number): Step<EventPage> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { now, open_at: openAt } = (yield* one(findHorizon, storeClock)) as Row
   const until = Math.min(now as number, (openAt as number | null) ?? Number.POSITIVE_INFINITY)
@@ -73,11 +73,11 @@ export function* listEvents(context: StoreContext, after: EventPlace | null, lim
   const horizon = { at: until - 1, rank: ranks.end, number: 0, fence: 0 }
   if (after === null) return { events: [], place: horizon, more: false }
   checkPlace(after)
-  if (comparePlaces(horizon, after) <= 0) return { events: [], place: after, more: false }
+  if (compareCursors(horizon, after) <= 0) return { events: [], place: after, more: false }
   const queues = yield* all<{ id: number; name: string }>(findQueues, context.ns)
   const look = { context, queues, after, until, most: limit + 1 }
   const found = [...(yield* fired(look)), ...(yield* attempts(look)), ...(yield* changes(look))]
-  const sorted = found.sort((a, b) => comparePlaces(a.place, b.place))
+  const sorted = found.sort((a, b) => compareCursors(a.place, b.place))
   const told = sorted.slice(0, limit)
   const more = sorted.length > limit
   return { events: told, place: more ? (told.at(-1) as EventView).place : horizon, more }
@@ -85,7 +85,7 @@ export function* listEvents(context: StoreContext, after: EventPlace | null, lim
 /** Where there is one writer no other is about to commit; elsewhere the snapshot of a read is older than what it learns of others. */
 listEvents.seesCommits = true as const
 
-function checkPlace({ at, rank, number, fence }: EventPlace): void {
+function checkPlace({ at, rank, number, fence }: EventCursor): void {
   checkInstant(at, 'after.at')
   checkInteger(rank, 'after.rank', 0, ranks.end)
   checkInteger(number, 'after.number', 0, Number.MAX_SAFE_INTEGER)
@@ -95,13 +95,13 @@ function checkPlace({ at, rank, number, fence }: EventPlace): void {
 interface Looking {
   readonly context: StoreContext
   readonly queues: readonly { readonly id: number; readonly name: string }[]
-  readonly after: EventPlace
+  readonly after: EventCursor
   readonly until: number
   readonly most: number
 }
 
 /** Behind which of those of a rank to look: none of an instant whose rank is still to come, all of one whose rank is over. */
-function startOf({ at, rank, number, fence }: EventPlace, own: number): readonly [number, number, number] {
+function startOf({ at, rank, number, fence }: EventCursor, own: number): readonly [number, number, number] {
   if (rank < own) return [at, -1, -1]
   return rank > own ? [at + 1, -1, -1] : [at, number, fence]
 }

@@ -17,7 +17,7 @@ import {
   waitingMark,
   waitingSource,
 } from './made-sources.ts'
-import { type Candidates, endedSource, type Look, lineSource, misplaced, parkedSource } from './run-sources.ts'
+import { type Candidates, endedSource, lineSource, misplaced, parkedSource, type RunQuery } from './run-sources.ts'
 
 const findQueues = both('list queues', 'select id, name from belfry.queue where ns = $1')
 
@@ -33,7 +33,7 @@ export function* listRuns(context: StoreContext, filter: RunFilter): Step<RunPag
   if (filter.status !== undefined) checkChoice(filter.status, 'status', Object.keys(moves) as RunStatus[])
   const queueIds = yield* queuesOf(context, queue)
   const scheduleId = yield* scheduleOf(context, filter.schedule)
-  const look: Look = {
+  const look: RunQuery = {
     ns: context.ns,
     queueIds,
     queueId: queue === undefined ? null : (queueIds[0] ?? null),
@@ -52,7 +52,7 @@ export function* listRuns(context: StoreContext, filter: RunFilter): Step<RunPag
   return { runs: page, next: matching.length > limit && last !== undefined ? (places.get(last.id) ?? null) : next }
 }
 
-function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: Look): Step<Candidates> {
+function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: RunQuery): Step<Candidates> {
   if (status === undefined) return yield* scheduleId === null ? everyRunSource(look) : madeBySource(scheduleId, look)
   if (scheduleId !== null && isLive(status)) return yield* scheduleSource(scheduleId, look)
   switch (status) {
@@ -70,7 +70,7 @@ function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: 
 }
 
 /** First those in line, in the order they go, then those that wait for something. */
-function* readySource(look: Look): Step<Candidates> {
+function* readySource(look: RunQuery): Step<Candidates> {
   if (look.before?.startsWith(waitingMark)) return yield* waitingSource(look)
   const line = yield* lineSource(look)
   if (line.next !== null) return line

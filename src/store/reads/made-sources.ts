@@ -1,6 +1,6 @@
 import { formatId } from '../../core/id.ts'
 import { all, both, one, probing, type Statement, type Step } from '../statement.ts'
-import { type Candidates, integerIn, type Look, misplaced, runIn } from './run-sources.ts'
+import { type Candidates, integerIn, misplaced, type RunQuery, runIn } from './run-sources.ts'
 
 /**
  * These lists go by when their runs were made, newest first, then by id. An id alone tells nothing of that: each process
@@ -80,16 +80,16 @@ const findOfSchedule = probing(
 const madeMark = 'made/'
 export const waitingMark = 'waiting/'
 
-export function* everyRunSource(look: Look): Step<Candidates> {
+export function* everyRunSource(look: RunQuery): Step<Candidates> {
   if (look.queueId !== null) return yield* throughWindows([enqueuedRuns, firedRuns], look, madeMark)
   const { at, id } = madeIn(look, madeMark)
   return pageOf(yield* all<MadeAt>(findEvery, look.ns, at, id, look.most), look)
 }
-export const heldSource = (look: Look) => throughWindows([heldRuns], look, madeMark)
-export const waitingSource = (look: Look) => throughWindows([waitingRuns], look, waitingMark)
+export const heldSource = (look: RunQuery) => throughWindows([heldRuns], look, madeMark)
+export const waitingSource = (look: RunQuery) => throughWindows([waitingRuns], look, waitingMark)
 
 /** Several lists in one order. Below the newest end of a window there may be runs that it did not reach. */
-function* throughWindows(lists: readonly Windowed[], look: Look, mark: string): Step<Candidates> {
+function* throughWindows(lists: readonly Windowed[], look: RunQuery, mark: string): Step<Candidates> {
   const from = madeIn(look, mark)
   const found: MadeAt[] = []
   let end: MadeAt | null = null
@@ -107,7 +107,7 @@ function* throughWindows(lists: readonly Windowed[], look: Look, mark: string): 
 /** `end` is where the look ended before the list did. */
 function* throughWindow(
   { isMixed, matches, edge }: Windowed,
-  { ns, queueId, most }: Look,
+  { ns, queueId, most }: RunQuery,
   { at, id }: MadeAt,
 ): Step<{ found: MadeAt[]; end: MadeAt | null }> {
   const isSifted = isMixed || queueId !== null
@@ -117,21 +117,21 @@ function* throughWindow(
   return { found, end: isSifted ? ((yield* one<MadeAt>(edge, ns, at, id)) ?? null) : null }
 }
 
-export function* leasedSource(look: Look): Step<Candidates> {
+export function* leasedSource(look: RunQuery): Step<Candidates> {
   const { at, id } = madeIn(look, madeMark)
   return pageOf(yield* all<MadeAt>(findLeased, look.ns, at, id, look.queueId, look.most), look)
 }
 
-export const scheduleSource = (scheduleId: number, look: Look) => ofSchedule(findOfSchedule, scheduleId, look)
+export const scheduleSource = (scheduleId: number, look: RunQuery) => ofSchedule(findOfSchedule, scheduleId, look)
 /** All runs a schedule ever made and the store still keeps. */
-export const madeBySource = (scheduleId: number, look: Look) => ofSchedule(findMadeBy, scheduleId, look)
+export const madeBySource = (scheduleId: number, look: RunQuery) => ofSchedule(findMadeBy, scheduleId, look)
 
-function* ofSchedule(statement: Statement, scheduleId: number, look: Look): Step<Candidates> {
+function* ofSchedule(statement: Statement, scheduleId: number, look: RunQuery): Step<Candidates> {
   const { at, id } = madeIn(look, madeMark)
   return pageOf(yield* all<MadeAt>(statement, scheduleId, at, id, look.most), look)
 }
 
-function pageOf(rows: readonly MadeAt[], { most }: Look): Candidates {
+function pageOf(rows: readonly MadeAt[], { most }: RunQuery): Candidates {
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : placeOf(last, madeMark)
   return { found: rows.map((row) => candidateOf(row, madeMark)), next }
@@ -146,7 +146,7 @@ function placeOf({ at, id }: MadeAt, mark: string): string {
 }
 
 /** The mark tells a place in one of these lists from one in a list by ends, and from those of versions that went by id. */
-function madeIn(look: Look, mark: string): MadeAt {
+function madeIn(look: RunQuery, mark: string): MadeAt {
   if (look.before === undefined) return { at: Number.MAX_SAFE_INTEGER, id: 0 }
   if (!look.before.startsWith(mark)) return misplaced(look)
   const [at, id, ...more] = look.before.slice(mark.length).split('/')

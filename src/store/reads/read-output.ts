@@ -1,4 +1,4 @@
-import { checkInteger } from '../check.ts'
+import { checkFence } from '../leases/fence.ts'
 import { runIdOf } from '../leases/settle.ts'
 import { tailFrom } from '../runs/append-output.ts'
 import { all, both, one, type Step } from '../statement.ts'
@@ -14,8 +14,6 @@ const findRows = both(
   'select seq, dropped_bytes, body from belfry.output where run_id = $1 and fence = $2 and ns = $3 order by seq',
 )
 
-const fenceMax = 2 ** 31 - 1
-
 interface OutputRow {
   readonly seq: number
   readonly dropped_bytes: number
@@ -25,7 +23,7 @@ interface OutputRow {
 /** What an attempt wrote, of the newest that wrote anything unless one is named; `null` when nothing was written. */
 export function* readOutput(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
   const id = runIdOf({ runId })
-  if (fence !== undefined) checkInteger(fence, 'fence', 0, fenceMax)
+  if (fence !== undefined) checkFence(fence, 0)
   const named = fence ?? (yield* one<{ fence: number | null }>(findNewest, id, context.ns))?.fence ?? null
   if (named === null) return null
   const rows = yield* all<OutputRow>(findRows, id, named, context.ns)

@@ -1,5 +1,5 @@
 import { formatId, parseId } from '../../core/id.ts'
-import { runPlaceExpected } from '../../core/page-place.ts'
+import { runCursorExpected } from '../../core/page-cursor.ts'
 import { inQueueOrder } from '../../core/queue/plan-leases.ts'
 import type { EndedStatus } from '../../core/run/run-state.ts'
 import { invalid, priorityMax } from '../check.ts'
@@ -18,7 +18,7 @@ export interface Candidates {
   readonly next: string | null
 }
 
-export interface Look {
+export interface RunQuery {
   readonly ns: number
   readonly queueIds: readonly number[]
   /** Set when only one queue is asked for. */
@@ -66,7 +66,7 @@ export const headOfLanes = dialects('list head of lanes', {
 /** Before every place in a lane. */
 export const laneStart = [-(2 ** 31), 0, 0] as const
 
-export function* endedSource(status: EndedStatus, look: Look): Step<Candidates> {
+export function* endedSource(status: EndedStatus, look: RunQuery): Step<Candidates> {
   const { at, id } = instantIn(look)
   return newestFirst(
     yield* each(
@@ -77,7 +77,7 @@ export function* endedSource(status: EndedStatus, look: Look): Step<Candidates> 
   )
 }
 
-export function* parkedSource(look: Look): Step<Candidates> {
+export function* parkedSource(look: RunQuery): Step<Candidates> {
   const { at, id } = instantIn(look)
   return newestFirst(
     yield* each(
@@ -89,7 +89,7 @@ export function* parkedSource(look: Look): Step<Candidates> {
 }
 
 /** Those in line, in the order they go. */
-export function* lineSource(look: Look): Step<Candidates> {
+export function* lineSource(look: RunQuery): Step<Candidates> {
   const [priority, enqueuedAt, id] = look.before === undefined ? laneStart : lanePlaceIn(look)
   const needs = yield* all<{ id: number }>(findNeeds, look.ns)
   const lanes = look.queueIds.flatMap((queueId) => needs.map((need) => [queueId, need.id]))
@@ -114,7 +114,7 @@ function lanePlaceOf(row: Row) {
   }
 }
 
-function newestFirst(rows: readonly Row[], look: Look): Candidates {
+function newestFirst(rows: readonly Row[], look: RunQuery): Candidates {
   const found = rows.map((row) => ({ at: row.at as number, id: row.id as number }))
   found.sort((a, b) => b.at - a.at || b.id - a.id)
   return candidatesOf(
@@ -123,31 +123,31 @@ function newestFirst(rows: readonly Row[], look: Look): Candidates {
   )
 }
 
-function candidatesOf(found: readonly Candidate[], { most }: Look): Candidates {
+function candidatesOf(found: readonly Candidate[], { most }: RunQuery): Candidates {
   return { found, next: found.length < most ? null : (found.at(-1)?.place ?? null) }
 }
 
-export function runIn(text: string, look: Look): number {
+export function runIn(text: string, look: RunQuery): number {
   return parseId('run', text) ?? misplaced(look)
 }
 
-function instantIn(look: Look): { at: number; id: number } {
+function instantIn(look: RunQuery): { at: number; id: number } {
   if (look.before === undefined) return { at: Number.MAX_SAFE_INTEGER, id: 0 }
   const [at, id] = look.before.split('/')
   return { at: integerIn(at, look), id: runIn(id ?? '', look) }
 }
 
-function lanePlaceIn(look: Look): readonly [number, number, number] {
+function lanePlaceIn(look: RunQuery): readonly [number, number, number] {
   const [priority, enqueuedAt, id] = look.before?.split('/') ?? []
   const rank = integerIn(priority, look)
   return [Math.abs(rank) <= priorityMax ? rank : misplaced(look), integerIn(enqueuedAt, look), runIn(id ?? '', look)]
 }
 
-export function integerIn(text: string | undefined, look: Look): number {
+export function integerIn(text: string | undefined, look: RunQuery): number {
   const value = text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : misplaced(look)
 }
 
-export function misplaced({ before }: Pick<Look, 'before'>): never {
-  throw invalid('before', `is ${JSON.stringify(before)}`, runPlaceExpected)
+export function misplaced({ before }: Pick<RunQuery, 'before'>): never {
+  throw invalid('before', `is ${JSON.stringify(before)}`, runCursorExpected)
 }

@@ -1,11 +1,11 @@
 import { holdOn } from '../holds/hold-row.ts'
 import { all, dialects, type Step, thereIs } from '../statement.ts'
 import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
-import { type Aside, byPlace, putInLine, type Standing, setAside } from './run-standing.ts'
+import { type Aside, byPlace, putInLine, type ReadyRow, setAside } from './ready-aside.ts'
 
 /** A live run that is to take its place. */
 export interface Arrival {
-  readonly standing: Standing
+  readonly standing: ReadyRow
   /** The earliest instant it may go, and why; `null` when it may go at once. */
   readonly eligible: { readonly at: number; readonly reason: string } | null
   /** It must wait for a run of its schedule, or until its schedule is neither paused nor held. */
@@ -36,7 +36,7 @@ const gatesMax = 200
  * its key's gate, or in line. Every step that makes, returns or frees a run ends here.
  */
 export function* admit(now: number, arrivals: readonly Arrival[]): Step<void> {
-  const inLine: Standing[] = []
+  const inLine: ReadyRow[] = []
   const aside: Aside[] = []
   const gates = new Map<string, AtGate>()
   for (const { standing, eligible, kept, keyLimit, passesGates = false } of arrivals) {
@@ -55,10 +55,10 @@ export function* admit(now: number, arrivals: readonly Arrival[]): Step<void> {
 
 interface AtGate {
   readonly gate: Gate
-  readonly standings: Standing[]
+  readonly standings: ReadyRow[]
 }
 
-function gather(gates: Map<string, AtGate>, standing: Standing, key: string, limit: number | null): void {
+function gather(gates: Map<string, AtGate>, standing: ReadyRow, key: string, limit: number | null): void {
   const { ns, queueId } = standing
   const known = gates.get(gateName(standing))
   if (known === undefined) gates.set(gateName(standing), { gate: { ns, queueId, key, limit }, standings: [standing] })
@@ -66,8 +66,8 @@ function gather(gates: Map<string, AtGate>, standing: Standing, key: string, lim
 }
 
 interface SortedAtGates {
-  readonly inLine: Standing[]
-  readonly behind: Standing[]
+  readonly inLine: ReadyRow[]
+  readonly behind: ReadyRow[]
   readonly locked: Gate[]
 }
 
@@ -88,7 +88,7 @@ function* sortAtGates(now: number, gates: readonly AtGate[]): Step<SortedAtGates
   return sorted
 }
 
-function sortAlone({ inLine, behind }: SortedAtGates, standings: readonly Standing[], limit: number): void {
+function sortAlone({ inLine, behind }: SortedAtGates, standings: readonly ReadyRow[], limit: number): void {
   const ofLane = new Map<number, number>()
   for (const standing of standings.toSorted(byPlace)) {
     const before = ofLane.get(standing.needId) ?? 0
@@ -118,7 +118,7 @@ function* gatesThatJudge(now: number, gates: readonly AtGate[]): Step<Set<string
   return judged
 }
 
-function behindGate(standing: Standing): Aside {
+function behindGate(standing: ReadyRow): Aside {
   return { standing, kind: 'key', at: standing.enqueuedAt, reason: standing.key }
 }
 

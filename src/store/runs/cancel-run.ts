@@ -7,8 +7,8 @@ import type { StoreContext } from '../store-context.ts'
 import type { About } from '../verb.ts'
 import { conclude, type Ending } from './conclude.ts'
 import { type Gate, lockGates } from './key-gate.ts'
-import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { takeFromAside, takeFromLine } from './run-standing.ts'
+import { takeFromAside, takeFromLine } from './ready-aside.ts'
+import { freshReadyRow, type RunOutline, runOutlines } from './run-outline.ts'
 
 export const requestCancel = both(
   'cancel request',
@@ -23,7 +23,7 @@ const findRequest = both(
   'cancel find request',
   'select run_id from belfry.lease where run_id = $1 and coalesce(cancel_requested_at, -1) >= 0',
 )
-/** Found by its run; see `findEnds` in `reads/run.ts`. */
+/** Found by its run; see `findEnds` in `reads/find-run.ts`. */
 const findEnd = both(
   'cancel find end',
   `select ends from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
@@ -38,7 +38,7 @@ export const reasonLengthMax = 2_000
 export function* cancelRun(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
   const id = runIdOf({ runId })
   checkText(reason, 'reason', reasonLengthMax)
-  const place = (yield* placesOf(context, [id])).get(id)
+  const place = (yield* runOutlines(context, [id])).get(id)
   if (place === undefined) return 'not-found'
   const schedules = yield* lockSchedules(place.scheduleId === null ? [] : [place.scheduleId], { wait: true })
   const now = yield* clockNow()
@@ -57,19 +57,19 @@ cancelRun.audits = (answer: CancelAnswer, [id]: About) =>
   answer === 'cancelled' || answer === 'cancel-requested' ? { detail: { answer }, subject: `run ${id}` } : null
 
 /** The gate that is to be locked before a run of a key is moved. */
-export function gatesOf({ ns, queueId, key, keyLimit }: RunPlace): Gate[] {
+export function gatesOf({ ns, queueId, key, keyLimit }: RunOutline): Gate[] {
   return key === null || keyLimit === null ? [] : [{ ns, queueId, key, limit: keyLimit }]
 }
 
-function* withdraw(place: RunPlace): Step<{ wasParked: boolean } | null> {
-  const inLine = yield* takeFromLine([freshStanding(place, 0)])
+function* withdraw(place: RunOutline): Step<{ wasParked: boolean } | null> {
+  const inLine = yield* takeFromLine([freshReadyRow(place, 0)])
   if (inLine.length > 0) return { wasParked: false }
   const [aside] = yield* takeFromAside([place.runId])
   return aside === undefined ? null : { wasParked: aside.kind === 'parked' }
 }
 
 export interface Cancelled {
-  readonly place: RunPlace
+  readonly place: RunOutline
   readonly reason: string
   readonly wasParked: boolean
 }

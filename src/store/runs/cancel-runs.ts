@@ -4,7 +4,7 @@ import { all, dialects, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { cancelledEnding } from './cancel-run.ts'
 import { conclude } from './conclude.ts'
-import { placesOf } from './run-place.ts'
+import { runOutlines } from './run-outline.ts'
 
 const requestOf = (inRuns: string) => `update belfry.lease set cancel_requested_at = $2, cancel_reason = $3
   where run_id ${inRuns} and cancel_requested_at is null returning run_id`
@@ -26,7 +26,7 @@ export function* cancelRuns(
 ): Step<void> {
   const { asides } = yield* withdrawRuns(schedule)
   if (leased) yield* all(requestCancels, schedule.id, now, reason)
-  const places = yield* placesOf(
+  const places = yield* runOutlines(
     { ...context, ns: schedule.ns },
     asides.map(({ standing }) => standing.runId),
   )

@@ -9,7 +9,7 @@ import { tables } from '../tables.ts'
 import { admit, gateName, regateAll } from './admit.ts'
 import { callEnded, callEnding, type RunEnd } from './end-hooks.ts'
 import { type Gate, lockGates } from './key-gate.ts'
-import { setAside } from './run-standing.ts'
+import { setAside } from './ready-aside.ts'
 
 /** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
 export interface Ending {

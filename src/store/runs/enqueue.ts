@@ -38,8 +38,8 @@ import { admit } from './admit.ts'
 import { arePlain, type CheckedRun, enqueueAhead, enqueueAtOnce } from './enqueue-plain.ts'
 import { firstsOf } from './idempotency.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
+import { setAside } from './ready-aside.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
-import { setAside } from './run-standing.ts'
 
 const looksMax = 10
 

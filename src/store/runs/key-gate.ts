@@ -1,7 +1,7 @@
 import { holdOn } from '../holds/hold-row.ts'
 import { all, both, clockOr, dialects, inList, one, run, type Step, storeClock, thereIs } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
-import { byPlace, putInLine, setAside, standingOf, takeFromLine } from './run-standing.ts'
+import { byPlace, putInLine, readyRowOf, setAside, takeFromLine } from './ready-aside.ts'
 
 /** A concurrency key of one queue, with the number of its runs that may be in flight at once. */
 export interface Gate {
@@ -105,8 +105,8 @@ function* roomOf({ queueId, key, limit }: Gate): Step<number> {
 }
 
 function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step<number> {
-  const line = (yield* all(inLine, queueId, key, needId, movesMax)).map(standingOf)
-  const gated = (yield* all(behind, queueId, key, needId, Math.min(room, movesMax))).map(standingOf)
+  const line = (yield* all(inLine, queueId, key, needId, movesMax)).map(readyRowOf)
+  const gated = (yield* all(behind, queueId, key, needId, Math.min(room, movesMax))).map(readyRowOf)
   const best = [...line, ...gated].sort(byPlace).slice(0, room)
   const chosen = new Set(best.map((run) => run.runId))
   const leaving = line.filter((run) => !chosen.has(run.runId))
@@ -117,7 +117,7 @@ function* regateLane({ queueId, key }: Gate, needId: number, room: number): Step
   yield* setAside(moved.map((standing) => ({ standing, kind: 'key', at: standing.enqueuedAt, reason: key })))
   if (entering.length === 0) return moved.length
   const entered = yield* all(takeGated, JSON.stringify(entering.map((run) => run.runId)))
-  yield* putInLine(entered.map(standingOf))
+  yield* putInLine(entered.map(readyRowOf))
   return moved.length + entered.length
 }
 

@@ -9,9 +9,9 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { gatesOf } from './cancel-run.ts'
 import { lockGates, regateLocked } from './key-gate.ts'
+import { putInLine, readyRowOf } from './ready-aside.ts'
 import { lockScheduleOf } from './reset-run.ts'
-import { placesOf, type RunPlace } from './run-place.ts'
-import { putInLine, standingOf } from './run-standing.ts'
+import { type RunOutline, runOutlines } from './run-outline.ts'
 
 /**
  * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
@@ -45,7 +45,7 @@ export function* reprioritiseRun(
   checkInteger(priority, 'priority', -priorityMax, priorityMax)
   checkActor(actor)
   const id = runIdOf({ runId })
-  const place = (yield* placesOf(context, [id])).get(id)
+  const place = (yield* runOutlines(context, [id])).get(id)
   if (place === undefined) return { answer: 'not-found' }
   yield* lockScheduleOf(place)
   const gates = gatesOf(place)
@@ -62,11 +62,11 @@ export function* reprioritiseRun(
   return { answer: 'moved', before }
 }
 
-function* move(place: RunPlace, priority: number): Step<boolean> {
+function* move(place: RunOutline, priority: number): Step<boolean> {
   const { queueId, needId, priority: before, enqueuedAt, runId, ns } = place
   const inLine = yield* one(leaveLine, queueId, needId, before, enqueuedAt, runId)
   if (inLine === undefined) return (yield* one(moveAside, runId, ns, priority)) !== undefined
-  yield* putInLine([{ ...standingOf(inLine), priority }])
+  yield* putInLine([{ ...readyRowOf(inLine), priority }])
   return true
 }
 

@@ -7,8 +7,8 @@ import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import type { About } from '../verb.ts'
 import { type Arrival, admit } from './admit.ts'
-import { freshStanding, placesOf, type RunPlace } from './run-place.ts'
-import { asideOf } from './run-standing.ts'
+import { asideOf } from './ready-aside.ts'
+import { freshReadyRow, type RunOutline, runOutlines } from './run-outline.ts'
 
 /** Found by its run, and not among all that are parked; see `takeGated` in `key-gate.ts`. */
 const takeParked = both(
@@ -34,20 +34,20 @@ const findOtherLive = both(
  */
 export function* resetRun(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
   const id = runIdOf({ runId })
-  const place = (yield* placesOf(context, [id])).get(id)
+  const place = (yield* runOutlines(context, [id])).get(id)
   if (place === undefined) return 'not-found'
   const schedule = yield* lockScheduleOf(place)
   return (yield* resetParked(place, schedule)) ? 'ready' : 'not-parked'
 }
 resetRun.audits = (answer: string, [id]: About) => (answer === 'ready' ? { detail: {}, subject: `run ${id}` } : null)
 
-export function* lockScheduleOf({ scheduleId }: Pick<RunPlace, 'scheduleId'>): Step<ScheduleRow | null> {
+export function* lockScheduleOf({ scheduleId }: Pick<RunOutline, 'scheduleId'>): Step<ScheduleRow | null> {
   if (scheduleId === null) return null
   return (yield* lockSchedules([scheduleId], { wait: true })).get(scheduleId) ?? null
 }
 
 /** Does it for a run whose schedule is locked; answers whether the run was parked. */
-export function* resetParked(place: RunPlace, schedule: ScheduleRow | null): Step<boolean> {
+export function* resetParked(place: RunOutline, schedule: ScheduleRow | null): Step<boolean> {
   const now = yield* clockNow()
   const row = yield* one(takeParked, place.runId)
   if (row === undefined) return false
@@ -55,7 +55,7 @@ export function* resetParked(place: RunPlace, schedule: ScheduleRow | null): Ste
   const { fence, priority } = asideOf(row).standing
   const { kept, eligible } = yield* joinSchedule(now, place, schedule)
   yield* admit(now, [
-    { standing: freshStanding({ ...place, priority }, fence), eligible, kept, keyLimit: place.keyLimit },
+    { standing: freshReadyRow({ ...place, priority }, fence), eligible, kept, keyLimit: place.keyLimit },
   ])
   return true
 }
@@ -71,7 +71,7 @@ export interface Joined extends Pick<Arrival, 'kept' | 'eligible'> {
  */
 export function* joinSchedule(
   now: number,
-  { ns, runId, enqueuedAt }: Pick<RunPlace, 'ns' | 'runId' | 'enqueuedAt'>,
+  { ns, runId, enqueuedAt }: Pick<RunOutline, 'ns' | 'runId' | 'enqueuedAt'>,
   schedule: ScheduleRow | null,
 ): Step<Joined> {
   if (schedule === null || schedule.deletedAt !== null) return { kept: null, eligible: null, behind: null }

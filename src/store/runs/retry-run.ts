@@ -15,11 +15,11 @@ import { admit } from './admit.ts'
 import { arrivalOf } from './enqueue.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
 import { joinSchedule, lockScheduleOf, resetParked } from './reset-run.ts'
-import { placesOf } from './run-place.ts'
+import { runOutlines } from './run-outline.ts'
 import { type RunRow, writeRuns } from './run-row.ts'
 
 const findDefinition = both('retry find definition', `select ${columnsOf('run')} from belfry.run where id = $1`)
-/** Found by its run; see `findEnds` in `reads/run.ts`. */
+/** Found by its run; see `findEnds` in `reads/find-run.ts`. */
 const findEnd = both(
   'retry find end',
   `select ends, reason from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
@@ -52,7 +52,7 @@ export function* retryRun(
   { latest = false }: { latest?: boolean } = {},
 ): Step<RetryAnswer> {
   const id = runIdOf({ runId })
-  const place = (yield* placesOf(context, [id])).get(id)
+  const place = (yield* runOutlines(context, [id])).get(id)
   if (place === undefined) return { answer: 'not-found' }
   if (latest && place.scheduleId === null) throw withoutSchedule(runId)
   const schedule = yield* lockScheduleOf(place)

@@ -1,7 +1,7 @@
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit, gateName, regateAll } from '../runs/admit.ts'
 import type { Gate } from '../runs/key-gate.ts'
-import { type Aside, setAside, standingOf, takeFromAside, takeFromLine } from '../runs/run-standing.ts'
+import { type Aside, readyRowOf, setAside, takeFromAside, takeFromLine } from '../runs/ready-aside.ts'
 import { all, metOthers, probing, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { schedulesAtWork } from './live-run.ts'
@@ -87,7 +87,7 @@ export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
   for (let looks = 1; looks <= looksMax; looks++) {
     const standingAside = (yield* all<{ run_id: number }>(findAside, schedule.id)).map((row) => row.run_id)
     asides.push(...(yield* takeFromAside(standingAside)))
-    const inLine = (yield* all(findInLine, schedule.id)).map(standingOf)
+    const inLine = (yield* all(findInLine, schedule.id)).map(readyRowOf)
     const taken = new Set(yield* takeFromLine(inLine))
     for (const standing of inLine) {
       if (taken.has(standing.runId)) asides.push({ standing, kind: 'waiting', at: standing.enqueuedAt, reason: null })

@@ -1,7 +1,7 @@
 import type { LiveScheduleRun } from '../../core/schedule/state.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { admit } from '../runs/admit.ts'
-import { takeFromAside } from '../runs/run-standing.ts'
+import { takeFromAside } from '../runs/ready-aside.ts'
 import { all, dialects, each, type Joins, plainJoins, probes, runEach, type Step, thereIs } from '../statement.ts'
 import { columnsOf, tables } from '../tables.ts'
 

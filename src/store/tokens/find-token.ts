@@ -3,7 +3,7 @@ import { canBeName, checkInteger, invalid } from '../check.ts'
 import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
-import type { KnownToken, ScopeSaid, TokenView } from './token-steps.ts'
+import type { ConfiguredScope, KnownToken, TokenView } from './token-steps.ts'
 
 const selectToken = both('read token', `select ${columnsOf('token')} from belfry.token where id = $1 and ns = $2`)
 const findGood = both(
@@ -57,9 +57,9 @@ function idAfter(after: string): number {
 }
 
 /** What a part says that the token of this name may do, whether or not it exists yet. */
-export function* scopeSaid(context: StoreContext, name: string): Step<ScopeSaid | null> {
+export function* configuredScope(context: StoreContext, name: string): Step<ConfiguredScope | null> {
   for (const part of context.parts) {
-    const said = part.scopeSaid === undefined ? null : yield* part.scopeSaid(context, name)
+    const said = part.configuredScope === undefined ? null : yield* part.configuredScope(context, name)
     if (said !== null) return said
   }
   return null

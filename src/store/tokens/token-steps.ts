@@ -1,4 +1,4 @@
-export interface ScopeSaid {
+export interface ConfiguredScope {
   readonly source: string
   readonly scope: string
 }

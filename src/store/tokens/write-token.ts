@@ -7,8 +7,8 @@ import type { Actor } from '../port.ts'
 import { both, clockNow, freshIds, one, type Row, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
-import { scopeSaid, tokenViewOf } from './find-token.ts'
-import type { NewToken, ScopeSaid, TokenAnswer } from './token-steps.ts'
+import { configuredScope, tokenViewOf } from './find-token.ts'
+import type { ConfiguredScope, NewToken, TokenAnswer } from './token-steps.ts'
 
 const insertToken = both(
   'token insert',
@@ -44,7 +44,7 @@ export function* createToken(
   yield* lockManaged(context)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
-  const said = yield* scopeSaid(context, name)
+  const said = yield* configuredScope(context, name)
   if (said !== null && said.scope !== scope) throw otherScope(name, scope, said)
   const managedBy = said?.source ?? null
   const row = yield* one(insertToken, id, context.ns, name, hash, scope, now, actor.name, expiresAt ?? null, managedBy)
@@ -56,7 +56,7 @@ export function* createToken(
   return { answer: 'created', token: tokenViewOf(row) }
 }
 
-function otherScope(name: string, scope: string, said: ScopeSaid): BelfryError {
+function otherScope(name: string, scope: string, said: ConfiguredScope): BelfryError {
   const message = `The file of source ${said.source} says that token ${name} may ${said.scope}, not ${scope}.`
   return new BelfryError('conflict', message, {
     hint: 'Make it with the scope that the file says, or change the file.',

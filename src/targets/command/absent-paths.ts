@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Target } from '../../core/target.ts'
-import type { TargetProblem } from '../problem.ts'
+import type { TargetProblem } from '../target-problem.ts'
 
 /**
  * A relative path is stored as it resolves here, so what it leads to must be here. What an absolute one leads to is the

@@ -1,4 +1,4 @@
-import type { Attempt } from '../executor.ts'
+import type { Attempt } from '../attempt.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { TargetKind } from '../kind.ts'
-import { valueForm } from '../secret-form.ts'
+import { valueForm } from '../secret-schema.ts'
 import { absentPaths } from './absent-paths.ts'
-import { commandTargetProblems, resolveCommandTarget } from './input.ts'
+import { commandTargetProblems, resolveCommandTarget } from './command-target.ts'
 
 const form = z.strictObject({
   command: z
@@ -56,7 +56,7 @@ export const commandKind: TargetKind = {
   notice: { form, problems: commandTargetProblems },
   gives: ['exitCode'],
   async executor({ secrets, killAfterMs, publicUrl }) {
-    const { commandExecutor } = await import('./execute.ts')
+    const { commandExecutor } = await import('./command-executor.ts')
     return { execute: commandExecutor({ secrets, killAfterMs, publicUrl }) }
   },
 }

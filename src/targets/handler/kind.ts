@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { needOf } from '../../core/target.ts'
 import type { TargetKind } from '../kind.ts'
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../target-problem.ts'
 
 /** A target that calls a function of a program. */
 export interface HandlerTarget {

@@ -1,6 +1,6 @@
 import { jsonProblem } from '../../core/json/json.ts'
 import type { EndFacts } from '../../core/run/expect.ts'
-import type { Ended } from '../executor.ts'
+import type { Ended } from '../attempt.ts'
 import { redact, redactor } from '../redact.ts'
 import type { Secret } from '../secret.ts'
 import { textOf } from './body.ts'

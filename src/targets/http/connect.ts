@@ -1,8 +1,8 @@
 import { lookup as resolveName } from 'node:dns/promises'
 import { connect as connectPlain, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
-import { notAllowed, stopped, unconnected, unresolved } from './failure.ts'
-import { literalOf, type NetworkGuard, portOf } from './network.ts'
+import { literalOf, type NetworkGuard, portOf } from './address-guard.ts'
+import { notAllowed, stopped, unconnected, unresolved } from './exchange-failure.ts'
 
 export interface HostAddress {
   readonly address: string

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type KeptBody, keptBody, unreadableCoding } from './body.ts'
-import type { Connection, Connections } from './connections.ts'
-import { broken, stopped } from './failure.ts'
+import { broken, stopped } from './exchange-failure.ts'
+import type { Connection, Connections } from './http-connections.ts'
 import { isRedirect } from './redirect.ts'
 import type { Outgoing } from './request.ts'
 

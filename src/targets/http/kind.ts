@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { noticeFormats } from '../../core/notice-message.ts'
 import type { Target } from '../../core/target.ts'
 import type { TargetKind } from '../kind.ts'
-import { valueForm } from '../secret-form.ts'
-import { type HttpRequest, httpTargetProblems } from './input.ts'
+import { valueForm } from '../secret-schema.ts'
+import { type HttpRequest, httpTargetProblems } from './http-target.ts'
 
 const said = 'The request that is sent.'
 const request = z.strictObject({
@@ -71,7 +71,7 @@ export const httpKind: TargetKind = {
   },
   gives: ['status'],
   async executor({ secrets, network, publicUrl }) {
-    const { httpExecutor } = await import('./executor.ts')
+    const { httpExecutor } = await import('./http-executor.ts')
     return httpExecutor({ network, secrets, publicUrl })
   },
 }

@@ -1,4 +1,4 @@
-import { ExchangeFailure } from './failure.ts'
+import { ExchangeFailure } from './exchange-failure.ts'
 import type { Header, Outgoing } from './request.ts'
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -1,9 +1,9 @@
 import { type Notice, sentNotice } from '../../core/notice.ts'
 import { noticeMessage } from '../../core/notice-message.ts'
-import type { Attempt } from '../executor.ts'
+import type { Attempt } from '../attempt.ts'
 import { isSecretReference, type Secret, type SecretResolver } from '../secret.ts'
-import { ExchangeFailure } from './failure.ts'
-import { type HttpRequest, headerValueProblem } from './input.ts'
+import { ExchangeFailure } from './exchange-failure.ts'
+import { type HttpRequest, headerValueProblem } from './http-target.ts'
 
 export interface Header {
   readonly name: string

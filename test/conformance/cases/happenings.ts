@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventPlace } from '../../../src/store/event-view.ts'
+import type { EventCursor } from '../../../src/store/event-view.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'
 import { listEvents } from '../../../src/store/reads/list-events.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
@@ -55,7 +55,7 @@ export const happenings: Case[] = [
   },
 ]
 
-async function readAll(store: Store, after: EventPlace, limit: number) {
+async function readAll(store: Store, after: EventCursor, limit: number) {
   const heard = []
   let place = after
   for (;;) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fireRoutine } from '../../../src/parts/routines/fire-routine.ts'
 import { listRoutineEvents } from '../../../src/parts/routines/read-routines.ts'
-import type { RoutineSpec } from '../../../src/parts/routines/spec.ts'
+import type { RoutineSpec } from '../../../src/parts/routines/routine-spec.ts'
 import { createRoutine } from '../../../src/parts/routines/write-routine.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { listLedger } from '../../../src/store/reads/find-schedule.ts'

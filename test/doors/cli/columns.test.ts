@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { columns, shownWidth } from '../../../src/doors/cli/columns.ts'
-import { paintOf } from '../../../src/doors/cli/sheet.ts'
+import { columns, shownWidth } from '../../../src/doors/cli/show/columns.ts'
+import { paintOf } from '../../../src/doors/cli/show/terminal-sheet.ts'
 
 describe('columns', () => {
   it('stand under each other though some cells are coloured', () => {

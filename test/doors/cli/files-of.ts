@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { argumentsOf, fieldsOf } from '../../../src/doors/cli/fields.ts'
+import { argumentsOf, fieldsOf } from '../../../src/doors/cli/parse/command-fields.ts'
 import type { AnyOperation } from '../../../src/operations/operation.ts'
 
 /** Puts the texts of an input into files, where a command line is told them by their paths. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { mcp } from '../../../src/doors/cli/mcp.ts'
+import { mcp } from '../../../src/doors/cli/commands/mcp.ts'
 import type { StoreOpening } from '../../../src/doors/cli/world.ts'
 import { openSession, serveModel } from '../../../src/sessions.ts'
 import { Terminal } from './terminal.ts'

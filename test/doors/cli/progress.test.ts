@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withProgress } from '../../../src/doors/cli/progress.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { withProgress } from '../../../src/doors/cli/show/progress.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 
 function stage(isTTY: boolean) {
   const clock = new TestClock()

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
-import { scheduleOperations } from '../../../src/operations/schedule/schedule.ts'
+import { namingIn, spelled } from '../../../src/doors/cli/spelling/spelling.ts'
+import { scheduleOperations } from '../../../src/operations/schedule/noun.ts'
 import { shown } from './shown.ts'
 import { Terminal } from './terminal.ts'
 

@@ -1,5 +1,5 @@
-import { paintOf, TerminalSheet } from '../../../src/doors/cli/sheet.ts'
 import { render } from '../../../src/doors/cli/show/render.ts'
+import { paintOf, TerminalSheet } from '../../../src/doors/cli/show/terminal-sheet.ts'
 import type { AnyOperation } from '../../../src/operations/operation.ts'
 
 interface Writing {

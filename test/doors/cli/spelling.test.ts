@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { wholly } from '../../../src/doors/cli/finished.ts'
-import { program } from '../../../src/doors/cli/program.ts'
-import { namingIn, spelled } from '../../../src/doors/cli/spelling.ts'
-import type { Diagnosis } from '../../../src/operations/store/output.ts'
-import { noteConfigFault } from '../../../src/parts/config/sources.ts'
+import { wholly } from '../../../src/doors/cli/parse/lazy-command.ts'
+import { program } from '../../../src/doors/cli/parse/program.ts'
+import { namingIn, spelled } from '../../../src/doors/cli/spelling/spelling.ts'
+import type { Diagnosis } from '../../../src/operations/store/diagnosis.ts'
+import { noteConfigFault } from '../../../src/parts/config/read-configs.ts'
 import { openSession } from '../../../src/sessions.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { Terminal } from './terminal.ts'
@@ -199,7 +199,9 @@ describe('the command line itself', () => {
 
 it('no file of the command line has a list of nouns by which commands are found', () => {
   const folder = new URL('../../../src/doors/cli/', import.meta.url)
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts'))) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  )) {
     expect(readFileSync(new URL(file, folder), 'utf8'), file).not.toMatch(/schedule\|run\|queue/)
   }
 })

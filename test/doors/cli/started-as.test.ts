@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { startedAs } from '../../../src/doors/cli/started-as.ts'
+import { startedAs } from '../../../src/doors/cli/spelling/started-as.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belfry-started-')))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

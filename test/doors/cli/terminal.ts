@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { systemClock } from '../../../src/core/clock.ts'
 import { main } from '../../../src/doors/cli/main.ts'
-import { startedAs } from '../../../src/doors/cli/started-as.ts'
+import { startedAs } from '../../../src/doors/cli/spelling/started-as.ts'
 import type { ServerOpening, StoreOpening } from '../../../src/doors/cli/world.ts'
 import { openSession, openWorker, reachServer, serveModel } from '../../../src/sessions.ts'
 

@@ -219,7 +219,7 @@ describe('a verb over HTTP', () => {
   })
 
   it('is under whatever path it is mounted at', async () => {
-    const { HttpDoor } = await import('../../../src/doors/http/app.ts')
+    const { HttpDoor } = await import('../../../src/doors/http/http-door.ts')
     const { context, events } = porch().desk
     const door = new HttpDoor({ context, events, version: '1', basePath: '/tools/belfry/' })
     const headers = { authorization: `Bearer ${porch().tokens.get('admin')}` }

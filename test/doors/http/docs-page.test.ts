@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HttpDoor } from '../../../src/doors/http/app.ts'
-import { addressUnknown, askedAddress } from '../../../src/doors/http/asked-address.ts'
+import { HttpDoor } from '../../../src/doors/http/http-door.ts'
+import { addressUnknown, requestAddress } from '../../../src/doors/http/request-address.ts'
 import { kinds } from '../../../src/kinds.ts'
-import { jsonSchemaOf } from '../../../src/operations/json-schema.ts'
+import { jsonSchemaOf } from '../../../src/operations/schema/json-schema.ts'
 import { routes } from '../../../src/routes.ts'
 import { operations } from '../../../src/table.ts'
 import { onPorch } from './porch.ts'
@@ -46,12 +46,12 @@ describe('/docs speaks of the server that serves it', () => {
     ['no host that a shell would read as a command', { host: '$(id).example' }, addressUnknown],
     ['no host that ends the line', { host: 'a;id' }, addressUnknown],
   ])('tells %s', (_, headers, address) => {
-    expect(askedAddress(new Request('http://box.example:5858/docs', { headers }))).toBe(address)
+    expect(requestAddress(new Request('http://box.example:5858/docs', { headers }))).toBe(address)
   })
 
   it('and what a proxy says never turns TLS off', () => {
     const headers = { 'x-forwarded-proto': 'http' }
-    expect(askedAddress(new Request('https://box.example/docs', { headers }))).toBe('https://box.example')
+    expect(requestAddress(new Request('https://box.example/docs', { headers }))).toBe('https://box.example')
   })
 
   it.each(['', '/belfry'])(

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { HttpDoor } from '../../../src/doors/http/app.ts'
-import { type ConnectionLimits, connectionLimits } from '../../../src/doors/http/connections.ts'
-import { type Serving, serve } from '../../../src/doors/http/server.ts'
+import { HttpDoor } from '../../../src/doors/http/http-door.ts'
+import { type Serving, serve } from '../../../src/doors/http/http-server.ts'
+import { type ConnectionLimits, connectionLimits } from '../../../src/doors/http/server-connections.ts'
 import { onPorch } from './porch.ts'
 
 const porch = onPorch()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Start } from '../../../src/doors/mcp/start.ts'
-import type { Scope } from '../../../src/operations/scope.ts'
+import type { Start } from '../../../src/doors/mcp/restart-hint.ts'
+import type { Scope } from '../../../src/operations/caller-scope.ts'
 import { atDesk } from '../../operations/desk.ts'
 import { call, factsOf, modelAt, wholeOf } from './model.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { shop, tokensIn } from '../../../bench/tokens.mjs'
 import { defaultTools } from '../../../src/doors/mcp/tool-sets.ts'
-import type { Scope } from '../../../src/operations/scope.ts'
-import { scopes } from '../../../src/operations/scope.ts'
+import type { Scope } from '../../../src/operations/caller-scope.ts'
+import { scopes } from '../../../src/operations/caller-scope.ts'
 import { atDesk, verbsAt } from '../../operations/desk.ts'
 import { call, factsOf, modelAt } from './model.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
+import { Confirmations } from '../../../src/doors/mcp/confirmations.ts'
 
 const call = '["agent","schedule_delete",{"name":"nightly"}]'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
 import { unfence } from '../../../src/core/untrusted-text.ts'
-import { refused } from '../../../src/doors/mcp/refusal.ts'
+import { refused } from '../../../src/doors/mcp/model-refusal.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
 import { deleteSchedule } from '../../../src/store/schedules/delete-schedule.ts'
 import { type Desk, verbsAt } from '../../operations/desk.ts'

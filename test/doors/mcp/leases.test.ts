@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { OperationContext } from '../../../src/operations/context.ts'
-import type { Scope } from '../../../src/operations/scope.ts'
+import type { Scope } from '../../../src/operations/caller-scope.ts'
+import type { OperationContext } from '../../../src/operations/operation-context.ts'
 import { atDesk, verbsAt } from '../../operations/desk.ts'
 import { call, factsOf, modelAt } from './model.ts'
 

@@ -1,11 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { unfence } from '../../../src/core/untrusted-text.ts'
-import { Confirmations } from '../../../src/doors/mcp/confirm.ts'
-import { type McpOptions, mcpServer } from '../../../src/doors/mcp/server.ts'
+import { Confirmations } from '../../../src/doors/mcp/confirmations.ts'
+import { type McpOptions, mcpServer } from '../../../src/doors/mcp/mcp-server.ts'
 import { chosenTools } from '../../../src/doors/mcp/tool-sets.ts'
-import type { OperationContext } from '../../../src/operations/context.ts'
-import type { Scope } from '../../../src/operations/scope.ts'
+import type { Scope } from '../../../src/operations/caller-scope.ts'
+import type { OperationContext } from '../../../src/operations/operation-context.ts'
 
 export interface Answer {
   readonly isError?: boolean

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { chosenTools, defaultTools, toolSets } from '../../../src/doors/mcp/tool-sets.ts'
 import { toolsFor } from '../../../src/doors/mcp/tools.ts'
-import type { Problem } from '../../../src/operations/problem.ts'
-import { type Scope, scopes } from '../../../src/operations/scope.ts'
+import { type Scope, scopes } from '../../../src/operations/caller-scope.ts'
+import type { Problem } from '../../../src/operations/input/refuse-input.ts'
 import { nouns } from '../../../src/table.ts'
 
 function chosen(text: string | undefined, scope: Scope = 'operate') {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { kinds } from '../../../src/kinds.ts'
-import { read } from '../../../src/operations/input.ts'
-import { type RunInput, readRun, runInput } from '../../../src/operations/run/input.ts'
+import { read } from '../../../src/operations/input/read-input.ts'
+import { type RunInput, readRun, runInput } from '../../../src/operations/run/run-input.ts'
 
 const folder = '/srv/app'
 

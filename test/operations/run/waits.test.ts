@@ -11,7 +11,7 @@ import { Waits } from '../../../src/operations/run/waits.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { findRun } from '../../../src/store/reads/find-run.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { atDesk, Desk, errorOf, problemsIn, verbsAt } from '../desk.ts'
 

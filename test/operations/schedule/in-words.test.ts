@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { kinds } from '../../../src/kinds.ts'
-import { scheduleInWords } from '../../../src/operations/schedule/in-words.ts'
-import type { ScheduleDefinition } from '../../../src/operations/schedule/view.ts'
+import type { ScheduleDefinition } from '../../../src/operations/schedule/schedule-answer.ts'
+import { scheduleInWords } from '../../../src/operations/schedule/schedule-in-words.ts'
 
 const handler = { handler: 'report' }
 const minuteMs = 60_000

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import type { ScheduleInput } from '../../../src/operations/schedule/schedule-input.ts'
 
 const minuteMs = 60_000
 

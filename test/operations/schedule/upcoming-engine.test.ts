@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BelfryError } from '../../../src/core/error.ts'
 import { Belfry } from '../../../src/index.ts'
-import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import type { ScheduleInput } from '../../../src/operations/schedule/schedule-input.ts'
 import type { UpcomingRun } from '../../../src/operations/schedule/upcoming.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
 import { drain } from '../../../src/testing/drain.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { type Case, type Deed, type Definition, type Life, life } from './lives.ts'
 
 const shownCount = 5

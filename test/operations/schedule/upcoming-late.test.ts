@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/timing/spread.ts'
-import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import type { ScheduleInput } from '../../../src/operations/schedule/schedule-input.ts'
 import { upcoming } from '../../../src/operations/schedule/upcoming.ts'
 import { findRun } from '../../../src/store/reads/find-run.ts'
 import { findSchedule } from '../../../src/store/reads/find-schedule.ts'

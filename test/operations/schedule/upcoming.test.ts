@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { promptSpread } from '../../../src/core/timing/spread.ts'
-import type { ScheduleInput } from '../../../src/operations/schedule/input.ts'
+import type { ScheduleInput } from '../../../src/operations/schedule/schedule-input.ts'
 import { findRun } from '../../../src/store/reads/find-run.ts'
 import { nextInstants } from '../../../src/store/reads/next-instants.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'

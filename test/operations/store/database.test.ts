@@ -12,7 +12,7 @@ import type { Store } from '../../../src/store/port.ts'
 import { SqlStore } from '../../../src/store/sql-store.ts'
 import { SqliteDatabase } from '../../../src/store/sqlite/database.ts'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { Desk, verbsAt } from '../desk.ts'
 import { checkIn, inEachWard, minute, second } from './ward.ts'
 

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readConfigFile } from '../../../src/parts/config/file.ts'
+import { readConfigFile } from '../../../src/parts/config/config-file.ts'
 
 let folder: string
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '../../../src/core/queue/policy.ts'
 import { applyConfig, type ConfigOptions, type NewConfig } from '../../../src/parts/config/apply-config.ts'
-import { configApplied, configFaults, listConfigs, noteConfigFault } from '../../../src/parts/config/sources.ts'
+import { configApplied, configFaults, listConfigs, noteConfigFault } from '../../../src/parts/config/read-configs.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { findQueue } from '../../../src/store/reads/find-queue.ts'
 import { listSchedules } from '../../../src/store/reads/find-schedule.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { OperationContext } from '../../../src/operations/context.ts'
+import type { OperationContext } from '../../../src/operations/operation-context.ts'
 import { LeaseWaits } from '../../../src/parts/hosts/lease-waits.ts'
 import { clockNow } from '../../../src/store/statement.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Problem } from '../../../src/operations/problem.ts'
+import type { Problem } from '../../../src/operations/input/refuse-input.ts'
 import { draftOfPolicy } from '../../../src/parts/imports/workflow-policy.ts'
 import { draftOfQueue } from '../../../src/parts/imports/workflow-queue.ts'
 import { draftOfTasks } from '../../../src/parts/imports/workflow-tasks.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scheduleOperations } from '../../../src/operations/schedule/schedule.ts'
+import { scheduleOperations } from '../../../src/operations/schedule/noun.ts'
 import { atDesk, errorOf, problemsIn, startAt, verbsAt } from '../../operations/desk.ts'
 
 const desk = atDesk()

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { formatId } from '../../../src/core/id.ts'
 import { openStore } from '../../../src/open-store.ts'
-import { placeBehind } from '../../../src/parts/routines/event-place.ts'
+import { cursorBehind } from '../../../src/parts/routines/event-cursor.ts'
 import { fireRoutine } from '../../../src/parts/routines/fire-routine.ts'
 import { findRoutine, listRoutineEvents, listRoutines } from '../../../src/parts/routines/read-routines.ts'
-import type { FireAnswer, NewEvent, RoutineEventView, RoutineSpec } from '../../../src/parts/routines/spec.ts'
+import type { FireAnswer, NewEvent, RoutineEventView, RoutineSpec } from '../../../src/parts/routines/routine-spec.ts'
 import { createRoutine, deleteRoutine, switchRoutine } from '../../../src/parts/routines/write-routine.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { findRun } from '../../../src/store/reads/find-run.ts'
@@ -19,7 +19,7 @@ import { pauseSchedule } from '../../../src/store/schedules/pause-schedule.ts'
 import { putSchedule } from '../../../src/store/schedules/put-schedule.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { all, both } from '../../../src/store/statement.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { lendSchema, returnSchema } from '../../lent-schema.ts'
 import { postgresUrl } from '../../postgres.ts'
 import { listAudit } from '../../store/list-audit.ts'
@@ -276,7 +276,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a routine on %s', (database) =
     for (const deliveryId of ['1', '2', '3']) await fire(store, { deliveryId }, 'a')
     const [third, second] = (await store.look(listRoutineEvents, 'a', { limit: 2 })) ?? []
     expect([third?.deliveryId, second?.deliveryId]).toEqual(['3', '2'])
-    const rest = await store.look(listRoutineEvents, 'a', { before: placeBehind(second as RoutineEventView) })
+    const rest = await store.look(listRoutineEvents, 'a', { before: cursorBehind(second as RoutineEventView) })
     expect(rest?.map(({ deliveryId }) => deliveryId)).toEqual(['1'])
     expect(await store.look(listRoutineEvents, 'nobody')).toBeNull()
     for (const before of ['x', second?.id ?? '', `${second?.at}/`, `-1/${second?.id}`]) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { HttpDoor } from '../../../src/doors/http/app.ts'
+import { HttpDoor } from '../../../src/doors/http/http-door.ts'
 import { databaseOf } from '../../../src/store/sql-store.ts'
 import { all, both } from '../../../src/store/statement.ts'
 import { onPorch, origin } from '../../doors/http/porch.ts'

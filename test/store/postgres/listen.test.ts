@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Listener } from '../../../src/store/postgres/listen.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 
 const channel = 'belfry "listen" test'

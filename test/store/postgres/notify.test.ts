@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Notifier } from '../../../src/store/postgres/notify.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 
 /** Lets what has been promised happen. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))

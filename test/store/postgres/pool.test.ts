@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../../src/open-store.ts'
 import { Pool } from '../../../src/store/postgres/pool.ts'
 import { clockNow } from '../../../src/store/statement.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { postgresUrl } from '../../postgres.ts'
 
 let server: Awaited<ReturnType<typeof startMiddleman>>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openHandle } from '../../../src/store/sqlite/driver.ts'
 import { listen, watchLog } from '../../../src/store/sqlite/listen.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 
 function stage() {
   const clock = new TestClock()

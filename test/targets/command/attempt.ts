@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/core/clock.ts'
 import type { Target } from '../../../src/core/target.ts'
-import { commandExecutor } from '../../../src/targets/command/execute.ts'
-import type { Attempt, Ended, StopReason } from '../../../src/targets/executor.ts'
+import type { Attempt, Ended, StopReason } from '../../../src/targets/attempt.ts'
+import { commandExecutor } from '../../../src/targets/command/command-executor.ts'
 import { secretResolver } from '../../../src/targets/secret.ts'
 
 export const claimId = '0123456789abcdef0123456789abcdef'

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { commandExecutor } from '../../../src/targets/command/execute.ts'
+import { commandExecutor } from '../../../src/targets/command/command-executor.ts'
 import { secretResolver } from '../../../src/targets/secret.ts'
 import { claimId, executed, Stage, script } from './attempt.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandTargetProblems, resolveCommandTarget } from '../../../src/targets/command/input.ts'
+import { commandTargetProblems, resolveCommandTarget } from '../../../src/targets/command/command-target.ts'
 
 describe('a command target that is right', () => {
   it.each<[Record<string, unknown>]>([

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listen } from '../../../src/targets/command/listen.ts'
+import { listen } from '../../../src/targets/command/output-stream.ts'
 
 /** What is said of bytes that come in these pieces. */
 async function said(pieces: readonly Uint8Array[], secrets: { name: string; value: string }[] = []): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { commandExecutor } from '../../../src/targets/command/execute.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { commandExecutor } from '../../../src/targets/command/command-executor.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { Stage, script } from './attempt.ts'
 import { isRunning, vanished } from './processes.ts'
 

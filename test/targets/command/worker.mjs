@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../../dist/core/clock.js'
-import { commandExecutor } from '../../../dist/targets/command/execute.js'
-import { start } from '../../../dist/targets/command/start.js'
+import { commandExecutor } from '../../../dist/targets/command/command-executor.js'
+import { start } from '../../../dist/targets/command/start-program.js'
 import { Tether } from '../../../dist/targets/command/tether.js'
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { outcomeOf } from '../../../src/core/run/expect.ts'
-import type { Attempt } from '../../../src/targets/executor.ts'
-import { handlerExecutor } from '../../../src/targets/handler/executor.ts'
-import { RunFailure } from '../../../src/targets/handler/failure.ts'
-import { type Handler, type HandlerRun, RunStopped } from '../../../src/targets/handler/run.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import type { Attempt } from '../../../src/targets/attempt.ts'
+import { handlerExecutor } from '../../../src/targets/handler/handler-executor.ts'
+import { RunFailure } from '../../../src/targets/handler/handler-failure.ts'
+import { type Handler, type HandlerRun, RunStopped } from '../../../src/targets/handler/handler-run.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 
 function attemptOf(changed: Partial<Attempt> = {}): Attempt {
   return {

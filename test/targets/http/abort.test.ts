@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { StopReason } from '../../../src/targets/executor.ts'
+import type { StopReason } from '../../../src/targets/attempt.ts'
 import type { Lookup } from '../../../src/targets/http/connect.ts'
 import { addresses, caller, signal, wire, witness } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AddressClass, addressClass } from '../../../src/targets/http/address.ts'
+import { type AddressClass, addressClass } from '../../../src/targets/http/address-class.ts'
 
 const cases: readonly (readonly [AddressClass, ...string[]])[] = [
   ['public', '1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],

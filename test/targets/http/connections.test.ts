@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Connection, Connections } from '../../../src/targets/http/connections.ts'
-import { networkGuard } from '../../../src/targets/http/network.ts'
+import { networkGuard } from '../../../src/targets/http/address-guard.ts'
+import { type Connection, Connections } from '../../../src/targets/http/http-connections.ts'
 import { caller, signal, toLoopback, wire, witness } from './stage.ts'
 
 async function counting(answer?: Parameters<typeof witness>[0]) {

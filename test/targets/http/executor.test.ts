@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { outcomeOf } from '../../../src/core/run/expect.ts'
-import { TestClock } from '../../../src/testing/clock.ts'
+import { TestClock } from '../../../src/testing/test-clock.ts'
 import { answering, attemptOf, caller, listening, traceparent, wire, witness } from './stage.ts'
 
 describe('what is sent', () => {

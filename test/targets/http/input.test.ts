@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { httpTargetProblems } from '../../../src/targets/http/input.ts'
+import { httpTargetProblems } from '../../../src/targets/http/http-target.ts'
 
 const url = 'https://example.org/hook'
 

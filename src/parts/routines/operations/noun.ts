@@ -1,6 +1,6 @@
-import { fire } from './fire.ts'
-import { events, get, list } from './look.ts'
-import { create, disable, enable, remove } from './write.ts'
+import { events, get, list } from './routine-reads.ts'
+import { create, disable, enable, remove } from './routine-writes.ts'
+import { fire } from './take-event.ts'
 
 /** The verbs of a routine. */
 export const routineOperations = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Check, Diagnosis } from '../../../../src/operations/store/output.ts'
+import type { Check, Diagnosis } from '../../../../src/operations/store/diagnosis.ts'
 import { showDiagnosis } from '../../../../src/operations/store/show-diagnosis.ts'
 import { sheetOf } from '../shown.ts'
 

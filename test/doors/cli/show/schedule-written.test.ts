@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ScheduleInput } from '../../../../src/operations/schedule/input.ts'
-import { scheduleOperations } from '../../../../src/operations/schedule/schedule.ts'
+import { scheduleOperations } from '../../../../src/operations/schedule/noun.ts'
+import type { ScheduleInput } from '../../../../src/operations/schedule/schedule-input.ts'
 import { atDesk, verbsAt } from '../../../operations/desk.ts'
 import { shown } from '../shown.ts'
 

@@ -1,0 +1,122 @@
+import { BelfryError } from '../../../core/error.ts'
+import { type Scope, scopes } from '../../../operations/caller-scope.ts'
+import { exitOk } from '../../../operations/error-codes.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
+import { type Problem, refuse } from '../../../operations/input/refuse-input.ts'
+import { chosenTools } from '../../mcp/tool-sets.ts'
+import { refuseServer, type ServerFlags } from '../session/named-server.ts'
+import { locateOwnStore, locateStore, refuseAbsentStore, refuseStraySchema } from '../session/store-location.ts'
+import { spelled } from '../spelling/spelling.ts'
+import type { StoreSession, World } from '../world.ts'
+
+interface McpFlags extends ServerFlags {
+  readonly scope?: string
+  readonly readOnly?: true
+  readonly tools?: string
+}
+
+/**
+ * Serves an agent that has started this process, until it closes the pipes. What such an agent reads is not all its
+ * owner's, so that it may not start programs unless a person says so.
+ *
+ * An agent that starts a server which ends at once tells its owner only that the server failed. So a store that is not
+ * there yet ends nothing: every call answers why, and the first call that finds the store goes on.
+ */
+export async function mcp(
+  given: Readonly<Record<string, unknown>>,
+  { world, isJudged }: { readonly world: World; readonly isJudged: boolean },
+): Promise<number> {
+  const { store, schema, ...flags } = given as unknown as McpFlags
+  const problems: Problem[] = []
+  const scope = scopeOf(flags, problems)
+  const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
+  refuse('The server', problems)
+  refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
+  refuseStraySchema(locateStore(store, world), schema)
+  if (isJudged) return exitOk
+  const { stdin, stdout, stderr } = world
+  const start = startOf(given as unknown as McpFlags, world)
+  const opening = new Opening(() => openStore(given as unknown as McpFlags, world))
+  try {
+    await opening.session()
+  } catch (error) {
+    if (!(error instanceof BelfryError) || !mayComeLater.has(error.code)) throw error
+    stderr.write(`belfry mcp: ${start.spelled(`${error.message} ${error.hint ?? ''}`)}\n`)
+  }
+  const onUnforeseen = (error: unknown) => {
+    stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  }
+  try {
+    await world.model(() => opening.session(), { scope, tools, start, stdin, stdout, onUnforeseen })
+    return exitOk
+  } finally {
+    await opening.close()
+  }
+}
+
+function startOf({ scope, readOnly, tools, store, schema, namespace }: McpFlags, { own }: World) {
+  const scopeFlag = scope === undefined ? (readOnly === true ? '--read-only' : undefined) : `--scope ${scope}`
+  const naming = onlyGiven({ store, schema, namespace })
+  return {
+    door: 'pipes' as const,
+    ...onlyGiven({ scopeFlag, tools }),
+    spelled: (text: string) => spelled(text, own, naming),
+  }
+}
+
+/** What may be otherwise at the next call. A store of another user is refused at once: trust in it needs a person. */
+const mayComeLater: ReadonlySet<string> = new Set(['not-found', 'unavailable'])
+
+/** A store that is opened once, by the first call that can. */
+class Opening {
+  readonly #open: () => Promise<StoreSession>
+  #opened: Promise<StoreSession> | undefined
+
+  constructor(open: () => Promise<StoreSession>) {
+    this.#open = open
+  }
+
+  async session(): Promise<StoreSession> {
+    this.#opened ??= this.#open()
+    try {
+      return await this.#opened
+    } catch (error) {
+      this.#opened = undefined
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    const session = await this.#opened?.catch(() => undefined)
+    await session?.close()
+  }
+}
+
+const comesLater =
+  'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.'
+
+async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
+  const place = locateOwnStore(store, world)
+  try {
+    refuseAbsentStore(place, world.folder)
+    const opening = { store: place.store, ...onlyGiven({ schema, namespace }) }
+    return await world.open({ ...opening, mustExist: true })
+  } catch (error) {
+    if (!(error instanceof BelfryError) || error.code !== 'not-found') throw error
+    throw new BelfryError('not-found', error.message, {
+      hint: comesLater,
+      ...onlyGiven({ details: error.details }),
+      cause: error,
+    })
+  }
+}
+
+function scopeOf({ scope, readOnly }: Pick<McpFlags, 'scope' | 'readOnly'>, problems: Problem[]): Scope {
+  const found = scopes.find((known) => known === (scope ?? (readOnly === true ? 'read' : 'operate')))
+  if (found === undefined) {
+    problems.push({ field: '--scope', problem: `is ${JSON.stringify(scope)}`, expected: `one of ${scopes.join(', ')}` })
+  } else if (readOnly === true && found !== 'read') {
+    problems.push({ field: '--scope', problem: `is ${found} beside --read-only`, expected: 'only one of the two' })
+  }
+  return found ?? 'admin'
+}

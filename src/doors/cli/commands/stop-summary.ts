@@ -1,0 +1,44 @@
+import type { EngineEvents, RunEnded } from '../../../engine/events.ts'
+import type { Heard } from '../world.ts'
+
+const namesMax = 5
+
+/** Tells what became of the runs that a worker had to stop when it stopped itself. */
+export class Stopped {
+  #isStopping = false
+  #forced = 0
+  readonly #givenBack: string[] = []
+  readonly #parked: string[] = []
+
+  hear({ name, event }: Pick<Heard, 'name' | 'event'>): void {
+    if (name === 'worker.stopping') this.#isStopping = true
+    if (name === 'worker.stopped') this.#forced = (event as EngineEvents['worker.stopped']).forced
+    if (!this.#isStopping) return
+    const { runId, reason } = event as Partial<RunEnded>
+    if (runId === undefined) return
+    if (name === 'run.retrying' && reason === 'forced-stop') this.#givenBack.push(runId)
+    if (name === 'run.parked' && reason === 'effect-unknown') this.#parked.push(runId)
+  }
+
+  get text(): string {
+    const [given, parked] = [this.#givenBack, this.#parked]
+    // Of these the end was told in a line of its own, or could not be written.
+    const others = Math.max(0, this.#forced - given.length - parked.length)
+    const told = [
+      ...(given.length === 0 ? [] : [`${countOf(given.length)} given back unfinished (${namesOf(given)})`]),
+      ...(parked.length === 0
+        ? []
+        : [`${countOf(parked.length)} parked, because nobody knows whether the work was done (${namesOf(parked)})`]),
+      ...(others === 0 ? [] : [`${countOf(others)} told to stop`]),
+    ]
+    return told.length === 0 ? 'Stopped.' : `Stopped; ${told.join('; ')}.`
+  }
+}
+
+function countOf(count: number): string {
+  return count === 1 ? '1 run was' : `${count} runs were`
+}
+
+function namesOf(runs: readonly string[]): string {
+  return `${runs.slice(0, namesMax).join(', ')}${runs.length > namesMax ? ', …' : ''}`
+}

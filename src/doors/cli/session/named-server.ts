@@ -1,0 +1,207 @@
+import { basename } from 'node:path'
+import { BelfryError } from '../../../core/error.ts'
+import { kinds } from '../../../kinds.ts'
+import { notifyNames } from '../../../operations/fields/notify-fields.ts'
+import { isLoopback } from '../../../operations/input/listen-address.ts'
+import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
+import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
+import { targetOf } from '../../../operations/target/target-input.ts'
+import { tokenPartsOf } from '../../../operations/token/token-secret.ts'
+import { tokenFileAround, tokenFilesIn, tokenIn } from '../../http/token-file.ts'
+import { Texts } from '../parse/read-value.ts'
+import { isColoured, paintOf } from '../show/terminal-sheet.ts'
+import type { Session, World } from '../world.ts'
+import { locateOwnStore, type Surroundings } from './store-location.ts'
+
+/** What of a command line says where to go. */
+export interface ServerFlags {
+  readonly server?: string
+  readonly tokenFile?: string
+  readonly store?: string
+  readonly schema?: string
+  readonly namespace?: string
+}
+
+/** A server that commands are asked of, and how it was named. */
+export interface NamedServer {
+  readonly url: string
+  readonly said: '--server' | 'BELFRY_SERVER'
+}
+
+/**
+ * The server that is named, if one is. A flag goes before the environment, so that `--store` leads away from a server that only
+ * the environment names; what else belongs to a store is the server's own, and is refused beside it.
+ */
+export function serverNamed(flags: ServerFlags, { env }: Pick<Surroundings, 'env'>): NamedServer | null {
+  const problems: Problem[] = []
+  const fromEnvironment = flags.store === undefined && env.BELFRY_SERVER !== '' ? env.BELFRY_SERVER : undefined
+  const text = flags.server ?? fromEnvironment
+  const said = flags.server === undefined ? 'BELFRY_SERVER' : '--server'
+  if (text === undefined) {
+    const stray = { field: '--token-file', problem: 'is given without a server', expected: '--server URL beside it' }
+    refuse('The command', flags.tokenFile === undefined ? [] : [stray])
+    return null
+  }
+  for (const name of ['store', 'schema', 'namespace'] as const) {
+    if (flags[name] === undefined) continue
+    const expected = 'only one of the two: a server has a store, a schema and a namespace of its own'
+    problems.push({ field: `--${name}`, problem: `is given beside ${said}`, expected })
+  }
+  if (said === 'BELFRY_SERVER' && (env.BELFRY_STORE ?? '') !== '') {
+    const expected = 'only one of the two, or --server or --store to say which is meant'
+    problems.push({ field: said, problem: 'is set beside BELFRY_STORE', expected })
+  }
+  const url = addressOf(text, said, problems)
+  refuse('The server', problems)
+  return { url, said }
+}
+
+const example = 'http://127.0.0.1:4747'
+
+function addressOf(text: string, field: string, problems: Problem[]): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const isBare = /^[\w.-]+(:\d+)?(\/[\w./~-]*)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(text)
+    const meant = isBare ? `http://${/^\d+$/.test(text) ? `127.0.0.1:${text}` : text}, if that was meant; ` : ''
+    // What has an @ in it may have a password before it.
+    const problem = text === '' ? 'is empty' : text.includes('@') ? 'is no address' : `is ${quoted(text)}`
+    problems.push({ field, problem, expected: `${meant}an address such as ${example}` })
+    return ''
+  }
+  if (url.username !== '' || url.password !== '') {
+    const expected = `the address alone; a token is read from BELFRY_TOKEN or --token-file`
+    problems.push({ field, problem: 'names a user', expected })
+  } else if (url.search !== '' || url.hash !== '') {
+    const expected = `the address alone, such as ${example}`
+    // What stands there may be a token.
+    problems.push({ field, problem: 'has more behind its path', expected })
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+interface FoundToken {
+  readonly token: string
+  /** Where it came from, as people are told. */
+  readonly from: string
+}
+
+/** The token that is shown to a server. It is never typed: whatever is typed is seen by everybody who looks at processes. */
+function tokenFor({ url }: NamedServer, path: string | undefined, world: Pick<World, 'env' | 'stdin' | 'folder'>) {
+  const found = path === undefined ? tokenAround(url, world) : tokenInFile(path, world)
+  if (tokenPartsOf(found.token) !== null) return found
+  throw new BelfryError('unauthenticated', `What ${found.from} holds is no token.`, { hint: howToShowOne })
+}
+
+const howToShowOne =
+  'Put a token into BELFRY_TOKEN, or name its file with --token-file. To make one, run `belfry --store STORE token create NAME` on the machine that has the store.'
+
+function tokenInFile(path: string, world: Pick<World, 'stdin' | 'folder'>): FoundToken {
+  const problems: Problem[] = []
+  const found = new Texts(world).file('--token-file', path, problems)
+  refuse('The command', problems)
+  return { token: found?.text.trim() ?? '', from: path }
+}
+
+/**
+ * The token of the environment, or the one that `belfry up` has written here. That one lets its holder do anything on this
+ * machine's store, so that it is shown to nobody else.
+ */
+function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
+  const { BELFRY_TOKEN = '' } = env
+  if (BELFRY_TOKEN !== '') return { token: BELFRY_TOKEN.trim(), from: 'BELFRY_TOKEN' }
+  if (!isOfThisMachine(url)) {
+    const message = `There is no token for ${url}; that of this folder is shown to servers of this machine only.`
+    throw new BelfryError('unauthenticated', message, { hint: howToShowOne })
+  }
+  const { belfryFolder } = locateOwnStore(undefined, { env, folder })
+  const file = tokenFileAround(belfryFolder)
+  const token = readable(file, () => tokenIn(file))
+  const others = tokenFilesIn(belfryFolder).filter((name) => name !== basename(file))
+  const beside = others.length === 0 ? '' : `; other namespaces have ${others.join(', ')} beside it`
+  if (token !== null) return { token, from: `${file}${beside}` }
+  throw new BelfryError('unauthenticated', `There is no token for ${url}, and none in ${file}.`, { hint: howToShowOne })
+}
+
+function isOfThisMachine(url: string): boolean {
+  return isLoopback({ host: new URL(url).hostname.replace(/^\[|\]$/g, '') })
+}
+
+/** A token that was read on its way lets its reader in until somebody revokes it. */
+function noteOpenWay({ url }: NamedServer, { stderr, env }: Pick<World, 'stderr' | 'env'>): void {
+  if (url.startsWith('https:') || isOfThisMachine(url)) return
+  const says = `${url} is no https, so that the token can be read on its way there.`
+  stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
+}
+
+function readable(file: string, read: () => string | null): string | null {
+  try {
+    return read()
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new BelfryError('unauthenticated', `The token in ${file} cannot be read: ${code ?? message}.`, {
+      hint: howToShowOne,
+      cause,
+    })
+  }
+}
+
+/** The verbs of a server. What it cannot be asked for is refused before anything is sent. */
+export async function reachFor(
+  operation: AnyOperation,
+  { named, tokenFile }: { readonly named: NamedServer; readonly tokenFile: string | undefined },
+  world: World,
+): Promise<Session> {
+  const { http } = operation.doors
+  if (http !== true && operation.compose === undefined) throw notOfServers(commandOf(operation).join(' '), http, named)
+  const { token, from } = tokenFor(named, tokenFile, world)
+  noteOpenWay(named, world)
+  const session = await world.reach({ url: named.url, token })
+  const told = (error: unknown) => {
+    throw error instanceof BelfryError && error.code === 'unauthenticated' ? unknownToken(error, from) : error
+  }
+  return {
+    ...session,
+    call: (verb, input, how) => session.call(verb, placedHere(input, world.folder), how).catch(told) as never,
+    now: () => session.now().catch(told) as never,
+  }
+}
+
+/** Refuses a command that works on a store itself where a server is named. */
+export function refuseServer(word: string, because: string, flags: ServerFlags, world: Surroundings): void {
+  const named = serverNamed(flags, world)
+  if (named !== null) throw notOfServers(word, because, named)
+}
+
+function notOfServers(words: string, because: string, { said }: NamedServer): BelfryError {
+  const way = said === '--server' ? 'Leave --server away' : 'Name the store with --store, or unset BELFRY_SERVER,'
+  return new BelfryError('invalid', `${words} cannot be asked of a server. ${because}`, {
+    hint: `${way} where the store itself can be reached.`,
+  })
+}
+
+function unknownToken({ message, details }: BelfryError, from: string): BelfryError {
+  const hint = `The token came from ${from}. ${howToShowOne}`
+  return new BelfryError('unauthenticated', message, { hint, ...(details !== undefined && { details }) })
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Relative programs and folders begin where they were typed, and not where the server was started. */
+function placedHere(input: unknown, folder: string): unknown {
+  const given = placedIn((input ?? {}) as Given, folder)
+  const { run } = given
+  return isGiven(run) ? { ...given, run: placedIn(run, folder) } : given
+}
+
+/** What is wrong with a target is for the server to say, so that such a one is handed on as it is. */
+function placedIn(given: Given, folder: string): Given {
+  const placed = ['target', ...notifyNames].flatMap((field) => {
+    const { target } = targetOf(given[field], { folder, kinds, isNotice: field !== 'target' })
+    return target === undefined ? [] : [[field, target]]
+  })
+  return { ...given, ...Object.fromEntries(placed) }
+}
+
+function isGiven(value: unknown): value is Given {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

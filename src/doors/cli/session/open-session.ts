@@ -1,0 +1,87 @@
+import { BelfryError } from '../../../core/error.ts'
+import type { AnyOperation } from '../../../operations/operation.ts'
+import type { Typed } from '../parse/command-input.ts'
+import { withoutPassword } from '../spelling/spelling.ts'
+import type { Session, StoreOpening, StoreSession, World } from '../world.ts'
+import { type NamedServer, reachFor, type ServerFlags, serverNamed } from './named-server.ts'
+import {
+  locateOwnStore,
+  refuseAbsentStore,
+  refuseForeignLocation,
+  refuseStraySchema,
+  type StoreLocation,
+} from './store-location.ts'
+
+/** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
+export type Destination = { readonly server: NamedServer } | { readonly server: null; readonly place: StoreLocation }
+
+export function destinationOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Destination {
+  const server = serverNamed(options as ServerFlags, world)
+  return server === null ? { server, place: locateOwnStore(options.store as string | undefined, world) } : { server }
+}
+
+interface OpenRequest {
+  readonly operation: AnyOperation
+  readonly input: unknown
+  readonly where: Destination
+  readonly options: Typed['options']
+}
+
+/** What a verb is asked of. */
+export function openFor({ where, ...asked }: OpenRequest, world: World): Promise<Session> {
+  if (where.server === null) return openStoreFor({ ...asked, place: where.place }, world)
+  const { tokenFile } = asked.options as { readonly tokenFile?: string }
+  return reachFor(asked.operation, { named: where.server, tokenFile }, world)
+}
+
+/**
+ * Opens the store that a verb works on. Where there is none, a look is refused and leaves none behind; a rehearsal is held
+ * on a store that vanishes; and what would make one is judged there first, so that a refused command makes none either.
+ */
+async function openStoreFor(
+  { operation, input, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },
+  world: World,
+): Promise<Session> {
+  refuseStraySchema(place, options.schema as string | undefined)
+  const opening = openingOf(place, options)
+  if (operation.begins !== true) {
+    refuseAbsentStore(place, world.folder)
+    return world.open({ ...opening, mustExist: true })
+  }
+  const found = await openExisting(place, opening, world)
+  if (found !== null) return found
+  refuseForeignLocation(place, world)
+  const vanishing = await world.open({ store: 'memory:' })
+  // What it is about is the store that would be.
+  if (options.dryRun === true) return { ...vanishing, place: withoutPassword(place.store).replace(/^sqlite:/, '') }
+  await judge(operation, input, vanishing)
+  return world.open(opening)
+}
+
+async function openExisting(place: StoreLocation, opening: StoreOpening, world: World): Promise<StoreSession | null> {
+  if (!place.exists) return null
+  try {
+    return await world.open({ ...opening, mustExist: true })
+  } catch (error) {
+    if (error instanceof BelfryError && error.code === 'not-found') return null
+    throw error
+  }
+}
+
+async function judge(operation: AnyOperation, input: unknown, session: Session): Promise<void> {
+  try {
+    await session.call(operation, input, { isRehearsal: true })
+  } finally {
+    await session.close()
+  }
+}
+
+function openingOf({ store, from }: StoreLocation, options: Typed['options']): StoreOpening {
+  const { schema, namespace } = options as { schema?: string; namespace?: string }
+  return {
+    store,
+    isFound: from === 'found',
+    ...(schema !== undefined && { schema }),
+    ...(namespace !== undefined && { namespace }),
+  }
+}

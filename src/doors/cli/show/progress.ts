@@ -1,0 +1,35 @@
+import type { Clock } from '../../../core/clock.ts'
+import { howLong } from './time-text.ts'
+
+interface Terminal {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+const silentMs = 1_000
+const redrawMs = 1_000
+const clearLine = '\r\u001b[K'
+
+/** Tells somebody at a terminal that something takes more than a second, and takes the line back when it is over. */
+export async function withProgress<Answer>(
+  { stderr, clock }: { readonly stderr: Terminal; readonly clock: Clock },
+  doing: string,
+  work: Promise<Answer>,
+): Promise<Answer> {
+  if (stderr.isTTY !== true) return work
+  const startedAt = clock.monotonic()
+  let isShown = false
+  let cancel: () => void
+  const draw = () => {
+    isShown = true
+    stderr.write(`${clearLine}${doing} … ${howLong(clock.monotonic() - startedAt)}`)
+    cancel = clock.after(redrawMs, draw)
+  }
+  cancel = clock.after(silentMs, draw)
+  try {
+    return await work
+  } finally {
+    cancel()
+    if (isShown) stderr.write(clearLine)
+  }
+}

@@ -1,0 +1,209 @@
+import { type Context, Hono } from 'hono'
+import { BelfryError } from '../../core/error.ts'
+import type { Events } from '../../engine/events.ts'
+import type { Method } from '../../operations/door-facts.ts'
+import { refusalOf } from '../../operations/input/unreadable-input.ts'
+import { subjectOf } from '../../operations/operation.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { atDoors } from '../../operations/schema/answer-encoding.ts'
+import { loadRoutes, signedPaths } from '../../parts-face.ts'
+import { type Route, routes } from '../../routes.ts'
+import { Authenticator, type AuthenticatorOptions, type Caller } from './authenticator.ts'
+import { etagOf } from './etag.ts'
+import { HeldRequests } from './held-requests.ts'
+import { HttpProblem, isUnforeseen, problemResponse } from './problem-details.ts'
+import { inputOf, isRehearsal } from './read-request.ts'
+import { serviceEndpoints } from './service-endpoints.ts'
+import { ServiceRoutes } from './service-routes.ts'
+
+const partRoutes = await loadRoutes()
+
+export interface HttpDoorOptions extends Omit<AuthenticatorOptions, 'store' | 'clock'> {
+  readonly context: OperationContext
+  readonly version: string
+  readonly events: Events
+  readonly isWorking?: () => boolean
+  /** What a reference to a secret stands for; without it no webhook can be judged. */
+  readonly secretOf?: (reference: { readonly secret: string }) => Promise<string>
+  /** Where it is mounted; empty at the root. */
+  readonly basePath?: string
+  /** Hears of what nobody foresaw. */
+  readonly onUnforeseen?: (error: unknown) => void
+}
+
+/** The verbs over HTTP. It is a function from requests to answers, so that it can be part of any server. */
+export class HttpDoor {
+  readonly #options: HttpDoorOptions
+  readonly #gate: Authenticator
+  readonly #app: Hono
+  readonly #around: ServiceRoutes
+  readonly #basePath: string
+  readonly #waiting = new HeldRequests()
+
+  constructor(options: HttpDoorOptions) {
+    this.#options = options
+    const { store, clock } = options.context
+    this.#gate = new Authenticator({ ...options, store, clock })
+    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '')
+    this.#around = new ServiceRoutes({ ...options, gate: this.#gate, basePath: this.#basePath })
+    this.#app = this.#routed(new Hono().basePath(this.#basePath === '' ? '/' : this.#basePath))
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    try {
+      const { pathname } = new URL(request.url)
+      const isSigned = signedPaths.some((path) => pathname.startsWith(`${this.#basePath}${path}`))
+      this.#gate.refuseStrangeOrigin(request, { isSigned })
+      return locked(await this.#app.fetch(request))
+    } catch (error) {
+      return locked(this.#refused(error))
+    }
+  }
+
+  /** Answers on a connection beyond the limit of the server, which is kept for health checks. */
+  readonly fetchSpare = async (request: Request): Promise<Response> => {
+    const path = new URL(request.url).pathname.slice(this.#basePath.length)
+    const response =
+      path === '/live' || path === '/ready' ? await this.fetch(request) : locked(this.#refused(tooManyConnections()))
+    response.headers.set('connection', 'close')
+    return response
+  }
+
+  /** Lets go of what it watches; requests that come all the same are answered as ever. */
+  close(): void {
+    this.#waiting.close()
+    this.#around.close()
+  }
+
+  #routed(app: Hono): Hono {
+    this.#around.addTo(app)
+    for (const add of partRoutes) add(app, { ...this.#options, gate: this.#gate })
+    for (const route of routes) {
+      const path = route.path.replace(/\{(\w+)\}/g, ':$1')
+      app.on(route.method, path, (c) => this.#called(route, c))
+    }
+    app.notFound(({ req }) => this.#refused(astray(req.method, req.path.slice(this.#basePath.length))))
+    app.onError((error) => this.#refused(error))
+    return app
+  }
+
+  async #called(route: Route, c: Context): Promise<Response> {
+    const { operation } = route
+    const request = c.req.raw
+    const caller = await this.#gate.callerOf(request)
+    const subject = route.subject === null ? undefined : c.req.param(route.subject)
+    const asked = await inputOf({ request, route, subject })
+    const { input, problems } = asked
+    if (problems.length === 0) return this.#told(route, await this.#answered(route, request, { caller, input }), input)
+    throw await refusalOf(asked, {
+      call: (whole) => this.#answered(route, request, { caller, input: whole }),
+      about: problems.map(({ field }) => field),
+      subject: subjectOf(operation.request),
+    })
+  }
+
+  async #answered(
+    { operation }: Route,
+    request: Request,
+    { caller, input }: { readonly caller: Caller; readonly input: unknown },
+  ): Promise<unknown> {
+    try {
+      const context = this.#contextFor(caller, request)
+      if (!('signal' in operation.local.shape)) return await operation.call(context, input)
+      return await this.#waiting.whileHeard(request, (signal) => operation.call(context, input, { signal }))
+    } catch (error) {
+      throw request.headers.has('if-match') && isOfVersions(error) ? new HttpProblem(412, error) : error
+    }
+  }
+
+  #contextFor({ name, scope }: Caller, { headers }: Request): OperationContext {
+    const context = { ...this.#options.context, actor: { name, door: 'http' }, scope }
+    return isRehearsal(headers) ? { ...context, store: context.store.rehearsal() } : context
+  }
+
+  #told({ operation, status, path }: Route, answer: unknown, input: Readonly<Record<string, unknown>>): Response {
+    const etag = etagOf(operation.output, answer)
+    const headers: Record<string, string> = { 'cache-control': 'no-store' }
+    if (etag !== null) headers.etag = etag
+    const next = operation.nextPage?.(answer, input) ?? null
+    if (next !== null) headers.link = `<${this.#basePath}${addressOf(path, { ...input, ...next })}>; rel="next"`
+    const isCreated = status === 201 && isNew(answer)
+    const made = isCreated ? nameIn(answer) : null
+    if (made !== null) headers.location = `${this.#basePath}${path}/${encodeURIComponent(made)}`
+    return Response.json(atDoors(operation.output, answer) ?? null, { status: isCreated ? 201 : 200, headers })
+  }
+
+  #refused(error: unknown): Response {
+    if (isUnforeseen(error)) this.#options.onUnforeseen?.(error)
+    return problemResponse(error, this.#basePath)
+  }
+}
+
+/** What every answer says to browsers: that it is no page of theirs to show, guess at or embed. */
+function locked(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  if (!headers.has('content-security-policy'))
+    headers.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+  const { status, statusText } = response
+  return new Response(response.body, { status, statusText, headers })
+}
+
+function tooManyConnections(): HttpProblem {
+  const error = new BelfryError('unavailable', 'The server has as many connections as it can serve.', {
+    hint: 'Ask again in 1 s. /live and /ready are answered meanwhile.',
+    details: { retryAfterMs: 1_000 },
+  })
+  return new HttpProblem(503, error, { 'retry-after': '1' })
+}
+
+/** What stands in the path is not asked for again in the query, where it is no field. */
+function addressOf(path: string, input: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams(
+    Object.entries(input).map(([field, value]): [string, string] => [field, String(value)]),
+  )
+  const filled = path.replace(/\{(\w+)\}/g, (_, field: string) => {
+    query.delete(field)
+    return encodeURIComponent(String(input[field]))
+  })
+  return `${filled}?${query}`
+}
+
+function isNew(answer: unknown): boolean {
+  const { created, answer: word } = (answer ?? {}) as { readonly created?: unknown; readonly answer?: unknown }
+  return created !== false && (word === undefined || word === 'created')
+}
+
+function nameIn(answer: unknown): string | null {
+  const { id, name, schedule } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof schedule === 'object') return nameIn(schedule)
+  const found = name ?? id
+  return typeof found === 'string' ? found : null
+}
+
+function isOfVersions(error: unknown): error is BelfryError {
+  return error instanceof BelfryError && error.code === 'conflict' && typeof error.details?.version === 'number'
+}
+
+/** There is nothing there, or not by that method. */
+function astray(method: string, path: string): HttpProblem {
+  const allowed = [...routes, ...serviceEndpoints]
+    .filter((place) => patternOf(place).test(path))
+    .map((place) => place.method)
+  if (allowed.length === 0 || allowed.includes(method as Method)) {
+    const error = new BelfryError('not-found', `There is nothing at ${path.slice(0, 200)}.`, {
+      hint: allowed.length === 0 ? '/docs tells what there is.' : 'There is without the slash at its end.',
+    })
+    return new HttpProblem(404, error)
+  }
+  const words = [...new Set<Method>(allowed)].sort().join(', ')
+  const error = new BelfryError('invalid', `${method} is not what can be done with ${path.slice(0, 200)}.`, {
+    hint: `There are ${words}.`,
+  })
+  return new HttpProblem(405, error, { allow: words })
+}
+
+function patternOf({ path }: Pick<Route, 'path'>): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
+}

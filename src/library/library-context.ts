@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import type { Clock } from '../core/clock.ts'
+import { kinds } from '../kinds.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import type { Waits } from '../operations/run/waits.ts'
+import type { Store } from '../store/port.ts'
+import { checks, fields, holdReasons, origins, queues, sections } from '../table.ts'
+import type { Opening } from './options.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly opening: Opening
+  readonly clock: Clock
+  readonly waits: Waits
+  readonly door: string
+  /** Where relative programs and folders of commands begin. */
+  readonly folder: string
+}
+
+/** What the verbs work on in this process, and for whom. */
+export function contextOf({ store, opening, clock, waits, door, folder }: Parts): OperationContext {
+  const { zone, defaultMaxConcurrent } = opening
+  const actor = { name: opening.name ?? userName(), door }
+  const ofParts = { origins, holdReasons, checks, fields, kinds, queues, sections }
+  return { store, clock, actor, zone, folder, defaultMaxConcurrent, waits, ...ofParts, randomHex }
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}

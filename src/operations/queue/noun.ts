@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { firstPolicy } from '../../core/queue/first-policy.ts'
+import { defaultQueue, type Policy } from '../../core/queue/policy.ts'
+import type { QueueChange } from '../../store/port.ts'
+import { setQueue } from '../../store/queues/set-queue.ts'
+import { findQueue, listQueues } from '../../store/reads/find-queue.ts'
+import type { QueueView } from '../../store/views.ts'
+import { limit, limitDefault, queueName, reason } from '../fields/basic-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { quoted, refuse } from '../input/refuse-input.ts'
+import { behindLast } from '../next-page.ts'
+import { throwAbsentQueue } from '../not-found.ts'
+import { everyDoor, operation } from '../operation.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { outputOf } from '../schema/output-schema.ts'
+import { remove } from './delete.ts'
+import { diff, versions } from './policy-history.ts'
+import { policyFaults, policyInput, readPolicy } from './policy-input.ts'
+import { type Queue, queueSchema } from './queue-schema.ts'
+import { queueShown, queuesShown, queueWrittenShown } from './show.ts'
+import { stats } from './stats.ts'
+
+export interface QueueWritten {
+  readonly answer: 'created' | 'updated' | 'unchanged'
+  readonly queue: Queue
+}
+
+const queueWritten = outputOf<QueueWritten>()(
+  z.strictObject({
+    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+    queue: queueSchema,
+  }),
+)
+
+const set = operation({
+  noun: 'queue',
+  verb: 'set',
+  method: 'PUT',
+  idempotent: true,
+  begins: true,
+  says: 'Creates a queue, or changes what is named of its policy; what is not named stays.',
+  request: 'a policy',
+  effect: 'write',
+  rehearses: true,
+  scope: 'admin',
+  input: policyInput,
+  takes: ['name'],
+  aliases: [['queue', 'policy', 'set']],
+  output: queueWritten,
+  errors: ['invalid', 'conflict'],
+  doors: everyDoor,
+  show: queueWrittenShown,
+  examples: [
+    { name: 'default', maxConcurrent: 50 },
+    {
+      name: 'mail',
+      rateLimit: { startsMax: 10, per: '1m' },
+      retention: { completed: '1d' },
+      maxConcurrentPerKey: null,
+    },
+    { name: 'mail', onPark: { http: { url: 'https://example.org/hook' } } },
+  ],
+  async judge(context, reading) {
+    const read = readPolicy(reading, context)
+    const { patch, notify, ifVersion } = read
+    const { name } = reading.value
+    const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
+    refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
+    return change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) })
+  },
+})
+
+const get = operation({
+  noun: 'queue',
+  verb: 'get',
+  method: 'GET',
+  command: ['queue', 'show'],
+  aliases: [['queue', 'policy', 'show']],
+  says: 'Shows a queue with its policy, and how many of its runs are at work.',
+  request: 'a look at a queue',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: queueSchema,
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+  show: queueShown,
+  examples: [{ name: 'default' }],
+  async run(context, { name }) {
+    const { store } = context
+    if (name !== defaultQueue || (await store.look(findQueue, name)) !== null) return present(context, name)
+    // Work that names no queue creates it, so that its defaults hold already.
+    const policy = firstPolicy(context, name)
+    return { name, policy, policyVersion: 0, paused: null, inFlight: 0, createdAt: null }
+  },
+})
+
+const list = operation({
+  noun: 'queue',
+  verb: 'list',
+  method: 'GET',
+  defaultTool: 'List queues: ceiling, runs at work, whether paused.',
+  says: 'Lists queues by name, a page at a time.',
+  request: 'a list of queues',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: z.array(queueSchema),
+  errors: ['invalid'],
+  doors: everyDoor,
+  show: queuesShown,
+  examples: [{}, { after: 'default', limit: 20 }],
+  nextPage: behindLast<Queue>(({ name }) => ({ after: name })),
+  run: ({ store }, page) => store.look(listQueues, { limit: limitDefault, ...onlyGiven(page) }),
+})
+
+const pause = operation({
+  noun: 'queue',
+  verb: 'pause',
+  idempotent: true,
+  says: 'Hands out nothing of a queue any more, until it is resumed; what is at work finishes.',
+  request: 'a pause of a queue',
+  effect: 'write',
+  rehearses: true,
+  scope: 'operate',
+  input: z.strictObject({ name: queueName, reason: reason.optional() }),
+  takes: ['name'],
+  output: queueWritten,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  show: queueWrittenShown,
+  examples: [{ name: 'mail', reason: 'The mail server is down.' }],
+  async run(context, { name, reason: why = `asked for by ${context.actor.name}` }) {
+    // A pause of a queue that nobody named would make it, and a misspelt name would seem to have stopped something.
+    await present(context, name)
+    return change(context, name, { paused: { reason: why } })
+  },
+})
+
+const resume = operation({
+  noun: 'queue',
+  verb: 'resume',
+  idempotent: true,
+  says: 'Goes on handing out the runs of a queue.',
+  request: 'a resumption of a queue',
+  effect: 'write',
+  rehearses: true,
+  scope: 'operate',
+  input: z.strictObject({ name: queueName }),
+  takes: ['name'],
+  output: queueWritten,
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+  show: queueWrittenShown,
+  examples: [{ name: 'mail' }],
+  async run(context, { name }) {
+    await present(context, name)
+    return change(context, name, { paused: false })
+  },
+})
+
+/** The policy that a queue has, or would have if it were made now. */
+async function policyOf(context: OperationContext, name = defaultQueue): Promise<Policy> {
+  return (await context.store.look(findQueue, name))?.policy ?? firstPolicy(context, name)
+}
+
+async function present(context: OperationContext, name: string): Promise<QueueView> {
+  return (await context.store.look(findQueue, name)) ?? throwAbsentQueue(context, name)
+}
+
+async function change(
+  { store, actor }: OperationContext,
+  name: string,
+  what: Omit<QueueChange, 'actor'>,
+): Promise<QueueWritten> {
+  const answer = await store.do(setQueue, name, { ...what, actor })
+  if (answer.answer !== 'version-differs') return answer
+  const version = answer.queue?.policyVersion ?? 0
+  throw new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${what.ifVersion}.`, {
+    hint: 'Look at what it says by now, and decide anew.',
+    details: { queue: name, version },
+  })
+}
+
+/** The verbs of a queue. */
+export const queueOperations = {
+  set,
+  get,
+  list,
+  pause,
+  resume,
+  delete: remove,
+  stats,
+  versions,
+  diff,
+}

@@ -1,0 +1,159 @@
+import { type Hold, heldBy } from '../../core/hold.ts'
+import {
+  inQueueOrder,
+  type LeasePlan,
+  type PlannedRun,
+  planLeases,
+  type SkipReason,
+  workOf,
+} from '../../core/queue/plan-leases.ts'
+import { defaultPolicy } from '../../core/queue/policy.ts'
+import { isEnded } from '../../core/run/run-state.ts'
+import { needOf } from '../../core/target.ts'
+import { holdsOn } from '../../store/holds/list-holds.ts'
+import type { Store } from '../../store/port.ts'
+import { findQueue } from '../../store/reads/find-queue.ts'
+import { planInput } from '../../store/reads/plan-input.ts'
+import type { PlanWindow, QueueView, RunView } from '../../store/views.ts'
+import { type Fleet, workersFor } from '../explain/fleet.ts'
+
+/** A run among those of its queue, with the plan that the leases would follow now. */
+export interface PlaceInLine {
+  readonly queue: QueueView | null
+  readonly window: PlanWindow
+  readonly own: PlannedRun
+  /** Why it does not go; null when it would, unless more are before it than the window holds. */
+  readonly reason: WaitReason | null
+  /** The hold that keeps it from starting, whatever else does. */
+  readonly hold: Hold | null
+  readonly plan: LeasePlan
+  /** The runs before it that can go, or will as soon as there is room. */
+  readonly before: readonly PlannedRun[]
+  /** There may be more before it than the window holds. */
+  readonly isBeforeAtLeast: boolean
+}
+
+/** What a plan of stored runs may say: stops are holds there, and an ended run is told by its end. */
+export type WaitReason = Exclude<SkipReason, 'terminal' | 'paused' | 'queue-paused'>
+
+function waitReason(reason: SkipReason | undefined): WaitReason | null {
+  return reason === undefined || reason === 'terminal' || reason === 'paused' || reason === 'queue-paused'
+    ? null
+    : reason
+}
+
+const windowMax = 1_000
+const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'rate-limit', 'key-ceiling'])
+
+/**
+ * The plan that decides over a run now, made by the function that every lease asks, for all live workers of its queue
+ * together. A run beyond the window is put into it: what keeps it back there keeps it back all the more behind those that
+ * were not looked at, but where nothing does, nobody knows whether it goes.
+ */
+export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): Promise<PlaceInLine> {
+  const queue = await store.look(findQueue, run.queue)
+  const isPlanned = !isEnded(run.status) && queue !== null && queue.policy !== null
+  const looked = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
+  const found = looked.runs.find(({ id }) => id === run.id)
+  const own = found ?? plannedRunOf(run)
+  // The window has the holds on what is in it.
+  const isBeyond = found === undefined && isPlanned
+  const window = isBeyond ? { ...looked, holds: await store.look(holdsOn, workOf(own, run.queue)) } : looked
+  const runs = found === undefined ? [...window.runs, own] : window.runs
+  const plan = planLeases({ ...window, runs, can: workersFor(run.queue, fleet.live).map(({ can }) => can) })
+  const reasons = new Map(plan.skipped.map(({ id, reason }) => [id, reason]))
+  const isWaiting = ({ id }: PlannedRun) => {
+    const reason = reasons.get(id)
+    return reason === undefined || waitsForRoom.has(reason)
+  }
+  const before = runs.filter((other) => inQueueOrder(other, own) < 0 && isWaiting(other))
+  const { now, holds } = window
+  return {
+    queue,
+    window,
+    own,
+    reason: waitReason(reasons.get(own.id)),
+    hold: heldBy(holds, workOf(own, run.queue), now),
+    plan,
+    before,
+    isBeforeAtLeast: isCutBefore(own, window),
+  }
+}
+
+/**
+ * Whether the window may lack runs that are before one in line. It has the first in queue order of those in line, but of
+ * those behind a key, and of those whose waiting is over, the first by other orders.
+ */
+function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
+  const isPast = (at: number | null | undefined) => at == null || at <= now
+  const ready = runs.filter(({ status, nextEligibleAt, notBefore, blockedBy }) => {
+    return status === 'ready' && isPast(nextEligibleAt) && isPast(notBefore) && blockedBy == null
+  })
+  const sets = [
+    ready.filter((other) => inQueueOrder(other, own) < 0),
+    ready.filter(({ concurrencyKey }) => concurrencyKey != null),
+    ready.filter(({ nextEligibleAt, notBefore }) => nextEligibleAt != null || notBefore != null),
+  ]
+  return sets.some(({ length }) => length >= windowMax)
+}
+
+/** For an ended run, and one whose queue has a policy that cannot be read: nothing but the run itself matters. */
+function emptyAt(now: number): PlanWindow {
+  return { now, runs: [], policy: defaultPolicy, queue: '', holds: [], recentStarts: [] }
+}
+
+/** A run as the plan takes it. */
+function plannedRunOf(run: RunView): PlannedRun {
+  const { id, priority, enqueuedAt, status, concurrencyKey, waiting, lease, schedule } = run
+  const until = waiting?.until ?? null
+  const need = needOf(run.target)
+  return {
+    id,
+    priority,
+    enqueuedAt,
+    status,
+    concurrencyKey,
+    schedule,
+    leaseExpiresAt: lease?.expiresAt ?? null,
+    cancelRequestedAt: lease?.cancelRequestedAt ?? null,
+    nextEligibleAt: waiting?.reason === 'backoff' ? until : null,
+    notBefore: waiting?.reason === 'backoff' ? null : until,
+    deadline: lastStartOf(run),
+    blockedBy: waiting?.for === 'overlap' ? (run.waitsFor ?? 'a live run of its schedule') : null,
+    target: 'need' in need ? need.need : null,
+  }
+}
+
+/** From this instant on it does not start: its deadline, or what lateness allows before it is leased for the first time. */
+function lastStartOf({ deadline, lateAfter, fence }: RunView): number | null {
+  const late = lateAfter !== null && fence === 0 ? lateAfter + 1 : null
+  return deadline === null || late === null ? (deadline ?? late) : Math.min(deadline, late)
+}
+
+/**
+ * When the rate of the queue lets a run go at its place, if nothing else holds up those before it: each of them uses a
+ * start, one after the other. Those are not counted that their own key or deadline keeps from using it.
+ */
+export function rateOpensAt(place: PlaceInLine): number | null {
+  const { window, plan } = place
+  const { rateLimit } = window.policy
+  if (rateLimit === undefined) return null
+  const { startsMax, perMs } = rateLimit
+  const starts = [...window.recentStarts, ...plan.leases.map(() => window.now)].sort((a, b) => a - b)
+  const opensAt = () => Math.max(window.now, (starts.at(-startsMax) ?? Number.NEGATIVE_INFINITY) + perMs)
+  for (const { deadline } of rateUsersBefore(place)) {
+    const at = opensAt()
+    if (deadline == null || deadline > at) starts.push(at)
+  }
+  return opensAt()
+}
+
+/** The runs before it that wait for the rate and for nothing else, in queue order. */
+function rateUsersBefore({ window, plan, before }: PlaceInLine): PlannedRun[] {
+  const waits = new Set(plan.skipped.filter(({ reason }) => reason === 'rate-limit').map(({ id }) => id))
+  const goes = new Set(plan.leases.map(({ id }) => id))
+  const runs = window.runs.filter(({ id, status }) => status === 'leased' || goes.has(id) || waits.has(id))
+  const policy = { ...window.policy, rateLimit: undefined, maxConcurrent: Number.MAX_SAFE_INTEGER }
+  const unrated = new Set(planLeases({ ...window, runs, policy }).leases.map(({ id }) => id))
+  return before.filter(({ id }) => waits.has(id) && unrated.has(id)).sort(inQueueOrder)
+}

@@ -1,0 +1,91 @@
+import type { z } from 'zod'
+import { instant, keyLengthMax, plain, required, type StoredOf, text } from '../../core/field-table.ts'
+import { jsonProblem, plainData } from '../../core/json/json.ts'
+import { executionFields, workFields } from '../../core/run/work-fields.ts'
+import { traceparentExpected, traceparentProblem } from '../../core/trace.ts'
+import type { NewRun } from '../../store/port.ts'
+import { openInput, readAdded } from '../fields/added-fields.ts'
+import { inputShape, storedFields } from '../fields/field-schema.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { noteSizes } from '../fields/payload-size.ts'
+import { isoText } from '../input/instant.ts'
+import type { Reading } from '../input/read-input.ts'
+import type { Problem } from '../input/refuse-input.ts'
+import type { Reader } from '../operation-context.ts'
+import { noted } from '../schema/schema-note.ts'
+import { type ExecutionOptions, executionOptions } from '../target/execution-options.ts'
+import { targetOf } from '../target/target-input.ts'
+
+/** Work that says nothing of what it does is most often a field forgotten; a caller that means it says null. */
+const withoutTarget: Problem = {
+  field: 'target',
+  problem: 'is missing',
+  expected: 'an object, such as {"handler":"report"}; null for work that outside hosts take',
+}
+
+/** What a run is, as it is stored: its work, and when it may start. */
+export const runFields = {
+  ...workFields,
+  target: required({
+    ...workFields.target,
+    says: 'What the run does: exactly one of {kinds}. Null for work that outside hosts take.',
+    expected: withoutTarget.expected,
+  }),
+  notBefore: instant({ says: 'It does not start before this instant.' }),
+  deadline: instant({ says: 'From this instant on it does not start any more.' }),
+  idempotencyKey: text('key', keyLengthMax, { says: 'The same key and the same work is the same run, for 30 days.' }),
+  dedupeKey: text('key', keyLengthMax, { says: 'While a run with this key is live, it is the one.' }),
+}
+const traceFields = { traceparent: plain({ says: 'The W3C trace context that its attempts belong to.' }) }
+
+export const runInput = noted(openInput('run', inputShape({ ...runFields, ...executionFields, ...traceFields })), {
+  id: 'RunInput',
+})
+
+/** Work that is enqueued directly. */
+export type RunInput = z.input<typeof runInput>
+
+export interface ReadRun {
+  readonly run: NewRun
+  readonly problems: readonly Problem[]
+}
+
+/** Reads work as people write it into what is stored. */
+export function readRun(
+  { value, problems: found }: Pick<Reading<z.output<typeof runInput>>, 'value' | 'problems'>,
+  { folder, kinds, fields }: Reader,
+): ReadRun {
+  const { target, kind, problems: ofTarget } = targetOf(value.target, { folder, kinds })
+  const problems = [...found, ...ofTarget]
+  // A program may hand on a target that it has not got, which is as good as none.
+  if (value.target === undefined && !found.some(({ field }) => field === 'target')) problems.push(withoutTarget)
+  const execution = storedFields(executionFields, value, problems) as StoredOf<typeof executionFields>
+  const options = {
+    ...executionOptions(execution, { given: value, kind, problems }),
+    ...traceOf(value.traceparent, problems),
+    ...readAdded(fields?.run, value, { folder, kinds, problems }),
+  }
+  noteUnkept(value.payload, problems)
+  // The store measures what it writes; what it would find in work that is refused anyhow is told with the rest.
+  if (problems.length > 0) noteSizes(value, problems)
+  const { notBefore, deadline } = value
+  if (notBefore !== undefined && deadline !== undefined && deadline <= notBefore) {
+    const expected = `after \`notBefore\`, which is ${isoText(notBefore)}`
+    problems.push({ field: 'deadline', problem: `is ${isoText(deadline)}`, expected })
+  }
+  const isPlain = Object.keys(options).length === 0
+  const run = { ...storedFields(runFields, value, problems), target, ...(!isPlain && { options }) }
+  return { run: onlyGiven(run) as NewRun, problems }
+}
+
+function traceOf(traceparent: string | undefined, problems: Problem[]): Pick<ExecutionOptions, 'traceparent'> {
+  if (traceparent === undefined) return {}
+  const problem = traceparentProblem(traceparent)
+  if (problem !== null) problems.push({ field: 'traceparent', problem, expected: traceparentExpected })
+  return { traceparent }
+}
+
+function noteUnkept(payload: unknown, problems: Problem[]): void {
+  const unkept = payload === undefined ? null : jsonProblem(payload)
+  if (unkept !== null) problems.push({ field: `payload${unkept.path}`, problem: unkept.problem, expected: plainData })
+}

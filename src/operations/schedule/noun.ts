@@ -1,0 +1,26 @@
+import { explain } from './explain-schedule.ts'
+import { clearHints, hint, pause, remove, reset, resume, run } from './schedule-control.ts'
+import { get, hints, history, list, next, versions } from './schedule-reads.ts'
+import { create, put, revert, update } from './schedule-writes.ts'
+
+/** The verbs of a schedule. */
+export const scheduleOperations = {
+  create,
+  put,
+  update,
+  revert,
+  get,
+  list,
+  delete: remove,
+  pause,
+  resume,
+  reset,
+  run,
+  next,
+  explain,
+  history,
+  hint,
+  clearHints,
+  hints,
+  versions,
+}

@@ -1,0 +1,177 @@
+import type { z } from 'zod'
+import { type Fields, namedFields, type StoredOf } from '../../core/field-table.ts'
+import type { Notify } from '../../core/notice.ts'
+import { executionFields } from '../../core/run/work-fields.ts'
+import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { Target } from '../../core/target.ts'
+import { kindOf, type TargetKind } from '../../targets/kind.ts'
+import { readAdded } from '../fields/added-fields.ts'
+import { storedFields } from '../fields/field-schema.ts'
+import { notifyOf, notifyPatchOf, wholeNotify } from '../fields/notify-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import type { Reading } from '../input/read-input.ts'
+import type { Problem } from '../input/refuse-input.ts'
+import type { Reader } from '../operation-context.ts'
+import { executionOptions } from '../target/execution-options.ts'
+import { type ReadTarget, targetOf } from '../target/target-input.ts'
+import { definitionOf } from './schedule-answer.ts'
+import { givenFields, type ScheduleFields, type scheduleChange } from './schedule-input.ts'
+
+export interface Surroundings extends Reader {
+  /** The zone of a cron that names none. */
+  readonly zone: string
+}
+
+export interface ReadSchedule {
+  /** What was given, as it was written: problems are told in these words. */
+  readonly given: Readonly<Record<string, unknown>>
+  /** Without what is unsound, where there are problems. */
+  readonly spec: ScheduleSpec
+  readonly problems: readonly Problem[]
+  /** The names of the fields that parts add. */
+  readonly added?: readonly string[]
+  readonly ifVersion: number | undefined
+  readonly ifId: string | undefined
+  readonly reason: string | undefined
+}
+
+type Definition = StoredOf<typeof givenFields>
+
+/** Reads a schedule as people write it into the one that is stored. */
+export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Surroundings): ReadSchedule {
+  const { value } = reading
+  const { folder, kinds } = surroundings
+  const problems = [...reading.problems]
+  const target = targetOf(value.target, { folder, kinds })
+  const notify = notifyOf(value, { folder, kinds, problems })
+  const definition: Definition = storedFields(givenFields, value, problems)
+  return specOf({ ...reading, problems }, { definition, target, notify }, surroundings)
+}
+
+/** Reads a change of a schedule into the whole schedule as it will be. */
+export function readPatch(
+  before: ScheduleSpec,
+  reading: Reading<z.output<typeof scheduleChange>>,
+  surroundings: Surroundings,
+): ReadSchedule {
+  const { value } = reading
+  const { folder, kinds } = surroundings
+  const problems = [...reading.problems]
+  const target = value.target === undefined ? kept(before.target, kinds) : targetOf(value.target, { folder, kinds })
+  const notify = wholeNotify(before.notify, notifyPatchOf(value, { folder, kinds, problems }))
+  const definition = changed(definitionOf(before), storedFields(givenFields, value, problems))
+  const { name } = before
+  return specOf(
+    { ...reading, value: { ...value, name }, problems },
+    { before, definition, target, notify },
+    surroundings,
+  )
+}
+
+/** A name that keeps the rules about everything else going where the real one is wrong, and is told about anyway. */
+const placeholder = 'unnamed'
+
+interface Written {
+  readonly before?: ScheduleSpec
+  readonly definition: Definition
+  readonly target: ReadTarget
+  readonly notify: Notify | undefined
+}
+
+/** The spec of what was read. What no input can say, and what a part adds that a change says nothing of, stays as it was. */
+function specOf(
+  { given, value, problems: found }: Reading<Partial<z.output<typeof scheduleChange>>>,
+  { before, definition, target, notify }: Written,
+  { folder, kinds, zone, fields = {} }: Surroundings,
+): ReadSchedule {
+  const { name = placeholder, ifVersion, ifId, reason } = value
+  const problems = [...found, ...target.problems]
+  noteClash(given, problems)
+  const execution = executionOptions(definition, { given: value, kind: target.kind, problems })
+  const added = readAdded(fields.schedule, value, { folder, kinds, problems })
+  // What runs have too is stored where it is handed on to them.
+  const ofRuns = Object.keys(fields.run ?? {})
+  const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
+  const timing = among(definition, timingNames)
+  const isZoned = definition.zone === undefined && definition.cron !== undefined
+  const spec = {
+    ...besides(before, specNames),
+    ...among(definition, scheduleNames),
+    ...besides(added, ofRuns),
+    name,
+    timing: isZoned ? { ...timing, zone } : timing,
+    target: target.target ?? undefined,
+    notify,
+    options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
+  }
+  const names = Object.keys(fields.schedule ?? {})
+  return {
+    given,
+    spec: onlyGiven(withoutTaken(spec, added)) as ScheduleSpec,
+    problems,
+    added: names,
+    ifVersion,
+    ifId,
+    reason,
+  }
+}
+
+const timingNames = storedNames(timingFields)
+const scheduleNames = storedNames(scheduleFields)
+const optionNames = [...storedNames(executionFields), 'maxAttempts']
+const specNames = [...scheduleNames, 'name', 'timing', 'options', 'notify']
+
+function storedNames(fields: Fields): string[] {
+  return namedFields(fields).map(({ stored }) => stored)
+}
+
+function among(stored: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)))
+}
+
+function besides(stored: object = {}, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !names.includes(name)))
+}
+
+/** Without the added fields that a change takes away. */
+function withoutTaken(stored: object, added: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => added[name] !== null))
+}
+
+const oneTiming = 'exactly one of `cron`, `every` and `at`, or none of them'
+
+/** Whether a problem says that two timings are given. Each of the two is judged all the same. */
+export function isClash({ expected }: Problem): boolean {
+  return expected === oneTiming
+}
+
+/** A timing that cannot be read is given too, and a change takes away every timing that it does not give. */
+function noteClash(given: ReadSchedule['given'], problems: Problem[]): void {
+  const written = { cron: given.cron, every: given.every ?? given.everyMs, at: given.at }
+  const [first, second] = Object.entries(written).flatMap(([name, value]) => (value == null ? [] : [name]))
+  if (first === undefined || second === undefined) return
+  problems.push({ field: second, problem: `is given beside \`${first}\``, expected: oneTiming })
+}
+
+/** Each kind of timing with the fields that mean something beside it alone. */
+const timings = [['cron', 'zone'], ['everyMs', 'from', 'startNow'], ['at']] as const
+
+/** A definition changed: what takes the place of something else takes away what only that needed. */
+function changed(before: Definition, patch: Readonly<Record<string, unknown>>): Definition {
+  const { backoff } = patch
+  const isNewTiming = timings.some(([kind]) => patch[kind] != null)
+  const gone = timings.filter(([kind]) => patch[kind] === null || (isNewTiming && patch[kind] === undefined)).flat()
+  const stays = besides(before, gone)
+  const fields = {
+    ...stays,
+    ...patch,
+    ...(backoff != null && { backoff: { ...before.backoff, ...(backoff as object) } }),
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+}
+
+/** A target that was checked and resolved when it was first written. */
+function kept(target: Target | null | undefined, kinds: readonly TargetKind[]): ReadTarget {
+  return { target, kind: kindOf(target, kinds), problems: [] }
+}

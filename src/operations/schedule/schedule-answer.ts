@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AddedToRun, AddedToSchedule, StoredFields } from '../../core/added.ts'
+import type { StoredOf } from '../../core/field-table.ts'
+import type { Notify } from '../../core/notice.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { ScheduleView } from '../../store/views.ts'
+import type { ExecutionOptions } from '../target/execution-options.ts'
+import type { givenFields } from './schedule-input.ts'
+
+/** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
+export interface ScheduleDefinition
+  extends StoredOf<typeof givenFields>,
+    Notify,
+    StoredFields<AddedToSchedule>,
+    StoredFields<AddedToRun> {
+  readonly name: string
+}
+
+/** A schedule with all that is known of it. */
+export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'> {}
+
+export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
+  const { timing, options = {}, notify = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
+  const { maxAttempts, ...execution } = options as ExecutionOptions
+  const attempts = maxAttempts === undefined ? {} : { attempts: maxAttempts }
+  return { ...rest, ...(timing as object), ...execution, ...attempts, ...notify }
+}
+
+export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {
+  return { ...definitionOf(spec), ...state }
+}
+
+/** The fields that may change, as they were; one that was not there is not there. */
+export type ScheduleBefore = Omit<ScheduleDefinition, 'name'>
+
+export interface Changes {
+  /** The fields in which two specs differ. */
+  readonly changed: readonly string[]
+  /** What these said before. */
+  readonly was: ScheduleBefore
+}
+
+/** What differs between two specs, in the words of the input. */
+export function changesBetween(before: ScheduleSpec, after: ScheduleSpec): Changes {
+  const [old, fresh] = [definitionOf(before), definitionOf(after)] as unknown as Readonly<Record<string, unknown>>[]
+  const fields = new Set([...Object.keys(old ?? {}), ...Object.keys(fresh ?? {})])
+  const changed = [...fields].filter((field) => !isDeepStrictEqual(old?.[field], fresh?.[field]))
+  const known = changed.filter((field) => old?.[field] !== undefined)
+  return { changed, was: Object.fromEntries(known.map((field) => [field, old?.[field]])) }
+}

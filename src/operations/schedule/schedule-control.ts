@@ -1,0 +1,263 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { findSchedule } from '../../store/reads/find-schedule.ts'
+import { deleteSchedule } from '../../store/schedules/delete-schedule.ts'
+import { pauseSchedule, resumeSchedule } from '../../store/schedules/pause-schedule.ts'
+import { resetSchedule } from '../../store/schedules/reset-schedule.ts'
+import { runNow } from '../../store/schedules/run-now.ts'
+import { clearHints as clearHintsOf, setHint } from '../../store/schedules/set-hint.ts'
+import { clockNow } from '../../store/statement.ts'
+import { refuseOtherPayload } from '../caller-scope.ts'
+import { payload, reason, scheduleName } from '../fields/basic-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { durationFields, durationOf, inUnits } from '../input/duration-input.ts'
+import { instant, over } from '../input/instant.ts'
+import { inWordsOf, type Problem, quoted, refuse } from '../input/refuse-input.ts'
+import { presentSchedule, throwAbsentSchedule } from '../not-found.ts'
+import { everyDoor, operation } from '../operation.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { deleted } from '../show.ts'
+import { hintInput, readHint } from './hint-input.ts'
+import { plainText } from './plain-text.ts'
+import { type Schedule, scheduleOf } from './schedule-answer.ts'
+import { scheduleSchema } from './schedule-schema.ts'
+import { nextOf } from './show.ts'
+
+/** What all that steer a schedule have in common. */
+const steering = {
+  noun: 'schedule',
+  effect: 'write',
+  scope: 'operate',
+  takes: ['name'],
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const remove = operation({
+  ...steering,
+  verb: 'delete',
+  method: 'DELETE',
+  idempotent: true,
+  asksFirst: true,
+  defaultTool: 'Delete a schedule and cancel its waiting runs. A run that has started finishes, unless cancelLeased.',
+  says: 'Deletes a schedule, whose name is free at once; what is at work finishes unless it is to be cancelled.',
+  request: 'a deletion',
+  effect: 'destructive',
+  rehearses: true,
+  input: z.strictObject({
+    name: scheduleName,
+    cancelLeased: z
+      .boolean()
+      .describe('Whether its runs that are at work are cancelled too. Default: false.')
+      .optional(),
+  }),
+  output: z.strictObject({
+    name: text('The name that is free now.'),
+    deleted: z.literal(true).describe('Always true.'),
+  }),
+  show: ({ name }, sheet) => deleted(plainText(name), sheet),
+  examples: [{ name: 'nightly' }, { name: 'nightly', cancelLeased: true }],
+  async run(context, { name, cancelLeased }) {
+    const { store, actor } = context
+    const answer = await store.do(deleteSchedule, name, { ...onlyGiven({ cancelLeased }), actor })
+    if (answer === 'not-found') return throwAbsentSchedule(context, name)
+    context.waits.lookAtAll()
+    return { name, deleted: true as const }
+  },
+})
+
+export const pause = operation({
+  ...steering,
+  verb: 'pause',
+  idempotent: true,
+  defaultTool:
+    'Pause a schedule for a time, until an instant, or until schedule_resume. Runs that have started finish.',
+  says: 'Stops a schedule for a while, until an instant, or until it is resumed; what is at work finishes.',
+  request: 'a pause',
+  input: z.strictObject({
+    name: scheduleName,
+    until: instant.describe('When the pause ends by itself.').optional(),
+    ...durationFields('for', 'How long the pause lasts, in place of until.'),
+    reason: reason.optional(),
+  }),
+  output: scheduleSchema,
+  show({ name, paused, zone }, sheet) {
+    const resumed = `until somebody resumes it: ${sheet.command('schedule', 'resume', name)}`
+    return `paused ${plainText(name)} ${paused === null ? resumed : `until ${sheet.inZone(zone).when(paused.until)}`}`
+  },
+  examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
+  async judge(context, { given, value, problems: found }) {
+    const { store, actor } = context
+    const problems: Problem[] = [...found]
+    const forMs = durationOf(value, 'for', problems)
+    if (given.until !== undefined && (given.for !== undefined || given.forMs !== undefined)) {
+      problems.push({ field: 'until', problem: 'is given beside `for`', expected: 'only one of the two' })
+    }
+    const now = await store.look(clockNow)
+    const until = forMs === undefined ? value.until : now + forMs
+    if (until !== undefined && until <= now) problems.push(over('until', until, now))
+    refuse('The pause', problems)
+    const name = value.name as string
+    const why = value.reason ?? `asked for by ${actor.name}`
+    const answer = await store.do(pauseSchedule, name, { ...onlyGiven({ until }), reason: why, actor })
+    return answer === 'not-found' ? throwAbsentSchedule(context, name) : shown(context, name)
+  },
+})
+
+export const resume = operation({
+  ...steering,
+  verb: 'resume',
+  idempotent: true,
+  defaultTool: 'End all pauses of a schedule. Occurrences that passed meanwhile are not made up for.',
+  says: 'Ends every pause of a schedule; what passed meanwhile is not made up for.',
+  request: 'a resumption',
+  input: z.strictObject({ name: scheduleName }),
+  output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSchema }),
+  show: ({ resumed, schedule }, sheet) =>
+    `${resumed ? 'resumed' : 'was not paused:'} ${plainText(schedule.name)}, next: ${nextOf(schedule, sheet)}`,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    const answer = await context.store.do(resumeSchedule, name, { actor: context.actor })
+    if (answer === 'not-found') return throwAbsentSchedule(context, name)
+    return { resumed: answer === 'resumed', schedule: await shown(context, name) }
+  },
+})
+
+export const reset = operation({
+  ...steering,
+  verb: 'reset',
+  idempotent: true,
+  says: 'Sets the failures in a row of a schedule to 0 and plans its next run at once; a pause stays.',
+  request: 'a reset',
+  input: z.strictObject({ name: scheduleName }),
+  output: z.strictObject({
+    failureCount: count('How many failures in a row there were before the reset.'),
+    schedule: scheduleSchema,
+  }),
+  show: ({ failureCount, schedule }, sheet) =>
+    `reset ${plainText(schedule.name)}, failures in a row: ${failureCount} before, 0 now, next: ${nextOf(schedule, sheet)}`,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    const answer = await context.store.do(resetSchedule, name, { actor: context.actor })
+    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
+    return { failureCount: answer.failureCount, schedule: await shown(context, name) }
+  },
+})
+
+/** A run that was made by hand. */
+export interface RunMade {
+  readonly id: string
+  /** Why it does not go at once: its schedule is paused, or another run of it has not ended. */
+  readonly kept?: 'held' | 'overlap'
+}
+
+export const run = operation({
+  ...steering,
+  verb: 'run',
+  defaultTool:
+    'Run a schedule once now, beside its timing. While a run of it is live its overlap rule decides; force overrides it.',
+  says: 'Makes a run of a schedule now, beside its occurrences; a live run is in its way as the overlap rule says.',
+  request: 'a run-now',
+  input: z.strictObject({
+    name: scheduleName,
+    force: z.boolean().describe('Whether it is made although another has not ended. Default: false.').optional(),
+    payload: payload.describe('What this run is handed. Default: the payload of the schedule.').optional(),
+  }),
+  output: outputOf<RunMade>()(
+    z.strictObject({
+      id: text('The id of the run.'),
+      kept: z
+        .enum(['held', 'overlap'])
+        .describe('Why it does not go at once: its schedule is paused, or another run of it has not ended.')
+        .exactOptional(),
+    }),
+  ),
+  show({ id, kept }, { command }) {
+    const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
+    return `made ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
+  },
+  examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
+  async run(context, { name, ...how }) {
+    // What a program reads decides what it does, and so does the body of a request that carries a secret.
+    if (how.payload !== undefined)
+      refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
+    const answer = await context.store.do(runNow, name, onlyGiven(how))
+    switch (answer.answer) {
+      case 'created':
+        return { id: answer.id, ...onlyGiven({ kept: answer.kept }) }
+      case 'overlap':
+        throw new BelfryError('conflict', `Run ${answer.liveRunId} of schedule ${quoted(name)} has not ended.`, {
+          hint: 'Wait for it or cancel it, or insist with `force`.',
+          details: { schedule: name, liveRunId: answer.liveRunId },
+        })
+      case 'not-found':
+        return throwAbsentSchedule(context, name)
+    }
+  },
+})
+
+export const hint = operation({
+  ...steering,
+  verb: 'hint',
+  says: 'Gives a schedule a hint that counts for a while, in place of the one of its kind.',
+  request: 'a hint',
+  input: hintInput,
+  output: z.strictObject({
+    nextRunAt: instantOutput('The next nominal instant by now, if there is one.').nullable(),
+    waitsFor: text('The id of the run whose end the next one waits for.').nullable(),
+  }),
+  show({ nextRunAt, waitsFor }, { when }) {
+    if (nextRunAt !== null) return `hinted; next: ${when(nextRunAt)}`
+    return waitsFor === null ? 'hinted; nothing comes next' : `hinted; the next waits for the end of ${waitsFor}`
+  },
+  examples: [
+    { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
+    { name: 'nightly', at: '2026-12-01T09:00Z', ttl: '365d', reason: 'The data arrives then.' },
+  ],
+  async judge(context, reading) {
+    const { store, actor } = context
+    const given = readHint(reading, { now: await store.look(clockNow), author: actor.name })
+    const name = reading.value.name as string
+    const translate = (problem: Problem) => inHintWords(problem, reading.given)
+    const answer = await inWordsOf('The hint', translate, () => store.do(setHint, name, given))
+    if (answer.answer === 'not-found') return throwAbsentSchedule(context, name)
+    return { nextRunAt: answer.nextRunAt, waitsFor: answer.waitsFor }
+  },
+})
+
+/** The store knows a hint by its kind, and of an interval hint the ms. */
+function inHintWords({ field, problem, expected }: Problem, { every }: Readonly<Record<string, unknown>>): Problem {
+  if (field === 'kind') {
+    const own = every === undefined ? 'everyMs' : 'every'
+    return { field: own, problem: 'is given', expected: expected.replace(/^oneshot/, 'a hint with `at`') }
+  }
+  if (field !== 'ms') return { field, problem, expected }
+  if (every === undefined) return { field: 'everyMs', problem, expected }
+  return { field: 'every', problem: inUnits(problem), expected: inUnits(expected) }
+}
+
+const hintKinds = ['interval', 'oneshot'] as const
+
+export const clearHints = operation({
+  ...steering,
+  verb: 'clearHints',
+  idempotent: true,
+  says: 'Takes hints away; the schedule goes on as if they had never been given.',
+  request: 'a clearing of hints',
+  input: z.strictObject({
+    name: scheduleName,
+    kinds: z.array(z.enum(hintKinds)).readonly().describe('Which ones. Default: both kinds.').optional(),
+  }),
+  output: z.strictObject({ cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds that are gone.') }),
+  show: ({ cleared }) => `cleared: ${cleared.join(', ') || 'nothing'}`,
+  examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
+  async run(context, { name, kinds = hintKinds }) {
+    const answer = await context.store.do(clearHintsOf, name, kinds)
+    return answer === 'not-found' ? throwAbsentSchedule(context, name) : { cleared: kinds }
+  },
+})
+
+async function shown(context: OperationContext, name: string): Promise<Schedule> {
+  return scheduleOf(await presentSchedule(context, name))
+}

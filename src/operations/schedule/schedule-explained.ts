@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { moves, type RunStatus } from '../../core/run/run-state.ts'
+import type { NextDecision } from '../../core/schedule/decision.ts'
+import type { AppliedRule, Candidate } from '../explain/candidates.ts'
+import { nextDecision } from '../explain/decision-schema.ts'
+import { type ExplainedRetries, retriesSchema } from '../explain/explain-retries.ts'
+import { appliedRule, candidate, rederived, takers, unblock } from '../explain/explain-schema.ts'
+import type { Takers } from '../explain/fleet.ts'
+import type { Rederived } from '../explain/rederive.ts'
+import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
+import { type AwaitedRun, type ScheduleCode, scheduleReasons } from '../reasons/schedule-reasons.ts'
+import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
+import { noted } from '../schema/schema-note.ts'
+import type { ExplainedHint } from './explained-hint.ts'
+import type { ExplainedLedgerRow } from './explained-ledger.ts'
+import { scheduleExplainedBrief } from './schedule-brief.ts'
+import { hintShape, ledgerShape, upcomingRun } from './schedule-schema.ts'
+import type { ScheduleSituation } from './schedule-situation.ts'
+import type { UpcomingRun } from './upcoming.ts'
+
+/** Why a schedule runs next when it does, or does not. */
+export interface ScheduleExplained extends ScheduleSituation {
+  readonly schedule: string
+  readonly id: string
+  /** The zone of its cron, by whose clocks people read it. */
+  readonly zone: string | null
+  readonly at: number
+  /** How long ago it should have been looked at, where it should have. */
+  readonly lateMs: number | null
+  readonly next: UpcomingRun | null
+  readonly decision: NextDecision | null
+  readonly candidates: readonly Candidate[]
+  readonly rules: readonly AppliedRule[]
+  readonly rederived: Rederived
+  readonly spread: { readonly offsetMs: number; readonly why: string } | null
+  readonly backoff: {
+    readonly failures: number
+    readonly everyMs: number
+    readonly waitMs: number
+    readonly why: string
+  } | null
+  /** How a run of it would be tried again. */
+  readonly retries: ExplainedRetries | null
+  readonly hints: readonly ExplainedHint[]
+  readonly waitsFor: AwaitedRun | null
+  readonly live: readonly string[]
+  readonly last: readonly ExplainedLedgerRow[]
+  readonly workers: Takers
+  readonly notes: readonly string[]
+}
+
+const awaited = outputOf<AwaitedRun>()(
+  z
+    .strictObject({
+      run: text('The id of the run.'),
+      status: z.enum(Object.keys(moves) as [RunStatus, ...RunStatus[]]).describe('Where it stands.'),
+      code: z.enum(Object.keys(runReasons) as [RunCode, ...RunCode[]]).describe('Where it stands, in one word.'),
+      sentence: text('The same in words.'),
+      unblock: z.array(unblock).describe('What would get it on.'),
+    })
+    .describe('The run whose end it waits for.'),
+)
+
+const hint = noted(
+  outputOf<ExplainedHint>()(
+    z
+      .strictObject({
+        ...hintShape,
+        counts: flag('Whether it still has a say.'),
+        why: text('Why it has, or has not.'),
+      })
+      .describe('A hint, and whether it still has a say.'),
+  ),
+  { id: 'HintTold' },
+)
+
+export const explainedLedgerRow = noted(
+  outputOf<ExplainedLedgerRow>()(
+    z
+      .strictObject({
+        ...ledgerShape,
+        why: text('The same in words.'),
+        isRunKept: flag('Whether that run can still be looked at.').nullable(),
+      })
+      .describe('How an occurrence ended, in words.'),
+  ),
+  { id: 'LedgerRowTold' },
+)
+
+const share = z.strictObject({
+  offsetMs: z.int().describe('By how much it moves from its nominal instant, in ms; earlier is negative.'),
+  why: text('Why, in words.'),
+})
+
+const backoff = z.strictObject({
+  failures: count('Occurrences that failed in a row.'),
+  everyMs: count('The wait without failures, in ms.'),
+  waitMs: count('The wait with them, in ms.'),
+  why: text('Why, in words.'),
+})
+
+export const scheduleExplained = noted(
+  outputOf<ScheduleExplained>()(
+    z
+      .strictObject({
+        schedule: text('The name of the schedule.'),
+        id: text('Its id.'),
+        zone: text('The zone of its cron, where it has one.').nullable(),
+        at: instantOutput('The instant that all of it speaks of.'),
+        code: z
+          .enum(Object.keys(scheduleReasons) as [ScheduleCode, ...ScheduleCode[]])
+          .describe('Where it stands, in one word.'),
+        sentence: text('The same in words.'),
+        unblock: z.array(unblock).describe('What would get it on, what comes by itself first.'),
+        lateMs: count('How long ago it should have been looked at, in ms.').nullable(),
+        next: upcomingRun.nullable(),
+        decision: nextDecision.nullable(),
+        candidates: z.array(candidate).describe('Each wish for the next instant, and what became of it.'),
+        rules: z.array(appliedRule).describe('What the rules made of the winner, in their order.'),
+        rederived,
+        spread: share.nullable().describe('By how much its due instant is moved from the nominal one.'),
+        backoff: backoff.nullable().describe('How failures in a row lengthen its interval.'),
+        retries: retriesSchema.nullable(),
+        hints: z.array(hint).describe('The hints it was given last, newest first.'),
+        waitsFor: awaited.nullable(),
+        live: z.array(z.string()).describe('Runs of it that have not ended, a few of very many.'),
+        last: z.array(explainedLedgerRow).describe('How its last occurrences ended, newest first.'),
+        workers: takers,
+        notes: z.array(advice()).describe('What else stands in the way of its runs, in sentences.'),
+      })
+      .describe('Why a schedule runs next when it does, or does not.'),
+  ),
+  { id: 'ScheduleExplained', brief: scheduleExplainedBrief },
+)

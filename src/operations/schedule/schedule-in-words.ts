@@ -1,0 +1,165 @@
+import { cron } from '../../core/cron/cron.ts'
+import { CronError } from '../../core/cron/cron-error.ts'
+import { formatDuration } from '../../core/duration.ts'
+import type { OwnBackoff } from '../../core/run/retries.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
+import { overlapOf, queueMaxOf } from '../../core/schedule/overlap.ts'
+import type { Target } from '../../core/target.ts'
+import { missedListMax } from '../../core/timing/missed.ts'
+import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing/timing.ts'
+import type { TargetKind } from '../../targets/kind.ts'
+import { type AddedFields, addedInWords } from '../fields/added-fields.ts'
+import { isoText } from '../input/instant.ts'
+import { quoted } from '../input/refuse-input.ts'
+import { targetInWords } from '../target/target-in-words.ts'
+import { plainText } from './plain-text.ts'
+import type { ScheduleDefinition } from './schedule-answer.ts'
+
+/**
+ * Says a schedule in a few short sentences: when it runs, within which bounds, what becomes of what overlaps or was
+ * missed, and what it does. What is as it is by default is left out, so that what stands there is what somebody chose.
+ */
+export function scheduleInWords(
+  schedule: ScheduleDefinition,
+  kinds: readonly TargetKind[],
+  added: AddedFields['schedule'] = {},
+): string {
+  const sentences = [
+    timing(schedule),
+    bounds(schedule),
+    overlap(schedule),
+    missed(schedule),
+    failures(schedule),
+    targetInWords(schedule.target, kinds),
+    place(schedule),
+    attempts(schedule),
+    notices(schedule, kinds),
+    listed(addedInWords(added, schedule).map(([name, words]) => `${name} ${words}`)),
+  ]
+  const told = sentences.filter((sentence) => sentence !== '')
+  return plainText(told.map((sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`).join(' '))
+}
+
+function timing({ cron: expression, zone = '', everyMs, from, at, startAt, startNow }: ScheduleDefinition): string {
+  if (expression !== undefined) return calendar(expression, zone)
+  if (at !== undefined) return `once, at ${instantText(at)}`
+  if (everyMs === undefined) return 'no timing of its own: it runs when a hint or a person asks for it'
+  const grid = `on a grid that begins ${startAt === undefined ? 'with the schedule' : `at ${instantText(startAt)}`}`
+  const counted = from === 'start' ? grid : 'counted from the end of the run before'
+  return `every ${formatDuration(everyMs)}, ${counted}${startNow === true ? ', the first at once' : ''}`
+}
+
+/** Another process may have written a zone that this one's data does not have; the rest can be told all the same. */
+function calendar(expression: string, zone: string): string {
+  try {
+    return cron(expression, zone).describe()
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    return `by the cron ${quoted(expression)} (${zone}), which cannot be read here`
+  }
+}
+
+function bounds({ startAt, endAt, maxRuns, minMs, maxMs, everyMs, from }: ScheduleDefinition): string {
+  const isGridStart = everyMs !== undefined && from === 'start'
+  return listed([
+    startAt === undefined || isGridStart ? '' : `not before ${instantText(startAt)}`,
+    endAt === undefined ? '' : `not after ${instantText(endAt)}`,
+    maxRuns === undefined ? '' : `at most ${counted(maxRuns, 'run')}`,
+    minMs === undefined ? '' : `at least ${formatDuration(minMs)} between two runs`,
+    maxMs === undefined ? '' : `at most ${formatDuration(maxMs)} between two runs`,
+  ])
+}
+
+function overlap(schedule: ScheduleDefinition): string {
+  switch (overlapOf(schedule)) {
+    case 'skip':
+      return ''
+    case 'allow':
+      return 'runs may overlap'
+    case 'cancel':
+      return 'a run that has not ended is cancelled by the next'
+    case 'queue':
+      return `while a run has not ended, at most ${queueMaxOf(schedule)} may wait`
+  }
+}
+
+function missed({ missed: rule = 'once', maxLatenessMs }: ScheduleDefinition): string {
+  const late = maxLatenessMs === undefined ? '' : `at most ${formatDuration(maxLatenessMs)} late`
+  switch (rule) {
+    case 'skip':
+      return 'what is missed is left out'
+    case 'all':
+      return listed([`the newest ${missedListMax} missed occurrences are made up for`, late])
+    case 'once':
+      return late === '' ? '' : `what is missed is made up for once, ${late}`
+  }
+}
+
+function failures({ pauseAfterFailures }: ScheduleDefinition): string {
+  return pauseAfterFailures === undefined ? '' : `paused after ${counted(pauseAfterFailures, 'failure')} in a row`
+}
+
+/** What failures do to an interval: nobody chose it, so it stands apart; but nobody would guess it either. */
+export function backoffInWords({ everyMs, maxMs }: Pick<ScheduleDefinition, 'everyMs' | 'maxMs'>): string | null {
+  if (everyMs === undefined) return null
+  const backedOffMs = backedOffEveryMs({ everyMs, failureCount: backoffDoublingsMax })
+  const longestMs = Math.min(maxMs ?? Number.POSITIVE_INFINITY, backedOffMs)
+  if (longestMs <= everyMs) return null
+  return `Each failure in a row doubles the wait, up to ${formatDuration(longestMs)}; the first success ends that.`
+}
+
+function place({ queue = 'default', priority = priorityDefault, concurrencyKey }: ScheduleDefinition): string {
+  return listed([
+    queue === 'default' ? '' : `in queue ${quoted(queue)}`,
+    priority === priorityDefault ? '' : `with priority ${priority}`,
+    concurrencyKey === undefined ? '' : `under the key ${quoted(concurrencyKey)}`,
+  ])
+}
+
+function attempts({ timeoutMs, repeatable, expect, attempts: most, backoff }: ScheduleDefinition): string {
+  return listed([
+    most === undefined ? '' : `a run is tried at most ${counted(most, 'time')}`,
+    backoff === undefined ? '' : `between two attempts it waits ${waitsInWords(backoff)}`,
+    timeoutMs === undefined ? '' : `an attempt may take ${formatDuration(timeoutMs)}`,
+    expect === undefined ? '' : 'what it answers is checked',
+    repeatable === false ? 'not repeated when nobody knows whether it was done' : '',
+  ])
+}
+
+/** A backoff in words, such as "5s at first, 2 times as long each time, at most 1m". */
+export function waitsInWords({ baseMs, factor, capMs }: OwnBackoff): string {
+  const parts = [
+    baseMs === undefined ? '' : `${formatDuration(baseMs)} at first`,
+    factor === undefined ? '' : `${factor} times as long each time`,
+    capMs === undefined ? '' : `at most ${formatDuration(capMs)}`,
+  ]
+  return listed(parts)
+}
+
+function notices(
+  { onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition,
+  kinds: readonly TargetKind[],
+): string {
+  const words = (target: Target) => targetInWords(target, kinds)
+  return listed([
+    onFailure === undefined ? '' : `on a failure ${words(onFailure)}`,
+    onPark === undefined ? '' : `when a run is parked ${words(onPark)}`,
+    onRecover === undefined ? '' : `on a recovery ${words(onRecover)}`,
+    onOverdue === undefined ? '' : `when overdue ${words(onOverdue)}`,
+  ])
+}
+
+function listed(clauses: readonly string[]): string {
+  return clauses.filter((clause) => clause !== '').join(', ')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Without seconds and ms where there are none. */
+function instantText(at: number): string {
+  return isoText(at)
+    .replace(/\.000Z$/, 'Z')
+    .replace(/:00Z$/, 'Z')
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { executionFields } from '../../core/run/work-fields.ts'
+import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
+import { openChange, openInput } from '../fields/added-fields.ts'
+import { newName, reason, scheduleId, scheduleName } from '../fields/basic-fields.ts'
+import { inputShape } from '../fields/field-schema.ts'
+import { notifyShape } from '../fields/notify-fields.ts'
+import { patched } from '../fields/patch.ts'
+
+/** Everything that is said of a schedule but its name and where notices go. */
+export const givenFields = { ...timingFields, ...scheduleFields, ...executionFields }
+
+/** Everything of a schedule but its name. */
+export const scheduleShape = { ...inputShape(givenFields), ...notifyShape }
+
+/** What a caller has seen that writes over it. */
+export const seenShape = {
+  ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
+  ifId: scheduleId
+    .describe('Refuses to write over any other schedule of that name than the one with this id.')
+    .optional(),
+}
+
+/** How a schedule is written, beside what is written. */
+const writeShape = {
+  ...seenShape,
+  reason: reason.optional(),
+}
+
+export const scheduleInput = openInput('schedule', {
+  name: newName.describe('The name of the schedule.'),
+  ...scheduleShape,
+  ...writeShape,
+})
+
+/** A schedule, as it is created or put. */
+export type ScheduleInput = z.input<typeof scheduleInput>
+
+/** The fields of a schedule, durations and instants in ms. */
+export type ScheduleFields = Partial<z.output<typeof scheduleInput>>
+
+export const scheduleChange = openChange('schedule', { name: scheduleName, ...patched(scheduleShape), ...writeShape })
+
+/** A change of a schedule: what is not named stays, `null` takes a field away, and a new timing replaces the old one. */
+export type SchedulePatch = Omit<z.input<typeof scheduleChange>, 'name'>

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { listHints, listLedger, listSchedules, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { clockNow } from '../../store/statement.ts'
+import type { LedgerView } from '../../store/views.ts'
+import type { Ask } from '../door-facts.ts'
+import { limit, scheduleName } from '../fields/basic-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { instant, isoText } from '../input/instant.ts'
+import { behindLast } from '../next-page.ts'
+import { presentSchedule } from '../not-found.ts'
+import { everyDoor, operation } from '../operation.ts'
+import { changesBetween, definitionOf, type Schedule, scheduleOf } from './schedule-answer.ts'
+import { hintSchema, ledgerRow, scheduleSchema, scheduleVersion, upcomingRun } from './schedule-schema.ts'
+import { hintsShown, historyShown, scheduleShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
+import { readUpcoming } from './upcoming.ts'
+
+/** What all that look at a schedule have in common. */
+const looking = {
+  noun: 'schedule',
+  effect: 'read',
+  scope: 'read',
+  takes: ['name'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+const nameOrId = scheduleName.describe('The name of the schedule, or the id of a deleted one.')
+
+export const get = operation({
+  ...looking,
+  verb: 'get',
+  method: 'GET',
+  defaultTool: 'Show one schedule: timing, target, payload, rules and state.',
+  command: ['schedule', 'show'],
+  says: 'Shows a schedule by its name, and a deleted one by its id.',
+  request: 'a look at a schedule',
+  input: z.strictObject({ name: nameOrId }),
+  output: scheduleSchema,
+  show: scheduleShown,
+  examples: [{ name: 'nightly' }],
+  run: async (context, { name }) => scheduleOf(await presentSchedule(context, name)),
+})
+
+export const list = operation({
+  ...looking,
+  verb: 'list',
+  method: 'GET',
+  defaultTool: 'List schedules with their timing, next run and whether they are paused or failing.',
+  says: 'Lists schedules by name, a page at a time; deleted ones by id.',
+  request: 'a list of schedules',
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before; of deleted ones the last id.').optional(),
+    limit: limit.optional(),
+    deleted: z
+      .boolean()
+      .describe('Whether those that were deleted are listed, and no others. Default: false.')
+      .optional(),
+  }),
+  takes: [],
+  output: z.array(scheduleSchema),
+  show: schedulesShown,
+  errors: ['invalid'],
+  examples: [{}, { after: 'nightly', limit: 20 }],
+  nextPage: behindLast<Schedule>(({ id, name, deletedAt }) =>
+    deletedAt === null ? { after: name } : { after: id, deleted: true },
+  ),
+  run: async ({ store }, page) => (await store.look(listSchedules, onlyGiven(page))).map(scheduleOf),
+})
+
+const nextCountDefault = 10
+
+export const next = operation({
+  ...looking,
+  verb: 'next',
+  says: 'Shows the occurrences to come, by the function that the engine asks.',
+  request: 'a look ahead',
+  input: z.strictObject({
+    name: nameOrId,
+    count: z.int().min(1).max(1_000).describe(`How many. Default: ${nextCountDefault}.`).optional(),
+  }),
+  output: z.array(upcomingRun),
+  show: upcomingShown,
+  examples: [{ name: 'nightly', count: 5 }],
+  async run(context, { name, count = nextCountDefault }) {
+    const schedule = await presentSchedule(context, name)
+    return readUpcoming(context.store, { now: await context.store.look(clockNow), schedule, count })
+  },
+})
+
+export const history = operation({
+  ...looking,
+  verb: 'history',
+  says: 'Tells how the occurrences of a schedule ended, newest first.',
+  request: 'a look at the history',
+  input: z.strictObject({
+    name: nameOrId,
+    before: instant
+      .describe('Only what is before this instant: the from of the last row of the page before.')
+      .optional(),
+    limit: limit.optional(),
+  }),
+  output: z.array(ledgerRow),
+  show: historyShown,
+  examples: [
+    { name: 'nightly', limit: 20 },
+    { name: 'nightly', before: '2026-12-01T09:00Z' },
+  ],
+  nextPage: behindLast<LedgerView>(({ from }) => ({ before: isoText(from) })),
+  async run(context, { name, ...page }) {
+    await presentSchedule(context, name)
+    return context.store.look(listLedger, name, onlyGiven(page))
+  },
+})
+
+export const hints = operation({
+  ...looking,
+  verb: 'hints',
+  says: 'Lists the hints that a schedule was given, newest first.',
+  request: 'a look at hints',
+  input: z.strictObject({ name: nameOrId }),
+  output: z.array(hintSchema),
+  show: hintsShown,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    await presentSchedule(context, name)
+    return context.store.look(listHints, name)
+  },
+})
+
+export const versions = operation({
+  ...looking,
+  verb: 'versions',
+  says: 'Tells what a schedule said, when and by whom, newest first.',
+  request: 'a look at versions',
+  input: z.strictObject({ name: nameOrId }),
+  output: z.array(scheduleVersion),
+  show: versionsShown,
+  examples: [{ name: 'nightly' }],
+  async run(context, { name }) {
+    await presentSchedule(context, name)
+    const found = await context.store.look(scheduleVersions, name)
+    return found.map((version, index) => {
+      const content = definitionOf(version.content)
+      // Newest first: the one before it comes behind it.
+      const before = found[index + 1]
+      const changed =
+        before === undefined ? Object.keys(content) : changesBetween(before.content, version.content).changed
+      return { ...version, content, changed: [...changed] }
+    })
+  },
+})
+
+/** The zone of a schedule with a calendar; null where it has none, or is not there any more. */
+export async function zoneOfSchedule(ask: Ask, name: unknown): Promise<string | null> {
+  if (typeof name !== 'string') return null
+  try {
+    const { cron, zone } = await ask(get, { name })
+    return cron === undefined ? null : (zone ?? null)
+  } catch (error) {
+    // The call whose answer is shown may have deleted it.
+    if (error instanceof BelfryError && error.code === 'not-found') return null
+    throw error
+  }
+}

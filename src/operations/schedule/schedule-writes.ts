@@ -1,0 +1,274 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
+import type { PutAnswer } from '../../store/port.ts'
+import { findSchedule, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { putSchedule } from '../../store/schedules/put-schedule.ts'
+import { clockNow } from '../../store/statement.ts'
+import type { ScheduleView } from '../../store/views.ts'
+import { refuseOtherPayload, refuseStoredProgram } from '../caller-scope.ts'
+import { addedTargets } from '../fields/added-fields.ts'
+import { reason, scheduleName } from '../fields/basic-fields.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import type { Reading } from '../input/read-input.ts'
+import { quoted, refusal, refuse } from '../input/refuse-input.ts'
+import { throwAbsentSchedule } from '../not-found.ts'
+import { everyDoor, operation } from '../operation.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { createdQueue, type QueueCreated } from '../queue/queue-created.ts'
+import { type ReadSchedule, readPatch, readSchedule } from './read-schedule.ts'
+import {
+  type Changes,
+  changesBetween,
+  definitionOf,
+  type Schedule,
+  type ScheduleBefore,
+  scheduleOf,
+} from './schedule-answer.ts'
+import { scheduleInWords } from './schedule-in-words.ts'
+import { type ScheduleFields, scheduleChange, scheduleInput, seenShape } from './schedule-input.ts'
+import { problemsOf } from './schedule-problems.ts'
+import { scheduleWritten } from './schedule-schema.ts'
+import { readUpcoming, type UpcomingRun } from './upcoming.ts'
+
+/** What a write of a schedule came to. */
+export interface ScheduleWritten {
+  readonly answer: 'created' | 'updated' | 'unchanged'
+  /** The fields that are new or other than before. */
+  readonly changed: readonly string[]
+  /** What the changed fields said before; nothing of those that are new. */
+  readonly was: ScheduleBefore
+  /** What was written, in a few sentences. */
+  readonly inWords: string
+  readonly schedule: Schedule
+  /** The queue that it names, where that is new. */
+  readonly queueCreated?: QueueCreated
+  /** The next occurrences, at most five. */
+  readonly next: readonly UpcomingRun[]
+}
+
+/** Enough to see a pattern and a weekend; more are told by whoever is asked for them. */
+const nextCount = 5
+
+/** What all that write a schedule have in common. */
+const writing = {
+  noun: 'schedule',
+  effect: 'write',
+  scope: 'operate',
+  adminForCommands: true,
+  rehearses: true,
+  takes: ['name'],
+  output: scheduleWritten,
+  show: { load: async () => (await import('./show-written.ts')).showScheduleWritten },
+  errors: ['invalid', 'not-found', 'conflict'],
+  doors: everyDoor,
+} as const
+
+export const create = operation({
+  ...writing,
+  verb: 'create',
+  method: 'POST',
+  fieldsAs: 'put',
+  begins: true,
+  says: 'Creates a schedule; the same again changes nothing, and a name that has another spec is refused.',
+  request: 'a schedule',
+  input: scheduleInput,
+  examples: [
+    { name: 'ping', every: '10s', target: { http: { url: 'https://example.org/health' } } },
+    {
+      name: 'sync',
+      every: '15m',
+      target: { handler: 'sync' },
+      attempts: 5,
+      backoff: { base: '5s', factor: 3, cap: '10m' },
+    },
+    { name: 'once', at: '2026-12-01T09:00+01:00', target: { command: ['echo', 'hello'] } },
+  ],
+  judge: (context, reading) => write(context, reading, 'create'),
+})
+
+export const put = operation({
+  ...writing,
+  verb: 'put',
+  method: 'PUT',
+  idempotent: true,
+  begins: true,
+  defaultTool:
+    'Create a schedule, or replace the one with this name: a field that is left out goes back to its default, so look first. Timing is one of cron, every, at.',
+  says: 'Creates a schedule, or makes the one that has its name be like this; says what changed.',
+  request: 'a schedule',
+  input: scheduleInput,
+  examples: [
+    { name: 'nightly', cron: '0 2 * * *', zone: 'Europe/Paris', target: { command: ['/srv/backup.sh', '--full'] } },
+    { name: 'report', cron: '0 9 * * 1-5', payload: { day: 'today' }, target: { handler: 'report' } },
+  ],
+  judge: (context, reading) => write(context, reading, 'put'),
+})
+
+export const update = operation({
+  ...writing,
+  verb: 'update',
+  method: 'PATCH',
+  idempotent: true,
+  fieldsAs: 'put',
+  says: 'Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one.',
+  request: 'a change of a schedule',
+  input: scheduleChange,
+  examples: [
+    { name: 'nightly', cron: '30 2 * * *', timeout: null, reason: 'The backup server is busy at two.' },
+    { name: 'nightly', attempts: 2, backoff: { base: '1m' } },
+  ],
+  async judge(context, reading) {
+    const { name } = reading.value
+    if (name === undefined) throw refusal('The change of a schedule', reading.problems)
+    for (let tries = 1; ; tries++) {
+      const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+      const read = readPatch(before.spec, reading, context)
+      const seen = { ifVersion: read.ifVersion ?? before.version, ifId: read.ifId ?? before.id }
+      try {
+        return await commit(context, { ...read, ...seen }, { mode: 'put', before })
+      } catch (error) {
+        // Somebody else wrote in between. Whoever did not say over which version he writes means the newest.
+        const isFree = read.ifVersion === undefined && seen.ifId === before.id
+        const isRace = error instanceof BelfryError && error.code === 'conflict' && isFree
+        if (!isRace || tries >= triesMax) throw error
+      }
+    }
+  },
+})
+
+export const revert = operation({
+  ...writing,
+  verb: 'revert',
+  scope: 'admin',
+  says: 'Makes a schedule say again what an earlier version of it said; by default the one before.',
+  request: 'a revert',
+  input: z.strictObject({
+    name: scheduleName,
+    to: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .describe('The version to go back to. Default: the one before.')
+      .optional(),
+    ...seenShape,
+    reason: reason.optional(),
+  }),
+  examples: [{ name: 'nightly' }, { name: 'nightly', to: 1, reason: 'The new calendar was wrong.' }],
+  async run(context, { name, to, ifVersion, ifId, reason: why }) {
+    const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+    const wanted = to ?? before.version - 1
+    const known = await context.store.look(scheduleVersions, name)
+    const found = known.find(({ version }) => version === wanted)
+    if (found === undefined) throw noVersion(name, wanted, before.version)
+    const spec = found.content
+    const said = { given: { name }, problems: [], spec, reason: why ?? `revert to version ${wanted}` }
+    const seen = { ifVersion: ifVersion ?? before.version, ifId: ifId ?? before.id }
+    return commit(context, { ...said, ...seen }, { mode: 'put', before })
+  },
+})
+
+function noVersion(name: string, wanted: number, newest: number): BelfryError {
+  const message = wanted === 0 ? 'has one version only' : `has no version ${wanted}, or not any more`
+  return new BelfryError('not-found', `Schedule ${quoted(name)} ${message}.`, {
+    hint: `Its newest version is ${newest}; the list of versions tells those that are kept.`,
+    details: { schedule: name, version: wanted, newest },
+  })
+}
+
+const triesMax = 5
+
+async function write(
+  context: OperationContext,
+  reading: Reading<ScheduleFields>,
+  mode: 'create' | 'put',
+): Promise<ScheduleWritten> {
+  const { name } = reading.value
+  const before = name === undefined ? null : await namedSchedule(context, name)
+  // The zone of a schedule is resolved once and kept: another machine that puts it again does not move it.
+  const timing = before?.spec.timing
+  const zone = timing?.cron === undefined ? context.zone : timing.zone
+  const read = readSchedule(reading, { ...context, zone })
+  return commit(context, read, { mode, before })
+}
+
+/** The schedule that has this name now. The store would also know a deleted one by its id. */
+async function namedSchedule({ store }: OperationContext, name: string): Promise<ScheduleView | null> {
+  const found = await store.look(findSchedule, name)
+  return found !== null && found.deletedAt === null && found.spec.name === name ? found : null
+}
+
+interface Commit {
+  readonly mode: 'create' | 'put'
+  readonly before: ScheduleView | null
+}
+
+async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
+  const { store, actor, fields } = context
+  const { mode, before } = how
+  const told = [...Object.values(before?.spec.notify ?? {}), ...addedTargets(fields.schedule, before?.spec ?? {})]
+  refuseStoredProgram(context, before?.spec.target, ...told)
+  const { spec, given, ifVersion, ifId, reason: why } = reading
+  if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
+  // A name that cannot be read is told as a problem, and no other stands in its place.
+  const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
+  const now = await store.look(clockNow)
+  refuse(subject, problemsOf(reading, { now, before: before?.spec }))
+  const answer = await store.do(putSchedule, spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) })
+  const { schedule } = answer
+  const changes = await changesOf(context, answer, before, spec)
+  const { changed } = changes
+  if (answer.answer === 'exists') {
+    throw new BelfryError(
+      'conflict',
+      `${subject} exists and is another: it differs in ${changed.map((field) => field.replace(/Ms$/, '')).join(', ')}.`,
+      {
+        hint: 'To change it, use `belfry schedule put` with the same fields; or choose another name.',
+        details: { schedule: spec.name, version: schedule.version, changed },
+      },
+    )
+  }
+  if (answer.answer === 'version-differs') {
+    const isOther = ifId !== undefined && ifId !== schedule.id
+    const differs = isOther
+      ? `was made anew: it is ${schedule.id}, not ${ifId}`
+      : `has version ${schedule.version}, not ${ifVersion}`
+    throw new BelfryError('conflict', `${subject} ${differs}.`, {
+      hint: 'Look at what it says by now, and decide anew.',
+      details: { schedule: spec.name, version: schedule.version, ...(isOther && { id: schedule.id }), changed },
+    })
+  }
+  return {
+    answer: answer.answer,
+    ...changes,
+    inWords: scheduleInWords(definitionOf(schedule.spec), context.kinds, context.fields.schedule),
+    schedule: scheduleOf(schedule),
+    // A schedule that names none goes through the default one, whose ceiling nobody chose by mistake.
+    ...(answer.queueCreated === true &&
+      spec.queue !== undefined && { queueCreated: createdQueue(context, spec.queue) }),
+    // Of what the step answered, not of what can be read after it: a rehearsal leaves nothing to read.
+    next: await readUpcoming(store, { now, schedule, count: nextCount }),
+  }
+}
+
+/** Also a payload that is taken away: the request then has another body. */
+function isOtherPayload(before: ScheduleSpec, after: ScheduleSpec): boolean {
+  return JSON.stringify(before.payload) !== JSON.stringify(after.payload)
+}
+
+/** What changed, in the words of the input. The store tells the version before where we have not seen it. */
+async function changesOf(
+  { store }: OperationContext,
+  { answer, schedule }: PutAnswer,
+  before: ScheduleView | null,
+  spec: ScheduleSpec,
+): Promise<Changes> {
+  if (answer === 'unchanged') return { changed: [], was: {} }
+  if (answer === 'created') return { changed: Object.keys(definitionOf(schedule.spec)), was: {} }
+  if (answer !== 'updated') return changesBetween(schedule.spec, spec)
+  const { version } = schedule
+  if (before?.version === version - 1) return changesBetween(before.spec, schedule.spec)
+  const versions = await store.look(scheduleVersions, spec.name)
+  const last = versions.find((one) => one.version === version - 1)
+  return last === undefined ? { changed: [], was: {} } : changesBetween(last.content, schedule.spec)
+}

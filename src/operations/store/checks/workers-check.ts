@@ -1,0 +1,105 @@
+import { leasesOfWorkers } from '../../../store/reads/find-leases.ts'
+import { workAhead } from '../../../store/reads/find-queue.ts'
+import { nextInstants } from '../../../store/reads/next-instants.ts'
+import type { WorkerView } from '../../../store/views.ts'
+import { about } from '../../explain/words.ts'
+import { isDead } from '../../worker/noun.ts'
+import type { Finding } from '../diagnosis.ts'
+import { counted, fixCommand, fixed, type HealthCheck, note, type Seen, upCommand, wrong } from '../health-check.ts'
+import type { Inspection } from '../inspection.ts'
+
+const leasesMax = 10_000
+
+export const workers: HealthCheck = {
+  check: 'workers',
+  says: 'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
+  unblocks: 'Start a worker: `belfry up`.',
+  mends: 'Notes that a worker died whose process this machine knows to be gone, once it holds no run.',
+  async look(inspection): Promise<Seen> {
+    const { live } = inspection
+    const says =
+      live.length === 0
+        ? 'No worker is alive.'
+        : `${counted(live.length, 'worker')} ${live.length === 1 ? 'is' : 'are'} alive.`
+    return { says, findings: [...(live.length === 0 ? [await nobody(inspection)] : []), ...(await silent(inspection))] }
+  },
+  async mend(inspection) {
+    const { store } = inspection
+    const dead = gone(inspection).filter(isDead)
+    const holders = await holdersAmong(inspection, dead)
+    const buried = dead.filter(({ id }) => !holders.has(id))
+    if (buried.length === 0) return []
+    const { unknown } = await store.beat(
+      buried.map(({ id }) => id),
+      { died: true },
+    )
+    return buried
+      .filter(({ id }) => !unknown.includes(id))
+      .map((worker) => fixed(silence(worker, inspection, 0), 'It is noted that it died.'))
+  },
+}
+
+async function nobody({ store }: Inspection): Promise<Finding> {
+  const [{ now, queues, nextAt }, instants] = [await store.look(workAhead), await store.look(nextInstants)]
+  const waits = [
+    ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
+    ...(nextAt === null
+      ? []
+      : [`the first of the runs that wait for their instants may start in ${about(nextAt - now)}`]),
+    ...(instants.leaseExpiresAt === null ? [] : ['there are leases that nobody would take back']),
+    ...(instants.scheduleAt === null ? [] : ['schedules are active']),
+  ]
+  if (waits.length === 0) {
+    return note(
+      'workers',
+      'No worker is alive, and nothing waits for one.',
+      `Once there is something to do: ${upCommand}`,
+    )
+  }
+  return wrong('workers', `No worker is alive, but ${waits.join(' and ')}.`, upCommand)
+}
+
+const listedMax = 5
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - listedMax
+  return `${names.slice(0, listedMax).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** Those that have not stopped and are not alive. */
+function gone({ workers, live }: Inspection): WorkerView[] {
+  const alive = new Set(live)
+  return workers.filter((worker) => worker.stoppedAt === null && !alive.has(worker))
+}
+
+async function silent(inspection: Inspection): Promise<Finding[]> {
+  const holders = await holdersAmong(inspection, gone(inspection))
+  return gone(inspection).map((worker) => silence(worker, inspection, holders.get(worker.id) ?? 0))
+}
+
+/** How many runs each of them holds, if it holds any. */
+async function holdersAmong({ store }: Inspection, among: readonly WorkerView[]): Promise<Map<string, number>> {
+  const held = await store.look(
+    leasesOfWorkers,
+    among.map(({ id }) => id),
+    leasesMax,
+  )
+  const counts = new Map<string, number>()
+  for (const { workerId } of held) counts.set(workerId, (counts.get(workerId) ?? 0) + 1)
+  return counts
+}
+
+function silence(worker: WorkerView, inspection: Inspection, held: number): Finding {
+  const { id, name, host, beatAt } = worker
+  const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
+  const ago = `last heard of ${about(Math.max(0, inspection.now - beatAt))} ago`
+  if (isDead(worker)) {
+    const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
+    const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`
+    return note(id, says, held === 0 ? fixCommand : back)
+  }
+  const says = `Worker ${name} on ${host} was ${ago} and has not said goodbye.${holds}`
+  const next =
+    held === 0 ? 'If it is gone for good, nothing need be done.' : 'Its runs are taken back when its leases expire.'
+  return note(id, says, `Look at its process on ${host}. ${next}`)
+}

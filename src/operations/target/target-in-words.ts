@@ -1,0 +1,13 @@
+import type { Target } from '../../core/target.ts'
+import { kindOf, type TargetKind } from '../../targets/kind.ts'
+import { plainText, shortText } from '../schedule/plain-text.ts'
+import { shellWord } from '../shell-words.ts'
+
+const wordsLengthMax = 300
+
+/** Says what a target does. A secret is named, and never shown; environment, headers and body are left out. */
+export function targetInWords(target: Target | null | undefined, kinds: readonly TargetKind[]): string {
+  if (target === null || target === undefined) return 'no target: its runs are for outside hosts'
+  const words = kindOf(target, kinds)?.words(target, (text) => shellWord(plainText(text)))
+  return shortText(words ?? Object.keys(target).join(', '), wordsLengthMax)
+}

@@ -1,0 +1,128 @@
+import { needOf, type Target } from '../../core/target.ts'
+import type { CommandTarget } from '../../targets/command/command-target.ts'
+import type { HandlerTarget } from '../../targets/handler/kind.ts'
+import type { HttpTarget } from '../../targets/http/http-target.ts'
+import { kindOf, type TargetKind } from '../../targets/kind.ts'
+import { onlyGiven } from '../fields/only-given.ts'
+import { nearest } from '../input/nearest-name.ts'
+import { isShown, type Problem } from '../input/refuse-input.ts'
+
+/** The targets of parts as programs write them, by kind: the module of a part that brings a kind declares it here. */
+// biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
+export interface PartTargets {}
+
+/** What a run does: exactly one of the kinds. Work without a target is for outside hosts. */
+export type TargetInput = HandlerTarget | CommandTarget | HttpTarget | PartTargets[keyof PartTargets]
+
+export interface ReadTarget {
+  /** As it is stored: relative paths resolved, and with the lane that it names. Absent where it is not sound. */
+  readonly target: Target | null | undefined
+  readonly kind: TargetKind | undefined
+  readonly problems: readonly Problem[]
+}
+
+export interface TargetContext {
+  /** Where relative programs and folders begin. */
+  readonly folder: string
+  readonly kinds: readonly TargetKind[]
+  /** The field that it stands in. */
+  readonly field?: string
+  /** Whether it sends notifications, which not all kinds do. */
+  readonly isNotice?: boolean
+}
+
+/** The kinds that a caller may write. */
+export function offeredKinds(kinds: readonly TargetKind[], { isNotice = false } = {}): TargetKind[] {
+  return kinds.filter(({ closed, notice }) => closed === undefined && (!isNotice || typeof notice === 'object'))
+}
+
+/** Reads a target and says everything that is wrong with it, by the kind that it names. */
+export function targetOf(given: unknown, place: TargetContext): ReadTarget {
+  const { field = 'target', kinds } = place
+  if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
+  if (typeof given !== 'object' || Array.isArray(given))
+    return refused(field, isShown(given), `an object with ${oneOffered(place)}`)
+  const target = onlyGiven(given) as Target
+  const [kind, ...others] = kinds.filter(({ name }) => target[name] !== undefined)
+  if (kind === undefined) return refused(...nameless(target, place))
+  if (others.length > 0) return rivals(target, [kind, ...others], place)
+  const { closed, notice } = kind
+  if (closed !== undefined) return refused(`${field}.${kind.name}`, closed, oneOffered(place))
+  if (place.isNotice === true && typeof notice !== 'object') {
+    const problem = notice ?? `is ${kind.called}, which sends no notifications`
+    return refused(field, problem, `an object with ${oneOffered(place)}`)
+  }
+  const { target: read, problems } = readKind(kind, target, place)
+  return {
+    target: read,
+    kind,
+    problems: problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` })),
+  }
+}
+
+function oneOffered({ kinds, isNotice = false }: TargetContext): string {
+  const names = offeredKinds(kinds, { isNotice }).map(({ name }) => name)
+  return `one of ${names.join(', ')}`
+}
+
+function readKind(
+  kind: TargetKind,
+  { lane, ...given }: Target,
+  { folder, isNotice }: TargetContext,
+): Omit<ReadTarget, 'kind'> {
+  const own = kind.laneOf === undefined && lane !== undefined ? { ...given, lane } : given
+  const resolved = kind.resolved?.(own, folder) ?? own
+  const notice = isNotice === true && typeof kind.notice === 'object' ? kind.notice : undefined
+  const problems = (notice ?? kind).problems(resolved)
+  if (problems.length > 0) return { target: undefined, problems }
+  const sent = notice?.resolved?.(resolved) ?? resolved
+  const name = kind.laneOf?.(sent)
+  const target = name === undefined ? sent : { ...sent, lane: name }
+  const answer = needOf(target)
+  if ('problem' in answer)
+    return {
+      target: undefined,
+      problems: [{ field: kind.name, problem: answer.problem, expected: 'a name that can be kept' }],
+    }
+  if (lane === undefined || lane === target.lane) return { target, problems: [] }
+  return {
+    target: undefined,
+    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, which it has by itself` }],
+  }
+}
+
+/** Of a target that has several kinds, what is wrong with each of them is told besides. */
+function rivals(target: Target, named: readonly TargetKind[], place: TargetContext): ReadTarget {
+  const { field = 'target' } = place
+  const problem = `has ${named.map(({ name }) => name).join(' and ')}`
+  const more = named.flatMap((kind) => {
+    const own = onlyGiven(Object.fromEntries(Object.keys(kind.form.shape).map((name) => [name, target[name]])))
+    return readKind(kind, own as Target, place).problems
+  })
+  const placed = more.map((each) => ({ ...each, field: `${field}.${each.field}` }))
+  const clash = { field, problem, expected: `exactly ${oneOffered(place)}` }
+  return { target: undefined, kind: undefined, problems: [clash, ...placed] }
+}
+
+function nameless(target: Target, place: TargetContext): [string, string, string] {
+  const { field = 'target', kinds } = place
+  const [first] = Object.keys(target)
+  const expected = oneOffered(place)
+  if (first === undefined) return [field, 'is empty', `an object with ${expected}`]
+  const meant = nearest(
+    first,
+    offeredKinds(kinds, place).map(({ name }) => name),
+  )
+  return [`${field}.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
+}
+
+/** What a target as it is written names that must be in this folder, and is not, whatever else may be wrong with it. */
+export function absentIn(target: unknown, { field = 'target', folder, kinds }: TargetContext): Problem[] {
+  const kind = kindOf(target, kinds)
+  const problems = kind?.absent?.(target as Target, folder) ?? []
+  return problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
+}
+
+export function refused(field: string, problem: string, expected: string): ReadTarget {
+  return { target: undefined, kind: undefined, problems: [{ field, problem, expected }] }
+}

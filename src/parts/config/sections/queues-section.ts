@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+import type { Notify } from '../../../core/notice.ts'
+import { defaultPolicy } from '../../../core/queue/policy.ts'
+import type { ConfigSection } from '../../../operations/config-section.ts'
+import { withAdded } from '../../../operations/fields/added-fields.ts'
+import { queueName } from '../../../operations/fields/basic-fields.ts'
+import { fieldChanges } from '../../../operations/fields/field-changes.ts'
+import { type Reading, read } from '../../../operations/input/read-input.ts'
+import { policyFaults, policyInput, readPolicy } from '../../../operations/queue/policy-input.ts'
+import { noted, noteOf } from '../../../operations/schema/schema-note.ts'
+import { refuseManaged } from '../../../store/managed.ts'
+import type { PolicyPatch } from '../../../store/port.ts'
+import { setQueue } from '../../../store/queues/set-queue.ts'
+import { findQueue } from '../../../store/reads/find-queue.ts'
+import { all, both, run } from '../../../store/statement.ts'
+import type { QueueView } from '../../../store/views.ts'
+
+const findKept = both(
+  'config find queues',
+  'select name from belfry.queue where ns = $1 and managed_by = $2 order by name',
+)
+const manage = both('config manage queue', 'update belfry.queue set managed_by = $3 where ns = $1 and name = $2')
+
+/** All that a file says of a queue. */
+export interface QueueEntry {
+  readonly name: string
+  readonly policy: PolicyPatch
+  readonly notify?: Notify
+}
+
+export interface QueueApplied {
+  readonly name: string
+  /** `left`: the file no longer names it, so no file looks after it; it stays as it is, since work may be in it. */
+  readonly answer: 'created' | 'updated' | 'unchanged' | 'left'
+  readonly before: QueueView | null
+  readonly after: QueueView | null
+}
+
+const form = noted(policyInput.omit({ name: true, ifVersion: true }), noteOf(policyInput))
+
+export const queues: ConfigSection<QueueEntry, QueueApplied> = {
+  name: 'queues',
+  says: 'The policies of queues by their names; what is not said of one is as a new queue has it.',
+  names: queueName,
+  locks: 'queues',
+  async reader(context) {
+    return (name, given, problems) => {
+      const reading = read(withAdded(form, context.fields), given ?? {}, 'a policy')
+      const policy = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
+      problems.push(...policyFaults(policy, defaultPolicy, reading.given))
+      const { patch, notify } = policy
+      return { name, policy: patch, ...(notify !== undefined && { notify: withoutNulls(notify) as Notify }) }
+    }
+  },
+  *kept({ ns }, source) {
+    return (yield* all<{ name: string }>(findKept, ns, source)).map(({ name }) => name)
+  },
+  *apply({ context, source, actor }, { name, policy, notify = {} }) {
+    const before = yield* findQueue(context, name)
+    refuseManaged({ noun: 'queue', name, managedBy: before?.managedBy ?? null }, source)
+    const { answer, queue } = yield* setQueue(context, name, { policy, notify, isWhole: true, source, actor })
+    yield* run(manage, context.ns, name, source)
+    return { name, answer: answer === 'version-differs' ? 'unchanged' : answer, before, after: queue }
+  },
+  *leave({ context }, name) {
+    yield* run(manage, context.ns, name, null)
+    const queue = yield* findQueue(context, name)
+    return { name, answer: 'left', before: queue, after: queue }
+  },
+  written: ({ name, answer, before, after }) => ({
+    name,
+    answer,
+    changes: fieldChanges(saidOf(before), saidOf(after)),
+  }),
+  notes: (applied) =>
+    applied
+      .filter(({ answer }) => answer === 'left')
+      .map(({ name }) => `Queue ${name} is no longer looked after, and stays as it is: work may be in it.`),
+}
+
+function withoutNulls(patch: object): object {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null))
+}
+
+/** What is said of a queue: its policy, and where its notifications go. */
+function saidOf(queue: QueueView | null): object {
+  return { ...queue?.policy, ...queue?.notify }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { standsFor } from '../../core/timing/stands-for.ts'
+import { runSource } from '../../operations/explain/decision-schema.ts'
+import { openOutput } from '../../operations/fields/added-fields.ts'
+import { runStatuses } from '../../operations/run/run-statuses.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { type ExecutionOptions, executionSchema } from '../../operations/target/execution-options.ts'
+import { targetStored } from '../../operations/target/target-form.ts'
+import type { Lease, LeaseAnswer, LeaseName, Reclaimed } from '../../store/port.ts'
+import { leaseIdOf } from './lease-id.ts'
+
+/** A run as its holder needs it. What may be secret in its target is named there, and not told. */
+export interface LeasedRun extends ExecutionOptions {
+  readonly runId: string
+  readonly fence: number
+  readonly queue: string
+  readonly attempts: number
+  readonly enqueuedAt: number
+  readonly scheduleId: string | null
+  readonly plannedAt: number | null
+  readonly dueAt: number | null
+  readonly source: Lease['source']
+  readonly idempotencyKey: string
+  readonly repeatable: boolean
+  readonly target: Readonly<Record<string, unknown>> | null
+  readonly payload?: unknown
+}
+
+export interface AnsweredLease extends LeasedRun {
+  readonly lease: string
+  readonly leasedAt: number
+  readonly expiresAt: number
+}
+
+const leasedFields = {
+  runId: text('The id of the run.'),
+  fence: count('The number of this lease, which is the number of the attempt.'),
+  queue: text('The queue that it comes from.'),
+  attempts: count('The ends so far that used its budget.'),
+  enqueuedAt: instantOutput('When it was made.'),
+  scheduleId: text('The id of its schedule.').nullable(),
+  plannedAt: instantOutput('The nominal instant that it stands for.').nullable(),
+  dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
+  source: runSource,
+  idempotencyKey: text('The same for all attempts: hand it to whatever must not do the work twice.'),
+  repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
+  target: targetStored.nullable(),
+  ...executionSchema,
+  payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
+}
+
+export const leasedRun = noted(
+  outputOf<LeasedRun>()(openOutput('run', leasedFields).describe('A run as whoever does it needs it.')),
+  { id: 'LeasedRun' },
+)
+
+export const leaseSchema = noted(
+  outputOf<AnsweredLease>()(
+    openOutput('run', {
+      lease: text('The id of the lease, by which it is renewed and ended. It was told to nobody else.'),
+      leasedAt: instantOutput('Since when.'),
+      expiresAt: instantOutput('Until when, unless it is renewed.'),
+      ...leasedFields,
+    }).describe('A lease: the right to execute a run until an instant.'),
+  ),
+  { id: 'HostLease' },
+)
+
+export function leasedRunOf(lease: Lease): LeasedRun {
+  const { runId, fence, queue, attempts, enqueuedAt, scheduleId, dueAt, source, payload } = lease
+  const { repeatable, target, options } = lease
+  return {
+    runId,
+    fence,
+    queue,
+    attempts,
+    enqueuedAt,
+    scheduleId,
+    plannedAt: standsFor(lease),
+    dueAt,
+    source,
+    idempotencyKey: lease.idempotencyKey ?? runId,
+    repeatable,
+    target,
+    ...(options as ExecutionOptions),
+    ...(payload !== undefined && { payload }),
+  }
+}
+
+export function answeredLeaseOf(lease: Lease): AnsweredLease {
+  const { leasedAt, expiresAt } = lease
+  return { lease: leaseIdOf(lease), leasedAt, expiresAt, ...leasedRunOf(lease) }
+}
+
+export const reclaimedSchema = noted(
+  outputOf<Reclaimed>()(
+    z
+      .strictObject({
+        runId: text('The id of the run.'),
+        fence: count('The number of the lease that was taken back.'),
+        status: z.enum(runStatuses).describe('Where the run stands now.'),
+        reason: text('Why.'),
+        because: z.enum(['expired', 'holder-dead']).describe('Why the lease was taken back.'),
+        nextEligibleAt: instantOutput('When the run is tried again; left out where it is not.').optional(),
+      })
+      .describe('A lease that was taken back, and what became of its run.'),
+  ),
+  { id: 'Reclaimed' },
+)
+
+/** Runs that left the line instead of being handed out. */
+export interface SetAside {
+  readonly runId: string
+  readonly reason: string
+}
+
+export const setAsideSchema = outputOf<SetAside>()(
+  z.strictObject({ runId: text('The id of the run.'), reason: text('Why.') }),
+)
+
+export function setAsideOf({ skipped, broken }: Pick<LeaseAnswer, 'skipped' | 'broken'>): SetAside[] {
+  return [...skipped, ...broken].map(({ runId, reason }) => ({ runId, reason }))
+}
+
+export const leaseNameSchema = outputOf<LeaseName>()(
+  z.strictObject({ runId: text('The id of the run.'), fence: count('The number of the lease.') }),
+)

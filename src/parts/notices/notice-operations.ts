@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from '../../core/notice.ts'
+import { limit, limitDefault, name, scheduleName } from '../../operations/fields/basic-fields.ts'
+import { notifyAnswered, notifyPatchOf, notifyShape } from '../../operations/fields/notify-fields.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
+import { patched } from '../../operations/fields/patch.ts'
+import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
+import { throwAbsentQueue, throwAbsentSchedule } from '../../operations/not-found.ts'
+import { everyDoor, operation } from '../../operations/operation.ts'
+import type { OperationContext } from '../../operations/operation-context.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { belfryCommand } from '../../operations/shell-words.ts'
+import { listSchedules } from '../../store/reads/find-schedule.ts'
+import {
+  findNotify,
+  listNotices,
+  type NoticeView,
+  noticeCursorExpected,
+  noticeCursorIn,
+  notifySettings,
+} from './read-notices.ts'
+import { type NotifyAnswer, setNotify } from './set-notify.ts'
+import { showNotices, showNotifyTested, showNotifyWritten } from './show.ts'
+import { type NoticeTest, testNotices } from './test-notice.ts'
+
+const notifyWritten = outputOf<NotifyAnswer>()(
+  z.strictObject({
+    answer: z.enum(['updated', 'unchanged']).describe('What came of it.'),
+    notify: notifyAnswered,
+  }),
+)
+
+export const notify = operation({
+  noun: 'store',
+  verb: 'notify',
+  idempotent: true,
+  begins: true,
+  command: ['notify'],
+  says: 'Says who is told of what fails in the whole namespace, where no schedule or queue says it; null takes one away.',
+  request: 'a wish to be told',
+  effect: 'write',
+  rehearses: true,
+  scope: 'admin',
+  input: z.strictObject(patched(notifyShape)),
+  takes: [],
+  output: notifyWritten,
+  errors: ['invalid'],
+  doors: everyDoor,
+  show: showNotifyWritten,
+  examples: [
+    {
+      onFailure: { http: { url: 'https://example.org/hook' } },
+      onOverdue: { command: ['/usr/local/bin/page', 'overdue'] },
+      onPark: null,
+    },
+  ],
+  async judge({ store, actor, folder, kinds }, { value, problems: found }) {
+    const problems: Problem[] = [...found]
+    const patch = notifyPatchOf(value, { folder, kinds, problems })
+    refuse('The wish to be told', problems)
+    return inWordsOf(
+      'The wish to be told',
+      (problem) => problem,
+      () => store.do(setNotify, patch, { actor }),
+    )
+  },
+})
+
+/** The notifications that a test sent. */
+export interface NotifyTested {
+  readonly sent: readonly { readonly event: NoticeEvent; readonly run: string }[]
+}
+
+export const notifyTest = operation({
+  noun: 'store',
+  verb: 'notifyTest',
+  command: ['notify', 'test'],
+  says: 'Sends a test notification for each event that has a receiver, to check that it arrives.',
+  request: 'a test of notifications',
+  effect: 'write',
+  scope: 'operate',
+  input: z.strictObject({
+    event: z.enum(noticeEvents).describe('The event to test. Default: every event that has a receiver.').optional(),
+    schedule: scheduleName.describe('Test the receivers of this schedule. Default: those of the namespace.').optional(),
+    queue: name.describe('Test the receivers of this queue. Default: those of the namespace.').optional(),
+  }),
+  takes: [],
+  output: outputOf<NotifyTested>()(
+    z.strictObject({
+      sent: z
+        .array(
+          z.strictObject({
+            event: z.enum(noticeEvents).describe('The event that the notification is about.'),
+            run: text('The run that sends it: its end says whether it arrived.'),
+          }),
+        )
+        .describe('The notifications, one for each event that has a receiver.'),
+    }),
+  ),
+  errors: ['invalid', 'not-found'],
+  doors: { ...everyDoor, mcp: 'Only the person who receives a notification can say that it arrived.' },
+  show: showNotifyTested,
+  examples: [{}, { event: 'failure', schedule: 'report' }],
+  async judge(context, { value, problems: found }) {
+    const { schedule, queue } = value
+    const problems = [...found]
+    if (schedule !== undefined && queue !== undefined) {
+      problems.push({ field: 'queue', problem: 'is given beside `schedule`', expected: 'only one of the two' })
+    }
+    refuse('The test of notifications', problems)
+    const answer = await context.store.do(testNotices, onlyGiven(value))
+    if (answer.answer === 'sent' && answer.sent.length > 0) return { sent: answer.sent }
+    if (answer.answer === 'sent') throw await noReceiver(context, onlyGiven(value))
+    return schedule === undefined ? throwAbsentQueue(context, queue ?? '') : throwAbsentSchedule(context, schedule)
+  },
+})
+
+async function noReceiver({ store }: OperationContext, test: NoticeTest): Promise<BelfryError> {
+  const { event, schedule, queue } = test
+  const of =
+    schedule !== undefined
+      ? ` of schedule ${quoted(schedule)}`
+      : queue !== undefined
+        ? ` of queue ${quoted(queue)}`
+        : ''
+  const message =
+    event === undefined ? `No notifications${of} are configured.` : `No receiver is configured for ${event}${of}.`
+  const example = `belfry notify --on-failure '{"http":{"url":"https://example.org/hook"}}'`
+  const others = of === '' ? await othersIn(store, event) : ''
+  return new BelfryError('not-found', message, { hint: `Name a receiver: ${example}${others}` })
+}
+
+const schedulesSearchedMax = 1_000
+
+/** How to test the receivers that a schedule or a queue has for itself, where one of them has any. */
+async function othersIn(store: OperationContext['store'], event: NoticeEvent | undefined): Promise<string> {
+  const has = (notify: Notify | null) =>
+    Object.entries(notifyFields).some(
+      ([field, told]) => (event ?? told) === told && notify?.[field as NotifyField] !== undefined,
+    )
+  const schedules = await store.look(listSchedules, { limit: schedulesSearchedMax })
+  const schedule = schedules.find(({ spec }) => has(spec.notify ?? null))?.spec.name
+  if (schedule !== undefined) {
+    return `; schedule ${quoted(schedule)} has its own: ${belfryCommand('notify', 'test', '--schedule', schedule)}`
+  }
+  const queue = (await store.look(notifySettings)).find((each) => each.queue !== null && has(each.notify))?.queue
+  if (queue != null) return `; queue ${quoted(queue)} has its own: ${belfryCommand('notify', 'test', '--queue', queue)}`
+  return '; a receiver that only a schedule names is tested with: belfry notify test --schedule NAME'
+}
+
+/** Who is told of what, and what was told. */
+export interface Notices {
+  readonly notify: Notify
+  readonly told: readonly NoticeView[]
+  readonly next: string | null
+}
+
+const noticeSaid = outputOf<NoticeView>()(
+  z
+    .strictObject({
+      event: z.enum(noticeEvents).describe('What was told.'),
+      schedule: text('The schedule that it was about.').nullable(),
+      queue: text('The queue that it was about, where the work was of no schedule.').nullable(),
+      at: instantOutput('When it was told last.'),
+      suppressed: count('How many were held back since then.'),
+      isOpen: flag('Whether its end has not been told.'),
+    })
+    .describe('What was told last of a schedule or a queue.'),
+)
+
+const place = noted(
+  z.string().refine((text) => noticeCursorIn(text) !== null),
+  { expected: noticeCursorExpected },
+)
+
+export const notices = operation({
+  noun: 'store',
+  verb: 'notices',
+  command: ['notices'],
+  says: 'Shows who is told of what fails in the whole namespace, and what was told last of each schedule and queue, a page at a time.',
+  request: 'a look at notices',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    before: place.describe('The next of the page before.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: outputOf<Notices>()(
+    z.strictObject({
+      notify: notifyAnswered,
+      told: z.array(noticeSaid).describe('What was told last, the newest first.'),
+      next: text('Where the list goes on: the before of the next page.').nullable(),
+    }),
+  ),
+  errors: ['invalid'],
+  doors: everyDoor,
+  show: showNotices,
+  examples: [{}, { before: '1767603600000.schedule.17.failure', limit: 10 }],
+  nextPage: ({ next }) => (next === null ? null : { before: next }),
+  async run({ store }, page) {
+    const notify = await store.look(findNotify)
+    return { notify, ...(await store.look(listNotices, { limit: limitDefault, ...onlyGiven(page) })) }
+  },
+})

@@ -1,0 +1,291 @@
+import { formatId } from '../../core/id.ts'
+import {
+  lastLines,
+  type NoticeEvent,
+  type Notify,
+  noticeDecision,
+  noticeOf,
+  noticeTarget,
+  overdueDecision,
+  recoveryDecision,
+  troubles,
+} from '../../core/notice.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
+import type { Target } from '../../core/target.ts'
+import { keepableText } from '../../store/check.ts'
+import { ensureNoticeLanes, laneOf, type NoticeLanes, readNotify } from '../../store/notify-setting.ts'
+import type { Ends, MovedSchedule, RunEnd } from '../../store/runs/end-hooks.ts'
+import { arrivalOf } from '../../store/runs/enqueue.ts'
+import { putInLine } from '../../store/runs/ready-aside.ts'
+import { type RunRow, writeRuns } from '../../store/runs/run-row.ts'
+import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
+import { dialects, each, freshIds, type Row, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
+
+/** Where something happened, and where it may be told, the nearest first. */
+export interface NoticeOrigin {
+  readonly namespace: string
+  readonly queue: string
+  readonly levels: readonly (Notify | null | undefined)[]
+}
+
+/** Something that somebody may want to be told of. */
+export interface Happening extends NoticeKey, NoticeOrigin {
+  readonly schedule: string | null
+  readonly runId: number | null
+  readonly attempt: number | null
+  readonly reason: string
+  readonly failuresInARow: number | null
+  /** Somebody asked for it to see whether it arrives. */
+  readonly isTest?: true
+  /** Whether it counts as held back where it is not told; what is found again and again is counted by nobody. */
+  readonly isCounted: boolean
+}
+
+const settings = `q.name as queue, q.notify as queue_notify, n.name as namespace, n.notify as namespace_notify`
+const ofRun = `select d.id, d.queue_id, d.source, ${settings} from belfry.run d join belfry.queue q on q.id = d.queue_id
+  join belfry.namespace n on n.id = d.ns where d.id`
+const findPlaces = dialects('notice find places', {
+  sqlite: `${ofRun} = $1`,
+  postgres: `${ofRun} = any ($1::bigint[])`,
+})
+const ofSchedule = `select s.id, ${settings} from belfry.schedule s join belfry.queue q on q.id = s.queue_id
+  join belfry.namespace n on n.id = s.ns where s.id`
+const findPlacesOfSchedules = dialects('notice find places of schedules', {
+  sqlite: `${ofSchedule} = $1`,
+  postgres: `${ofSchedule} = any ($1::bigint[])`,
+})
+
+/**
+ * Tells of what runs came to, in the transaction that ended them. Where all went well nothing is asked: only what failed,
+ * was parked or has recovered lets anybody look whether somebody wants to know.
+ */
+export function* notifyEnds(context: StoreContext, { now, ends, schedules }: Ends<MovedSchedule>): Step<void> {
+  const notable = notableOf(ends, schedules)
+  if (notable.length === 0) return
+  const rows = yield* each(
+    findPlaces,
+    notable.map(({ end }) => [end.runId]),
+  )
+  const places = new Map(rows.map((row) => [row.id as number, row]))
+  yield* sendNotices(
+    context,
+    now,
+    notable.flatMap((one) => {
+      const row = places.get(one.end.runId)
+      // Whatever becomes of a notice, nobody is told of it: a receiver that is down would be told of that for ever.
+      if (row === undefined || row.source === 'notice') return []
+      // The end of a run by hand says nothing of the schedule's own runs, and does not count for it.
+      if (row.source === 'run-now' && one.event === 'failure') return []
+      return [happeningOf(one, row, schedules.get(one.end.scheduleId ?? 0))]
+    }),
+  )
+}
+notifyEnds.skipsPlain = true as const
+
+/** An end that somebody may want to be told of, and how many of its schedule had failed in a row then. */
+interface Notable {
+  readonly end: RunEnd
+  readonly event: NoticeEvent
+  readonly failuresInARow: number | null
+}
+
+/**
+ * What several runs of a schedule came to in one step is looked at one after the other, as if each had ended by itself: one
+ * that fails beside another that completes is a failure and a recovery.
+ */
+function notableOf(ends: readonly RunEnd[], schedules: ReadonlyMap<number, MovedSchedule>): Notable[] {
+  const inARow = new Map([...schedules].map(([id, { before }]) => [id, before.failureCount]))
+  return ends.flatMap((end): Notable[] => {
+    const { status, scheduleId, runId } = end
+    const id = scheduleId ?? 0
+    const was = inARow.get(id) ?? 0
+    const is = schedules.get(id)?.failures.get(runId) ?? was
+    inARow.set(id, is)
+    const failuresInARow = schedules.has(id) ? is : null
+    if (status === 'failed') return [{ end, event: 'failure', failuresInARow }]
+    if (status === 'parked') return [{ end, event: 'park', failuresInARow }]
+    return was > 0 && is === 0 ? [{ end, event: 'recover', failuresInARow: was }] : []
+  })
+}
+
+function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: MovedSchedule | undefined): Happening {
+  const { ns, scheduleId, runId, fence, reason } = end
+  const subject: NoticeSubject =
+    scheduleId === null
+      ? { ns, subject: 'queue', subjectId: row.queue_id as number }
+      : { ns, subject: 'schedule', subjectId: scheduleId }
+  return {
+    ...subject,
+    ...placeOf(row, moved?.before.spec.notify),
+    event,
+    schedule: moved?.before.name ?? null,
+    runId,
+    attempt: fence === 0 ? null : fence,
+    reason: event === 'recover' ? 'completed' : keepableText(reason),
+    failuresInARow,
+    isCounted: true,
+  }
+}
+
+/** Where schedules are, and what is set there, by their ids. */
+export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<number, NoticeOrigin>> {
+  const rows = yield* each(
+    findPlacesOfSchedules,
+    schedules.map(({ id }) => [id]),
+  )
+  const notifyOf = new Map(schedules.map(({ id, spec }) => [id, spec.notify]))
+  return new Map(rows.map((row) => [row.id as number, placeOf(row, notifyOf.get(row.id as number))]))
+}
+
+function placeOf(row: Row, ofSchedule: Notify | undefined): NoticeOrigin {
+  return {
+    namespace: row.namespace as string,
+    queue: row.queue as string,
+    levels: [ofSchedule, readNotify(row.queue_notify), readNotify(row.namespace_notify)],
+  }
+}
+
+/** What is told, and to whom. */
+export interface ChosenNotice {
+  readonly of: Happening
+  readonly target: Target
+  readonly suppressed: number
+}
+
+/** Makes a run of each notice that somebody wants and that is not held back; answers their ids. */
+export function* sendNotices(context: StoreContext, now: number, happenings: readonly Happening[]): Step<string[]> {
+  const wanted = happenings.filter(isWanted)
+  if (wanted.length === 0) return []
+  const book = yield* NoticeBook.open(wanted.flatMap(keysOf))
+  const told = wanted.flatMap((one) => (one.event === 'recover' ? recovery(now, book, one) : trouble(now, book, one)))
+  yield* book.save()
+  return yield* enqueueNotices(context, now, told)
+}
+
+/** A recovery ends what was told of trouble, also where nobody wants to hear of it, or of anything any more. */
+function isWanted({ event, levels, isCounted }: Happening): boolean {
+  if (event !== 'recover') return noticeTarget(event, levels) !== null
+  return !isCounted || levels.some((level) => Object.keys(level ?? {}).length > 0)
+}
+
+function keysOf({ ns, subject, subjectId, event }: NoticeKey): NoticeKey[] {
+  const events = event === 'recover' ? [...troubles, event] : [event]
+  return events.map((one) => ({ ns, subject, subjectId, event: one }))
+}
+
+function trouble(now: number, book: NoticeBook, one: Happening): ChosenNotice[] {
+  const target = noticeTarget(one.event, one.levels)
+  const memory = book.get(one)
+  const decision =
+    one.event === 'overdue' ? overdueDecision({ now, memory }) : noticeDecision({ now, memory, opens: canRecover(one) })
+  if (target === null || decision === null) return []
+  book.set(one, decision.after)
+  return decision.isTold ? [{ of: one, target, suppressed: decision.suppressed }] : []
+}
+
+/** What somebody ran by hand fails by itself: no failure of the schedule is counted, so that none could be over. */
+function canRecover({ failuresInARow }: Happening): boolean {
+  return (failuresInARow ?? 0) > 0
+}
+
+function recovery(now: number, book: NoticeBook, one: Happening): ChosenNotice[] {
+  const target = noticeTarget('recover', one.levels)
+  const memory = book.get(one)
+  const keys = troubles.map((event): NoticeKey => ({ ...one, event }))
+  const known = keys.map((key) => book.get(key))
+  const decision = recoveryDecision({ now, memory, troubles: known, isWanted: target !== null })
+  if (decision === null) {
+    if (one.isCounted) book.set(one, { ...memory, suppressed: memory.suppressed + 1 })
+    return []
+  }
+  book.set(one, decision.after)
+  for (const [index, after] of decision.troublesAfter.entries()) book.set(keys[index] as NoticeKey, after)
+  return target === null ? [] : [{ of: one, target, suppressed: decision.suppressed }]
+}
+
+const newestRows = 'order by o.seq desc limit 2'
+/** The newest rows of an output. A row has room for more than a notice shows, and the newest may just have been begun. */
+const findOutputs = dialects('notice find outputs', {
+  sqlite: `select o.run_id, o.seq, o.body from belfry.output o where o.run_id = $1 and o.fence = $2 ${newestRows}`,
+  postgres: `select i.run_id, o.seq, o.body from unnest($1::bigint[], $2::int[]) as i (run_id, fence)
+    cross join lateral (
+      select o.seq, o.body from belfry.output o where o.run_id = i.run_id and o.fence = i.fence ${newestRows}
+    ) o`,
+})
+
+/** The last lines of what the attempts put out that trouble is told of, by their runs. */
+function* outputsOf(told: readonly ChosenNotice[]): Step<Map<number, string | null>> {
+  const attempts = told.flatMap(({ of: { event, runId, attempt } }) =>
+    event === 'recover' || runId === null || attempt === null ? [] : [[runId, attempt] as const],
+  )
+  if (attempts.length === 0) return new Map()
+  const rows = yield* each<{ run_id: number; seq: number; body: string }>(findOutputs, attempts)
+  const texts = new Map<number, string>()
+  for (const { run_id: runId, body } of rows.toSorted((a, b) => a.seq - b.seq)) {
+    texts.set(runId, `${texts.get(runId) ?? ''}${body}`)
+  }
+  return new Map([...texts].map(([runId, text]) => [runId, lastLines(text)]))
+}
+
+/** No gate and no queue's row is locked for them: their runs have no key, and stand in line like any other work. */
+export function* enqueueNotices(context: StoreContext, now: number, told: readonly ChosenNotice[]): Step<string[]> {
+  const ids = yield* freshIds(told.length)
+  const outputs = yield* outputsOf(told)
+  const rows: RunRow[] = []
+  for (const ns of new Set(told.map(({ of }) => of.ns))) {
+    const own = told.filter(({ of }) => of.ns === ns)
+    const lanes = yield* ensureNoticeLanes(
+      { ...context, ns },
+      own.map(({ target }) => target),
+    )
+    for (const one of own) {
+      const output = outputs.get(one.of.runId ?? 0) ?? null
+      rows.push(runOf(now, ids[rows.length] as number, { ...one, output }, lanes))
+    }
+  }
+  yield* writeRuns(rows)
+  yield* putInLine(rows.map((row) => arrivalOf(row).standing))
+  return rows.map(({ id }) => formatId('run', id))
+}
+
+function runOf(
+  now: number,
+  id: number,
+  { of, target, suppressed, output }: ChosenNotice & { readonly output: string | null },
+  lanes: NoticeLanes,
+): RunRow {
+  const { event, namespace, schedule, queue, runId, attempt, reason, failuresInARow, isTest = false } = of
+  const run = runId === null ? null : formatId('run', runId)
+  const at = new Date(now).toISOString()
+  const counted = { failuresInARow, suppressed, output, test: isTest }
+  const facts = { event, at, namespace, schedule, queue, run, attempt, reason, ...counted }
+  return {
+    id,
+    ns: of.ns,
+    queueId: lanes.queue.id,
+    needId: laneOf(lanes, target),
+    priority: priorityDefault,
+    enqueuedAt: now,
+    scheduleId: null,
+    occurrenceAt: null,
+    dueAt: now,
+    source: 'notice',
+    notBefore: null,
+    deadline: null,
+    lateAfter: null,
+    concurrencyKey: null,
+    idempotencyKey: null,
+    dedupeKey: null,
+    waitsFor: null,
+    retryOf: null,
+    repeatable: true,
+    onExhausted: 'fail',
+    policyVersion: lanes.queue.policyVersion,
+    target: JSON.stringify(target),
+    payload: JSON.stringify(noticeOf(facts)),
+    options: null,
+    decision: null,
+  }
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { limit, limitWords } from '../../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../../operations/fields/only-given.ts'
+import { behindLast } from '../../../operations/next-page.ts'
+import { everyDoor, operation } from '../../../operations/operation.ts'
+import { noted } from '../../../operations/schema/schema-note.ts'
+import { cursorBehind, routineEventCursorIn } from '../event-cursor.ts'
+import { listRoutineEvents, listRoutines } from '../read-routines.ts'
+import { eventsShown, routineShown, routinesShown } from '../show.ts'
+import { eventOf, type Routine, type RoutineEvent, routineOf } from './routine-answer.ts'
+import { routineName } from './routine-input.ts'
+import { absentRoutine, presentRoutine } from './routine-not-found.ts'
+import { eventSchema, routineSchema } from './routine-schema.ts'
+
+/** What all that look at a routine have in common. */
+const looking = {
+  noun: 'routine',
+  effect: 'read',
+  scope: 'read',
+  takes: ['name'],
+  errors: ['invalid', 'not-found'],
+  doors: everyDoor,
+} as const
+
+export const get = operation({
+  ...looking,
+  verb: 'get',
+  method: 'GET',
+  command: ['routine', 'show'],
+  says: 'Shows a routine.',
+  request: 'a look at a routine',
+  input: z.strictObject({ name: routineName }),
+  output: routineSchema,
+  show: routineShown,
+  examples: [{ name: 'deploy' }],
+  run: async (context, { name }) => routineOf(await presentRoutine(context, name)),
+})
+
+export const list = operation({
+  ...looking,
+  verb: 'list',
+  method: 'GET',
+  says: 'Lists routines by name, a page at a time.',
+  request: 'a list of routines',
+  input: z.strictObject({
+    after: z.string().describe('The last name of the page before.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: z.array(routineSchema),
+  errors: ['invalid'],
+  show: routinesShown,
+  examples: [{}, { after: 'a', limit: 20 }],
+  nextPage: behindLast<Routine>(({ name }) => ({ after: name })),
+  run: async ({ store }, page) => (await store.look(listRoutines, onlyGiven(page))).map(routineOf),
+})
+
+const eventsMax = 100
+const eventsDefault = 20
+
+const eventPlace = noted(
+  z.string().refine((text) => routineEventCursorIn(text) !== null),
+  {
+    expected:
+      'the instant and the id of the last event of the page before, such as 1767603600000/e-15; if an earlier version gave an id alone, begin again at the first page',
+  },
+)
+
+export const events = operation({
+  ...looking,
+  verb: 'events',
+  says: 'Tells what came in for a routine and what became of it, newest first, a page at a time.',
+  request: 'a look at events',
+  input: z.strictObject({
+    name: routineName,
+    before: eventPlace.describe('The instant (epoch ms) and the id of the last event of the page before.').optional(),
+    limit: z.int().min(1).max(eventsMax).describe(limitWords(eventsDefault)).optional(),
+  }),
+  output: z.array(eventSchema),
+  show: eventsShown,
+  examples: [
+    { name: 'deploy' },
+    { name: 'deploy', limit: 5 },
+    { name: 'deploy', before: '1796115600000/e-15', limit: 5 },
+  ],
+  nextPage: behindLast<RoutineEvent>((last) => ({ before: cursorBehind(last) }), eventsDefault),
+  async run(context, { name, ...page }) {
+    const found = await context.store.look(listRoutineEvents, name, onlyGiven(page))
+    return found === null ? absentRoutine(context, name) : found.map(eventOf)
+  },
+})

@@ -1,0 +1,139 @@
+import { BelfryError } from '../../core/error.ts'
+import { type Notice, sentNotice } from '../../core/notice.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
+import type { Target } from '../../core/target.ts'
+import type { Attempt, Ended, Execute } from '../attempt.ts'
+import { redact } from '../redact.ts'
+import { type Secret, type SecretResolver, secretResolver } from '../secret.ts'
+import { type CommandTarget, commandTargetProblems } from './command-target.ts'
+import { type Environment, environmentOf } from './environment.ts'
+import { listen } from './output-stream.ts'
+import { type Program, startProblem } from './start-problem.ts'
+import { type Exit, type Started, start } from './start-program.ts'
+import { Tail } from './tail.ts'
+import { Tether } from './tether.ts'
+
+export interface CommandOptions {
+  /** Where `{ secret: 'NAME' }` is looked up; without it in `environment` alone. */
+  readonly secrets?: SecretResolver | undefined
+  /** How long a program that was asked to end may take before it is killed. */
+  readonly killAfterMs?: number | undefined
+  /** Belfry's own environment, of which a program gets next to nothing. */
+  readonly environment?: Environment | undefined
+  /** The address that links in notices begin with. */
+  readonly publicUrl?: string | undefined
+}
+
+const killAfterMsDefault = 5_000
+/** Rules about the text look at the end of what the program wrote to stdout: that is where programs say how it went. */
+const textLengthMax = 100 * 1024
+
+/**
+ * Runs programs. An attempt is over when the program has ended and nothing of its process group is left: a run that has
+ * ended leaves nothing behind, so what the program left running is ended too, and a child of it that holds its output
+ * open does not hold the run open.
+ */
+export function commandExecutor(options: CommandOptions = {}): Execute {
+  const { killAfterMs = killAfterMsDefault, environment = process.env } = options
+  const resolver = options.secrets ?? secretResolver({ env: environment, folder: null })
+  const tether = new Tether(killAfterMs)
+  const begin = async (attempt: Attempt): Promise<Begun | Ended> => {
+    try {
+      const { program, secrets } = await prepared(attempt, resolver, environment)
+      if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
+      const input = inputOf(attempt, options.publicUrl)
+      return { started: await start({ program, input, tether, killAfterMs }), secrets }
+    } catch (error) {
+      return notBegun(error)
+    }
+  }
+  return async (attempt) => {
+    const startedMs = attempt.clock.monotonic()
+    const begun = await begin(attempt)
+    if ('facts' in begun) return begun
+    const { exit, text } = await attended(attempt, begun).finally(() => tether.letGo(begun.started.group.id))
+    const durationMs = Math.round(attempt.clock.monotonic() - startedMs)
+    return { facts: { ...exit, ...text }, result: { ...exit, durationMs } }
+  }
+}
+
+/** What a program reads: the payload, and of a notice also where more is told of it. */
+function inputOf({ source, payload }: Attempt, publicUrl: string | undefined): string | null {
+  if (payload === undefined) return null
+  return JSON.stringify(source === 'notice' ? sentNotice(payload as Notice, publicUrl) : payload)
+}
+
+interface Begun {
+  readonly started: Started
+  readonly secrets: readonly Secret[]
+}
+
+/** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
+function notBegun(error: unknown): Ended {
+  if (!(error instanceof BelfryError)) throw error
+  return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
+}
+
+interface Prepared {
+  readonly program: Program
+  readonly secrets: readonly Secret[]
+}
+
+async function prepared(attempt: Attempt, resolver: SecretResolver, own: Environment): Promise<Prepared> {
+  const { command, cwd = process.cwd(), env = {} } = checked(attempt.target)
+  // After `--` a line that begins with a dash is no option of the shell.
+  const argv = typeof command === 'string' ? ['/bin/sh', '-c', '--', command] : command
+  const { value, secrets } = await resolver.resolve({ argv, env })
+  const filled = value as { argv: Program['argv']; env: Record<string, string> }
+  const program = { argv: filled.argv, cwd, environment: environmentOf(attempt, filled.env, own) }
+  const problem = await startProblem(program)
+  if (problem !== null) throw new BelfryError('unavailable', redact(problem, secrets))
+  return { program, secrets }
+}
+
+/** A target was checked when it was written, but perhaps by a version that took what this one does not. */
+function checked(target: Target): CommandTarget {
+  const [wrong] = commandTargetProblems(target)
+  if (wrong === undefined) return target as unknown as CommandTarget
+  throw new BelfryError('invalid', `The target's ${wrong.field} ${wrong.problem}; it needs ${wrong.expected}.`)
+}
+
+interface Attended {
+  readonly exit: Exit
+  readonly text: Pick<EndFacts, 'text' | 'json'>
+}
+
+/** Passes on what the program says, ends it when the attempt is told to stop, and stays until nothing of it is left. */
+async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<Attended> {
+  const { stdout, stderr, group, exited } = started
+  const tail = new Tail(textLengthMax)
+  const drained = () => attempt.drained()
+  const say = (text: string) => attempt.output(text)
+  const keep = (text: string) => {
+    tail.add(text)
+    say(text)
+  }
+  const streams = [
+    listen({ stream: stdout, secrets, say: keep, drained }),
+    listen({ stream: stderr, secrets, say, drained }),
+  ]
+  const stop = () => group.end()
+  attempt.signal.addEventListener('abort', stop)
+  if (attempt.signal.aborted) stop()
+  const exit = await exited
+  const isGone = await group.endRest()
+  attempt.signal.removeEventListener('abort', stop)
+  await Promise.all(streams.map((stream) => stream.finish()))
+  if (!isGone) say(`\n[belfry: processes of group ${group.id} could not be ended and may still run]\n`)
+  return { exit, text: textFacts(tail) }
+}
+
+function textFacts({ text, isCut }: Tail): Pick<EndFacts, 'text' | 'json'> {
+  if (isCut) return { text }
+  try {
+    return { text, json: JSON.parse(text) }
+  } catch {
+    // Most programs do not write JSON.
+    return { text }
+  }
+}

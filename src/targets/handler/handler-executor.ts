@@ -1,0 +1,34 @@
+import type { Ended, Execute } from '../attempt.ts'
+import { failureOf } from './handler-failure.ts'
+import { AttemptRun, type Handler } from './handler-run.ts'
+
+/**
+ * Executes runs by a function of this process. Whatever it does — throws at once or later, throws what is no error,
+ * answers a promise that is none — becomes the end of its own run and of no other. That it may never end is for whoever
+ * asked to settle, by the attempt's signal.
+ */
+export function handlerExecutor<Payload, Result>(handle: Handler<Payload, Result>): Execute {
+  return (attempt) => {
+    try {
+      const result = handle(new AttemptRun(attempt))
+      return isPromiseLike(result) ? Promise.resolve(result).then(answered, threw) : answered(result)
+    } catch (thrown) {
+      return threw(thrown)
+    }
+  }
+}
+
+function answered(result: unknown): Ended {
+  if (typeof result === 'string') return { facts: { json: result, text: result }, result }
+  return { facts: { json: result }, result }
+}
+
+function threw(thrown: unknown): Ended {
+  return { facts: { ...failureOf(thrown) } }
+}
+
+/** What `await` would wait for. */
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  const canHaveMembers = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return canHaveMembers && typeof (value as { then?: unknown }).then === 'function'
+}

@@ -1,0 +1,145 @@
+import { BelfryError } from '../../core/error.ts'
+import { reasonText } from '../../core/reason-text.ts'
+import type { EndFacts } from '../../core/run/expect.ts'
+import type { Attempt, Ended, Execute } from '../attempt.ts'
+import { redact } from '../redact.ts'
+import type { Secret, SecretResolver } from '../secret.ts'
+import { type NetworkPolicy, networkGuard } from './address-guard.ts'
+import { endedBy } from './answer.ts'
+import { type Lookup, sharedLookup } from './connect.ts'
+import { type Answer, exchange } from './exchange.ts'
+import { ExchangeFailure } from './exchange-failure.ts'
+import { Connections } from './http-connections.ts'
+import { type HttpRequest, httpTargetProblems } from './http-target.ts'
+import { isRedirect, redirected } from './redirect.ts'
+import { isNotice, type Outgoing, prepared } from './request.ts'
+
+export interface HttpExecutorOptions {
+  readonly network: NetworkPolicy
+  readonly secrets: SecretResolver
+  /** Resolves names in place of the system's resolver. Its answers are judged like any others. */
+  readonly lookup?: Lookup | undefined
+  /** The address that links in notices begin with. */
+  readonly publicUrl?: string | undefined
+}
+
+export interface HttpExecutor {
+  readonly execute: Execute
+  /** Ends all connections and whatever still uses them. */
+  close(): Promise<void>
+}
+
+const redirectsMax = 3
+
+/** Executes targets that call HTTP endpoints. */
+export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecutorOptions): HttpExecutor {
+  const connections = new Connections({ guard: networkGuard(network), lookup: sharedLookup(lookup) })
+  const calls = new Map<AbortController, Promise<Ended>>()
+  let isClosed = false
+  return {
+    async execute(attempt) {
+      if (isClosed) return failed(new ExchangeFailure('this worker is closing', { retryable: true }), [])
+      const stop = new AbortController()
+      const call = new Call(attempt, { connections, resolver: secrets, publicUrl, stop }).ended()
+      calls.set(stop, call)
+      return call.finally(() => calls.delete(stop))
+    },
+    async close() {
+      isClosed = true
+      const ends = [...calls.values()]
+      for (const stop of calls.keys()) stop.abort('shutdown')
+      await Promise.all(ends)
+      await connections.close()
+    },
+  }
+}
+
+interface CallContext {
+  readonly connections: Connections
+  readonly resolver: SecretResolver
+  readonly publicUrl: string | undefined
+  /** Aborted together with the attempt, and when the executor closes. */
+  readonly stop: AbortController
+}
+
+/** One attempt: a request and whatever it is redirected to. */
+class Call {
+  readonly #attempt: Attempt
+  readonly #context: CallContext
+  readonly #startedAt: number
+  readonly #redirects: URL[] = []
+  #secrets: readonly Secret[] = []
+
+  constructor(attempt: Attempt, context: CallContext) {
+    this.#attempt = attempt
+    this.#context = context
+    this.#startedAt = attempt.clock.monotonic()
+  }
+
+  async ended(): Promise<Ended> {
+    const { signal } = this.#attempt
+    const stop = () => this.#context.stop.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    try {
+      return this.#judged(await this.#answered())
+    } catch (error) {
+      return failed(this.#failureOf(error), this.#secrets)
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #answered(): Promise<Answer> {
+    const { connections, stop } = this.#context
+    const { outgoing, secrets } = await prepared(this.#attempt, requestOf(this.#attempt), this.#context)
+    this.#secrets = secrets
+    for (let request: Outgoing = outgoing; ; this.#redirects.push(request.url)) {
+      const answer = await exchange(request, connections, stop.signal)
+      const location = answer.header('location')
+      if (!isRedirect(answer.status, location)) return answer
+      if (this.#redirects.length === redirectsMax) {
+        throw new ExchangeFailure(`was redirected more than ${redirectsMax} times, at last by ${request.url.host}`)
+      }
+      request = redirected(request, answer.status, location)
+    }
+  }
+
+  #judged(answer: Answer): Ended {
+    const { clock } = this.#attempt
+    return endedBy(answer, {
+      secrets: this.#secrets,
+      redirects: this.#redirects,
+      durationMs: Math.round(clock.monotonic() - this.#startedAt),
+      now: clock.now(),
+    })
+  }
+
+  #failureOf(error: unknown): ExchangeFailure {
+    // A secret that is missing is for the operator to mend, and nothing was sent without it.
+    if (error instanceof BelfryError) {
+      return new ExchangeFailure(error.message, { retryable: error.code === 'unavailable', cause: error })
+    }
+    if (!(error instanceof ExchangeFailure)) throw error
+    // That this connection did not come about does not undo what the redirecting server may have done.
+    if (error.retryable !== true || this.#redirects.length === 0) return error
+    return new ExchangeFailure(error.message, { cause: error })
+  }
+}
+
+/** Whatever the door let through is looked at again: what is stored may come from elsewhere. */
+function requestOf(attempt: Attempt): HttpRequest {
+  const { target } = attempt
+  const [wrong] = httpTargetProblems(target, { isNotice: isNotice(attempt) })
+  if (wrong === undefined) return target.http as HttpRequest
+  const { field, problem, expected } = wrong
+  throw new ExchangeFailure(`target.${field} ${problem}; it must be ${expected}`, { retryable: false })
+}
+
+function failed({ message, retryable }: ExchangeFailure, secrets: readonly Secret[]): Ended {
+  const facts: EndFacts = {
+    error: reasonText(redact(message, secrets)),
+    ...(retryable !== undefined && { retryable }),
+  }
+  return { facts }
+}

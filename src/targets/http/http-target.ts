@@ -1,0 +1,157 @@
+import { jsonProblem, plainData } from '../../core/json/json.ts'
+import { type NoticeFormat, noticeFormats } from '../../core/notice-message.ts'
+import type { Target } from '../../core/target.ts'
+import { isSecretReference, type SecretReference } from '../secret.ts'
+import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../target-problem.ts'
+import { urlProblem } from './address-guard.ts'
+
+/** What is sent, exactly as it is given. */
+export interface HttpRequest {
+  readonly url: string
+  /** GET without a body and POST with one, unless it is given. */
+  readonly method?: string | undefined
+  readonly headers?: Readonly<Record<string, string | SecretReference>> | undefined
+  /** A text is sent as it is; everything else as its JSON. Without it, what asks for a body gets the run's payload. */
+  readonly body?: unknown
+  /** Of a notification: the form in which its receiver takes it, in place of a body. Default: json. */
+  readonly format?: NoticeFormat | undefined
+}
+
+/** A target that calls an HTTP endpoint. */
+export interface HttpTarget {
+  readonly http: HttpRequest
+}
+
+const fields = ['url', 'method', 'headers', 'body']
+const noticeFields = [...fields, 'format']
+const urlLengthMax = 8_000
+const headersMax = 100
+const headerLengthMax = 8_000
+const headerExpected = "a text, or { secret: 'NAME' }"
+const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
+/** A header ends where its line ends, and knows no more characters than these. */
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** What belongs to the connection and not to the request; and what two readers of it could understand differently. */
+const connectionHeaders: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'proxy-connection', 'te'],
+  ...['trailer', 'transfer-encoding', 'upgrade'],
+])
+
+/** Everything that is wrong with an HTTP target, or with one that sends notices. Where it leads is judged when it is called. */
+export function httpTargetProblems(target: Target, { isNotice = false } = {}): TargetProblem[] {
+  const strays = Object.keys(target).filter((field) => field !== 'http')
+  const { http } = target
+  return [
+    ...strays.map((field) => problemAt(field, 'is not known beside http', 'the field http alone')),
+    ...(isRecord(http)
+      ? requestProblems(http, isNotice)
+      : [problemAt('http', `is ${shown(http)}`, 'an object with a url')]),
+  ]
+}
+
+function requestProblems(http: Record<string, unknown>, isNotice: boolean): TargetProblem[] {
+  const known = isNotice ? noticeFields : fields
+  const strays = Object.keys(http).filter((field) => !known.includes(field))
+  const { url, method, headers, body, format } = http
+  return [
+    ...strays.map((field) => problemAt(`http.${field}`, 'is not known', `only ${known.join(', ')}`)),
+    ...(isNotice && format !== undefined ? formatProblems(format, http) : []),
+    ...urlProblems(url),
+    ...(method === undefined ? [] : methodProblems(method)),
+    ...(headers === undefined ? [] : headersProblems(headers)),
+    ...(body === undefined ? [] : bodyProblems(body)),
+  ]
+}
+
+function urlProblems(url: unknown): TargetProblem[] {
+  const at = (problem: string, expected = 'an absolute URL, such as https://example.org/path') => [
+    problemAt('http.url', problem, expected),
+  ]
+  if (typeof url !== 'string') return at(`is ${shown(url)}`)
+  if (url.length > urlLengthMax) return at(`has ${url.length} characters`, `at most ${urlLengthMax}`)
+  // Whoever reads URLs leaves these out or turns them round without a word.
+  if (/[\s\p{Cc}\\]/u.test(url) || !url.isWellFormed()) {
+    return at('has a space, a control character or a backslash', 'a URL in which these are written as %20 and the like')
+  }
+  if (!URL.canParse(url)) return at('cannot be read as an absolute URL')
+  if (url.includes('#')) return at('has a part after #, which is never sent', 'a URL without it')
+  const problem = urlProblem(new URL(url))
+  return problem === null ? [] : at(`is refused: ${problem}`)
+}
+
+function formatProblems(format: unknown, { body, method }: Record<string, unknown>): TargetProblem[] {
+  const at = (problem: string, expected: string) => problemAt('http.format', problem, expected)
+  const isKnown = noticeFormats.some((known) => known === format)
+  const shownFormat = typeof format === 'string' ? JSON.stringify(format.slice(0, 40)) : shown(format)
+  return [
+    ...(isKnown ? [] : [at(`is ${shownFormat}`, `one of ${noticeFormats.join(', ')}`)]),
+    ...(body === undefined ? [] : [at('is given beside body', 'one of the two')]),
+    ...(method === undefined || method === 'POST' || method === 'PUT'
+      ? []
+      : [at(`is sent by ${shown(method)}`, 'the method POST or PUT')]),
+  ]
+}
+
+function methodProblems(method: unknown): TargetProblem[] {
+  const expected = 'a method in capitals, such as GET or POST, other than CONNECT and TRACE'
+  if (typeof method !== 'string') return [problemAt('http.method', `is ${shown(method)}`, expected)]
+  if (/^[A-Z][A-Z\d_-]{0,39}$/.test(method) && method !== 'CONNECT' && method !== 'TRACE') return []
+  return [problemAt('http.method', `is ${JSON.stringify(method.slice(0, 40))}`, expected)]
+}
+
+function headersProblems(headers: unknown): TargetProblem[] {
+  if (!isRecord(headers)) {
+    return [problemAt('http.headers', `is ${shown(headers)}`, 'an object of names and texts')]
+  }
+  const names = Object.keys(headers)
+  if (names.length > headersMax) return [problemAt('http.headers', `has ${names.length}`, `at most ${headersMax}`)]
+  return names.flatMap((name, index) => {
+    const field = `http.headers[${JSON.stringify(name.slice(0, 60))}]`
+    const isTwice = names.slice(0, index).some((other) => other.toLowerCase() === name.toLowerCase())
+    const problem = isTwice ? { problem: 'is there twice', expected: 'each name once' } : nameProblem(name)
+    return problem === null ? valueProblems(headers[name], field) : [{ field, ...problem }]
+  })
+}
+
+function nameProblem(name: string): Omit<TargetProblem, 'field'> | null {
+  const lower = name.toLowerCase()
+  if (!headerName.test(name)) return { problem: 'is no name of a header', expected: 'letters, digits and dashes' }
+  if (connectionHeaders.has(lower)) return { problem: 'is set by the connection', expected: 'another header' }
+  if (lower.startsWith('belfry-')) return { problem: 'is set by Belfry', expected: 'another header' }
+  if (lower === 'traceparent') return { problem: 'is set by Belfry', expected: 'a traceparent given with the run' }
+  return null
+}
+
+function valueProblems(value: unknown, field: string): TargetProblem[] {
+  if (isSecretReference(value)) return secretProblems(value.secret, field)
+  if (typeof value !== 'string') return [problemAt(field, `is ${shown(value)}`, headerExpected)]
+  const problem = headerValueProblem(value)
+  return problem === null ? [] : [problemAt(field, problem, 'a line of Latin-1 characters without spaces around it')]
+}
+
+/** Why a text cannot be the value of a header; it never shows the text. */
+export function headerValueProblem(value: string): string | null {
+  if (value.length > headerLengthMax) return `has over ${headerLengthMax} characters`
+  if (!headerValue.test(value)) return 'has a character that no header can hold'
+  return value === value.trim() ? null : 'has spaces around it'
+}
+
+function bodyProblems(body: unknown): TargetProblem[] {
+  if (typeof body === 'string') return unicodeProblems(body, 'http.body')
+  const found = jsonProblem(body)
+  if (found !== null) return [problemAt(`http.body${found.path}`, found.problem, plainData)]
+  return wrongSecrets(body, 'http.body')
+}
+
+function wrongSecrets(value: unknown, field: string): TargetProblem[] {
+  if (isSecretReference(value)) return secretProblems(value.secret, field)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    wrongSecrets(inner, `${field}[${Array.isArray(value) ? key : JSON.stringify(key)}]`),
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isSecretReference(value)
+}
