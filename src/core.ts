@@ -44,6 +44,14 @@ export {
   noticeTarget,
   notifyProblems,
 } from './core/notice.ts'
+export { CalendarError, type CalendarFault } from './core/opening/calendar-error.ts'
+export { type Opening, type OpeningHours, opening } from './core/opening/opening.ts'
+export {
+  type CalendarUse,
+  nextOpening,
+  type OpeningOfAllInput,
+  openingOfAll,
+} from './core/opening/opening-of-all.ts'
 export type { Problem } from './core/problem.ts'
 export {
   type Capabilities,

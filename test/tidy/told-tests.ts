@@ -65,6 +65,7 @@ export const everyTestRuns: Rule = {
 
 const vectorNames = [
   'backoff',
+  'calendar',
   'cron',
   'cron-dst',
   'cron-extended',

@@ -1,0 +1,131 @@
+import { BoundedMap } from '../cron/bounded-map.ts'
+import { compile } from '../cron/calendar.ts'
+import { dayAtOrAfter, matchAtOrAfter } from '../cron/match.ts'
+import { parse } from '../cron/parse.ts'
+import { segmentAt, type Zone, zoneOf } from '../cron/zone.ts'
+import { type DateSet, dateSet } from './dates.ts'
+import { changeAfter, type DaySpans, dayMinutes, isOpenAt, joined, noSpans, wholeDay } from './day-spans.ts'
+import { parseHours, spansByWeekday } from './weekly-hours.ts'
+
+/** When something is open, by the wall clock of a zone: weekly hours or the matching minutes of a cron, and dates that differ. */
+export interface OpeningHours {
+  readonly zone: string
+  /** `mon-fri 08:00-18:00`: the end is exclusive, and an end not after its start lies on the next day. */
+  readonly open?: readonly string[] | undefined
+  /** A cron expression of five fields whose matching minutes are open. */
+  readonly cron?: string | undefined
+  /** Open all day: `2026-12-25`, `2026-12-24..2026-12-31`, or `12-25` of every year. */
+  readonly openDates?: readonly string[] | undefined
+  /** Closed all day, whatever else says that it is open. */
+  readonly closedDates?: readonly string[] | undefined
+}
+
+export interface Opening {
+  readonly open: boolean
+  /** The first instant after the asked one at which `open` differs, or null where that is over 400 days ahead. */
+  readonly changesAt: number | null
+}
+
+const minuteMs = 60_000
+const dayMs = dayMinutes * minuteMs
+/** How far ahead a change is looked for. A calendar that does not open within so long is refused where it is written. */
+export const openingHorizonMs = 400 * dayMs
+const compiledMax = 1_024
+
+const compiled = new BoundedMap<CompiledHours>(compiledMax)
+
+/** Whether a calendar is open at an instant, and when that changes. */
+export function opening({ at, calendar }: { readonly at: number; readonly calendar: OpeningHours }): Opening {
+  return compiledHours(calendar).at(at)
+}
+
+/** The calendar, ready to be asked; throws a CalendarError or a CronError for a text that cannot be used. */
+export function compiledHours(calendar: OpeningHours): CompiledHours {
+  const { zone, open, cron, openDates, closedDates } = calendar
+  const key = JSON.stringify([zone, open, cron, openDates, closedDates])
+  const known = compiled.get(key)
+  if (known !== undefined) return known
+  const made = new CompiledHours(calendar)
+  compiled.set(key, made)
+  return made
+}
+
+class CompiledHours {
+  readonly #zone: Zone
+  readonly #spansOf: (day: number) => DaySpans
+  readonly #openDates: DateSet
+  readonly #closedDates: DateSet
+
+  constructor({ zone, open = [], cron, openDates = [], closedDates = [] }: OpeningHours) {
+    this.#zone = zoneOf(zone)
+    this.#spansOf = cron === undefined ? spansOfWeek(open) : spansOfCron(cron)
+    this.#openDates = dateSet(openDates)
+    this.#closedDates = dateSet(closedDates)
+  }
+
+  at(instant: number): Opening {
+    const isOpen = this.#isOpen(instant)
+    return { open: isOpen, changesAt: this.#changeAfter(instant, isOpen) }
+  }
+
+  #isOpen(instant: number): boolean {
+    const local = instant + segmentAt(this.#zone, instant).offsetMs
+    const day = Math.floor(local / dayMs)
+    return isOpenAt(this.#spans(day), (local - day * dayMs) / minuteMs)
+  }
+
+  /** A change of the clocks may open or close as well: the wall then shows another time from one instant to the next. */
+  #changeAfter(instant: number, isOpen: boolean): number | null {
+    const untilAt = instant + openingHorizonMs
+    for (let from = instant; from <= untilAt; ) {
+      const { offsetMs, endMs } = segmentAt(this.#zone, from)
+      const end = Math.min(endMs, untilAt + 1)
+      const change = this.#localChangeAfter(from + offsetMs, end + offsetMs, isOpen)
+      if (change !== null) return change - offsetMs
+      if (endMs > untilAt) return null
+      if (this.#isOpen(endMs) !== isOpen) return endMs
+      from = endMs
+    }
+    return null
+  }
+
+  /** The first time of the wall clock after one, and before another, at which it is not as it was. */
+  #localChangeAfter(local: number, until: number, isOpen: boolean): number | null {
+    let day = Math.floor(local / dayMs)
+    let minute = (local - day * dayMs) / minuteMs
+    for (; day * dayMs < until; day += 1, minute = -1) {
+      const spans = this.#spans(day)
+      // Midnight belongs to the new day, whose spans need not begin there.
+      const atMidnight = minute < 0 && isOpenAt(spans, 0) !== isOpen ? 0 : null
+      const change = atMidnight ?? changeAfter(spans, Math.max(minute, 0))
+      if (change === null) continue
+      const at = day * dayMs + change * minuteMs
+      return at < until ? at : null
+    }
+    return null
+  }
+
+  #spans(day: number): DaySpans {
+    if (this.#closedDates.has(day)) return noSpans
+    return this.#openDates.has(day) ? wholeDay : this.#spansOf(day)
+  }
+}
+
+function spansOfWeek(open: readonly string[]): (day: number) => DaySpans {
+  const byWeekday = spansByWeekday(open.map(parseHours))
+  // The 1st of January 1970 was a Thursday; 7,000 days keep the remainder positive before it.
+  return (day) => byWeekday[(day + 4 + 7_000) % 7] as DaySpans
+}
+
+/** A cron has the same minutes on each of its days. */
+function spansOfCron(expression: string): (day: number) => DaySpans {
+  const calendar = compile(parse(expression))
+  const someDay = calendar.isNever ? null : dayAtOrAfter(calendar, 0)
+  const spans: (readonly [number, number])[] = []
+  for (let minute = 0; someDay !== null && minute < dayMinutes; minute += 1) {
+    const local = someDay * dayMs + minute * minuteMs
+    if (matchAtOrAfter(calendar, local) === local) spans.push([minute, minute + 1])
+  }
+  const daily = joined(spans)
+  return (day) => (someDay !== null && dayAtOrAfter(calendar, day) === day ? daily : noSpans)
+}
