@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DurationError, formatDuration, parseDuration } from '../../core/duration.ts'
+import { DurationError, durationMsMax, formatDuration, parseDuration } from '../../core/duration.ts'
 import { noted } from '../schema/schema-note.ts'
 import type { Problem } from './refuse-input.ts'
 
@@ -51,8 +51,10 @@ export function givenTwice(field: string, name: string): Problem {
   return { field, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' }
 }
 
-/** A clause about whole ms, told to somebody who wrote a duration with its unit. */
+/** A clause about whole ms, for a caller that wrote a duration with its unit. A number that no duration can have stays as it is. */
 export function inUnits(clause: string): string {
   const ofDurations = clause.replace(/\ban integer\b/, 'a duration')
-  return ofDurations.replace(/(?<![\w.-])\d+(?![\w.])/g, (digits) => formatDuration(Number(digits)))
+  return ofDurations.replace(/(?<![\w.-])\d+(?![\w.])/g, (digits) => {
+    return Number(digits) > durationMsMax ? `${digits}ms` : formatDuration(Number(digits))
+  })
 }

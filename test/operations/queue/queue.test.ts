@@ -80,6 +80,14 @@ describe('a queue', () => {
     expect(await queues.list()).toEqual([])
   })
 
+  it('with a number of ms that no duration can have is refused in words', async () => {
+    const problems = await problemsIn(queues.set('mail', { backoffBaseMs: Number.MAX_SAFE_INTEGER }))
+    expect(problems).toMatchObject([
+      { field: 'backoffBaseMs', problem: 'is 9007199254740991' },
+      { field: 'backoffCap', problem: 'is 1m' },
+    ])
+  })
+
   it('that is not named is refused without a name being made up for it', async () => {
     const error = await errorOf(queues.set({ maxConcurrent: 'x' } as never))
     expect(error.message).toMatch(/^The policy is refused: name is missing .*; maxConcurrent is "x"/)
