@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import type { HoldReason } from '../../src/core/hold-reason.ts'
 import type { ScheduleSpec } from '../../src/core/schedule/schedule-spec.ts'
 import type { Target } from '../../src/core/target.ts'
 import type { AddedFieldContext } from '../../src/operations/fields/added-fields.ts'
 import { everyDoor, operation } from '../../src/operations/operation.ts'
 import type { OperationContext } from '../../src/operations/operation-context.ts'
 import type { Part } from '../../src/part.ts'
+import { putHold } from '../../src/store/holds/put-hold.ts'
 import type { Ends } from '../../src/store/runs/end-hooks.ts'
 import { enqueueFrom } from '../../src/store/runs/enqueue.ts'
 import { all, both, one, type Step } from '../../src/store/statement.ts'
@@ -67,6 +69,21 @@ const findSpecs = both('sample specs', 'select spec from belfry.schedule order b
 export function* moods(_: StoreContext): Step<(string | undefined)[]> {
   const rows = yield* all<{ spec: string }>(findSpecs)
   return rows.map(({ spec }) => (JSON.parse(spec) as ScheduleSpec).mood)
+}
+
+/** Why the part keeps work from starting, and what it writes then. */
+const noteSaysNo: HoldReason = {
+  code: 'note-says-no',
+  firing: 'waits',
+  says: 'A note says no: runs are made, and wait.',
+  unblocks: 'Reading the note.',
+  sentence: ({ subject }) => `A note on the door of ${subject} says no.`,
+  lift: () => ({ what: 'Read the note.', words: ['note', 'list'] }),
+}
+
+export function* holdByNote(context: StoreContext, queue: string): Step<void> {
+  const actor = { name: 'a note', door: 'sample' }
+  yield* putHold(context, { scope: 'queue', subject: queue, reason: noteSaysNo, actor })
 }
 
 /** The notes that workers found when they started. */
@@ -217,6 +234,7 @@ export const sample = {
   async recovers({ store }) {
     found.push(...(await store.look(listNotes)))
   },
+  holdReasons: { 'note-says-no': noteSaysNo },
   nouns: {
     note: {
       says: 'A note.',

@@ -147,6 +147,19 @@ describe('a part that is added to the list', () => {
     await belfry.close()
   })
 
+  it('has a reason of its own for holds, which explain names with the command that ends it', async () => {
+    const { verbsAt } = await import('../operations/desk.ts')
+    const { holdByNote } = await import('./sample-part.ts')
+    const { runs, queues } = verbsAt(() => desk.context)
+    await queues.set('quiet', { maxConcurrent: 1 })
+    await desk.store.do(holdByNote, 'quiet')
+    const { id } = await runs.enqueue({ queue: 'quiet', target: { handler: 'note' } })
+    const explained = await runs.explain(id)
+    expect(explained).toMatchObject({ code: 'held-by', sentence: 'A note on the door of quiet says no.' })
+    expect(explained.unblock).toContainEqual(expect.objectContaining({ what: 'Read the note.' }))
+    expect(explained.unblock[0]?.command).toMatch(/note list$/)
+  })
+
   it('keeps a queue that it names from being deleted, and is swept by retention', async () => {
     const { verbsAt } = await import('../operations/desk.ts')
     const { queues } = verbsAt(() => desk.context)
