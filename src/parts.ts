@@ -1,6 +1,7 @@
 import type { Part } from './part.ts'
 import { backfill } from './parts/backfill/part.ts'
 import { config } from './parts/config/part.ts'
+import { holds } from './parts/holds/part.ts'
 import { hosts } from './parts/hosts/part.ts'
 import { imports } from './parts/imports/part.ts'
 import { notices } from './parts/notices/part.ts'
@@ -10,4 +11,4 @@ import { routines } from './parts/routines/part.ts'
  * The parts of Belfry. This is the only file that knows them all. What several parts do at the same moment they do in this order; notices come
  * last.
  */
-export const parts = [hosts, config, routines, imports, backfill, notices] as const satisfies readonly Part[]
+export const parts = [holds, hosts, config, routines, imports, backfill, notices] as const satisfies readonly Part[]

@@ -225,7 +225,9 @@ export const engine: readonly Mutant[] = [
   {
     id: 'fires-while-the-clock-is-behind',
     hazard: 'A clock that went back fires instants that have been.',
-    edits: [['Firer.tick', 'if (this.#holds(behindMs)) return', 'if (this.#holds(behindMs) && behindMs < 0) return']],
+    edits: [
+      ['Firer.tick', 'if (this.#isBehind(behindMs)) return', 'if (this.#isBehind(behindMs) && behindMs < 0) return'],
+    ],
     suites: ['test/engine/fire.test.ts'],
   },
   {

@@ -10,6 +10,17 @@ export interface AttemptName {
   readonly scheduleId: string | null
 }
 
+export interface HoldTold {
+  readonly hold: string
+  /** What it holds: `namespace`, `queue:mail`. */
+  readonly on: string
+  readonly reason: string
+  readonly note: string | null
+  readonly by: string
+  readonly from: number
+  readonly until: number | null
+}
+
 export interface RunStarted extends AttemptName {
   readonly source: string
   /** How long after it was due it started. */
@@ -70,6 +81,9 @@ export interface KernelEvents {
   /** This process cannot work the schedule out; it is looked at again in a minute. */
   'schedule.broken': { readonly schedule: string; readonly error: Error }
   'schedule.overdue': { readonly schedule: string; readonly overdueMs: number }
+  /** A hold was put, or was there when the worker started. */
+  'hold.put': HoldTold
+  'hold.lifted': HoldTold & { readonly because: 'lifted' | 'ended' }
   'store.repaired': { readonly what: string; readonly subject: string; readonly sentence: string }
   'store.unavailable': { readonly doing: string; readonly error: Error }
   'store.back': { readonly afterMs: number }

@@ -1,6 +1,6 @@
-import { turnHolds } from '../store/holds/turn-holds.ts'
 import type { ClockWatch } from './clock-watch.ts'
 import type { EngineContext } from './engine-context.ts'
+import { HoldWatch } from './hold-watch.ts'
 import { readInstants } from './read-instants.ts'
 
 /**
@@ -8,8 +8,6 @@ import { readInstants } from './read-instants.ts'
  * else for too long. Where a server does them, this process waits for answers, and fewer and larger steps cost both less.
  */
 const batchMax = { here: 200, elsewhere: 500 }
-/** Holds that begin or end, of which one step takes care. */
-const turnedMax = 100
 /** While the clock is behind: how often to see whether it has caught up. */
 const behindPollMs = 1_000
 /** While another worker has locked what is due: how soon to look again at first, and at the most. */
@@ -25,28 +23,28 @@ export interface FirerOptions {
 /** Fires what is due, a bounded step at a time, and sleeps towards the next instant. */
 export class Firer {
   readonly #options: FirerOptions
+  readonly #holds: HoldWatch
   #isHeld = false
   #emptySteps = 0
 
   constructor(options: FirerOptions) {
     this.#options = options
+    this.#holds = new HoldWatch(options.context)
   }
 
   async tick(): Promise<number> {
     const { context, watch, jumped } = this.#options
     const { pollMs } = context.settings
-    const { now, scheduleAt, holdAt, behindMs } = await readInstants(context, watch, jumped)
-    if (this.#holds(behindMs)) return Math.min(behindMs, behindPollMs)
-    if (holdAt !== null && holdAt <= now) {
-      await context.store.do(turnHolds, { limit: turnedMax })
-      return 0
-    }
+    const instants = await readInstants(context, watch, jumped)
+    const { now, scheduleAt, holdAt, behindMs } = instants
+    if (this.#isBehind(behindMs)) return Math.min(behindMs, behindPollMs)
+    if (await this.#holds.look(instants)) return 0
     if (scheduleAt !== null && scheduleAt <= now) return this.#fire()
     this.#emptySteps = 0
     return Math.min((scheduleAt ?? now + pollMs) - now, (holdAt ?? now + pollMs) - now, pollMs)
   }
 
-  #holds(behindMs: number): boolean {
+  #isBehind(behindMs: number): boolean {
     if (behindMs > 0 && !this.#isHeld) this.#options.context.events.tell('clock.held', { behindMs })
     this.#isHeld = behindMs > 0
     return this.#isHeld

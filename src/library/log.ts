@@ -17,6 +17,12 @@ const of = ({ runId, fence }: Pick<AttemptName, 'runId' | 'fence'>) => `Run ${ru
 const after = ({ durationMs, reason }: RunEnded) => `after ${span(durationMs)}: ${reason}`
 const iso = (at: number) => new Date(at).toISOString()
 
+/** What does not start under a hold. */
+function held(on: string, reason: string): string {
+  if (on === 'namespace') return reason === 'stopped' ? 'Everything is stopped' : 'Everything is held'
+  return `Work on ${on} is held`
+}
+
 function span(ms: number): string {
   return formatDuration(Math.max(0, Math.round(ms)))
 }
@@ -82,6 +88,15 @@ const kernelLines: EventLines<keyof KernelEvents> = {
   'schedule.overdue': {
     level: 'warn',
     say: ({ schedule, overdueMs }) => `Schedule ${schedule} is overdue by ${span(overdueMs)}.`,
+  },
+  'hold.put': {
+    level: 'warn',
+    say: ({ hold, on, by, note, from, until, reason }) =>
+      `${held(on, reason)} by ${by} from ${iso(from)} on${until === null ? '' : ` until ${iso(until)}`} (${hold})${note === null ? '' : `: ${note.replace(/\.$/, '')}`}.`,
+  },
+  'hold.lifted': {
+    level: 'warn',
+    say: ({ hold, on, because }) => `Hold ${hold} on ${on} ${because === 'ended' ? 'has ended' : 'was lifted'}.`,
   },
   'store.repaired': { level: 'warn', say: ({ sentence }) => sentence },
   'store.unavailable': {

@@ -98,6 +98,8 @@ export interface NextInstants {
   readonly leaseExpiresAt: number | null
   /** When a hold begins or ends. */
   readonly holdAt: number | null
+  /** Is another text when a hold was put, or is gone. */
+  readonly holdsMark: string
 }
 
 export interface WorkAhead {

@@ -5,6 +5,7 @@ import { takeBack } from './leases/reclaim.ts'
 import type { NewsKind } from './news.ts'
 import type { Enqueued, NewRun } from './port.ts'
 import { updateQueue } from './queues/set-queue.ts'
+import { requestCancelsOfAll } from './runs/cancel-leased.ts'
 import { requestCancel } from './runs/cancel-run.ts'
 import { requestCancels } from './runs/cancel-runs.ts'
 import { enqueuePlainly } from './runs/enqueue-plain.ts'
@@ -33,6 +34,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [deleteHold, { what: ['work', 'schedules'] }],
   [requestCancel, { what: 'cancels', wrote: true }],
   [requestCancels, { what: 'cancels', wrote: true }],
+  [requestCancelsOfAll, { what: 'cancels', wrote: true }],
 ])
 
 /** The same step, with what it brings about noted as it goes. */

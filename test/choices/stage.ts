@@ -253,6 +253,8 @@ const eventNames = [
   'schedule.skipped',
   'clock.jumped',
   'clock.held',
+  'hold.put',
+  'hold.lifted',
   'worker.pruned',
   'worker.failed',
 ] as const satisfies readonly EventName[]

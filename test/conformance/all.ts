@@ -8,6 +8,7 @@ import { enqueueing } from './cases/enqueue.ts'
 import { fencing } from './cases/fencing.ts'
 import { happenings } from './cases/happenings.ts'
 import { health } from './cases/health.ts'
+import { holdCases } from './cases/holds.ts'
 import { hosts } from './cases/hosts.ts'
 import { keys } from './cases/keys.ts'
 import { looks } from './cases/looks.ts'
@@ -30,6 +31,7 @@ export const cases: readonly Case[] = [
   ...claims,
   ...keys,
   ...hosts,
+  ...holdCases,
   ...plans,
   ...circles,
   ...fencing,

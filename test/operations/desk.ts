@@ -78,6 +78,7 @@ export function verbsAt(context: () => OperationContext) {
     schedules: bind(kept(nouns.schedule.operations), context),
     runs: bind(kept(nouns.run.operations), context),
     queues: bind(kept(nouns.queue.operations), context),
+    holds: bind(kept(nouns.hold.operations), context),
     routines: bind(kept(nouns.routine.operations), context),
     sched: bind(kept(nouns.sched.operations), context),
     tokens: bind(kept(nouns.token.operations), context),

@@ -167,6 +167,12 @@ const told: Stage = async (desk) => {
   return parked(desk)
 }
 
+const held: Stage = async (desk) => {
+  await queues(desk)
+  const { id } = await verbsAt(() => desk.context).holds.put({ on: 'queue:mail', reason: 'The mail server is moved.' })
+  return { id }
+}
+
 /** Every verb has one, or this does not compile. */
 export const stages: Readonly<Record<VerbName, Stage>> = {
   'schedule create': nothing,
@@ -233,6 +239,17 @@ export const stages: Readonly<Record<VerbName, Stage>> = {
     const { leases } = await sched.lease('builder', { queue: 'mail' })
     await sched.park({ lease: leases[0]?.lease ?? '', reason: 'HTTP 503' })
     return known
+  },
+  'hold put': async (desk) => {
+    await queues(desk)
+    return schedules(desk)
+  },
+  'hold list': held,
+  'hold lift': held,
+  'hold stop': leased,
+  'hold go': async (desk) => {
+    await verbsAt(() => desk.context).holds.stop({ reason: 'Incident 4711' })
+    return {}
   },
   'worker list': workers,
   'token create': nothing,

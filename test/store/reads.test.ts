@@ -130,7 +130,7 @@ onEachDatabase('reads', (scene) => {
   })
 
   test('the instants that time alone brings are the earliest of each kind, and a paused queue has none', async () => {
-    const none = { now: startAt, scheduleAt: null, leaseExpiresAt: null, holdAt: null }
+    const none = { now: startAt, scheduleAt: null, leaseExpiresAt: null, holdAt: null, holdsMark: '0/0' }
     expect(await scene().read(nextInstants)).toEqual(none)
     await scene().enqueue({ notBefore: startAt + 70 })
     await scene().enqueue({ notBefore: startAt + 50, queue: 'other' })
@@ -147,6 +147,7 @@ onEachDatabase('reads', (scene) => {
       scheduleAt: startAt + 3,
       leaseExpiresAt: startAt + 2_000,
       holdAt: null,
+      holdsMark: expect.stringMatching(/^1\/\d+$/),
     })
   })
 

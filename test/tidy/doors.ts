@@ -13,8 +13,8 @@ const names: ReadonlySet<string> = new Set(
   }),
 )
 
-/** The layers that know verbs and nouns: the table itself, and the parts that bring some. Database tables have names of their own. */
-const knowing = /^src\/(operations|parts)\/|^src\/store\/tables\.ts$/
+/** The layers that know verbs and nouns: the table itself, and the parts that bring some. Database tables and events have names of their own. */
+const knowing = /^src\/(operations|parts)\/|^src\/store\/tables\.ts$|^src\/library\/log\.ts$/
 
 function offencesIn(source: Source): string[] {
   const found: string[] = []

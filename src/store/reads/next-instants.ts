@@ -12,6 +12,7 @@ const findInstants = (now: string) => `select c.now,
       where s.wake_at is not null and s.ns = $1 and not ${stopsFiring({ now: 'c.now' })}) as schedule_at,
     (select min(l.expires_at) from belfry.lease l where l.ns = $1) as lease_expires_at,
     (select min(h.until_at) from belfry.hold h where h.ns = $1) as hold_ends_at,
+    (select count(*) || '/' || coalesce(max(h.id), 0) from belfry.hold h where h.ns = $1) as holds_mark,
     (select min(h.from_at) from belfry.hold h where h.ns = $1 and h.begun_at is null) as hold_begins_at
   from (select ${now} as now) c`
 const instants = dialects('read next instants', { sqlite: findInstants('$2'), postgres: findInstants(clockOr('$2')) })
@@ -25,5 +26,6 @@ export function* nextInstants(context: StoreContext): Step<NextInstants> {
     scheduleAt: row.schedule_at as number | null,
     leaseExpiresAt: row.lease_expires_at as number | null,
     holdAt: holdAt === endless ? null : holdAt,
+    holdsMark: row.holds_mark as string,
   }
 }

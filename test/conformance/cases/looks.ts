@@ -59,12 +59,14 @@ export const looks: Case[] = [
       await store.enqueue([noop()])
       await lease(1, { leaseMs: minute })
       await store.enqueue([noop({ notBefore: now + second })])
-      const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute, holdAt: null }
+      const instants = { now, scheduleAt: now + hour, leaseExpiresAt: now + minute, holdAt: null, holdsMark: '0/0' }
       assert.deepEqual(await store.look(nextInstants), instants)
       stage.clock.advance(1)
       await store.do(putHold, stop)
       const stopped = { now: now + 1, scheduleAt: null, leaseExpiresAt: now + minute, holdAt: null }
-      assert.deepEqual(await store.look(nextInstants), stopped)
+      const { holdsMark, ...found } = await store.look(nextInstants)
+      assert.deepEqual(found, stopped)
+      assert.match(holdsMark, /^1\//)
     },
   },
   {

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { planLeases } from '../../../src/core/queue/plan-leases.ts'
+import { liftHold } from '../../../src/store/holds/lift-hold.ts'
+import { listHolds } from '../../../src/store/holds/list-holds.ts'
+import { type NewHold, putHold } from '../../../src/store/holds/put-hold.ts'
 import type { Lease, NewRun, Store } from '../../../src/store/port.ts'
 import { setQueue } from '../../../src/store/queues/set-queue.ts'
 import { planInput } from '../../../src/store/reads/plan-input.ts'
+import { holdOn } from '../../holding.ts'
 import { actor, type Case, type Stage, seeded } from '../place.ts'
+import { turnAll } from './holds.ts'
 
 const statesMax = 60
 
@@ -17,8 +22,11 @@ export const plans: Case[] = [
       for (let state = 0; state < statesMax; state++) {
         const queue = `q${state}`
         await randomState(stage, store, queue, random, workerId)
+        await randomHolds(stage, store, queue, random)
         for (let look = 0; look < 4; look++) {
           stage.clock.advance(random(3_000))
+          // As a worker does when a hold begins or ends.
+          await turnAll(store)
           await compare({
             stage,
             store,
@@ -32,6 +40,26 @@ export const plans: Case[] = [
     },
   },
 ]
+
+/** Holds on what is in the queue, some of which begin or end while it is looked at. Those of the state before are lifted. */
+async function randomHolds(
+  stage: Stage,
+  store: Store,
+  queue: string,
+  random: (below: number) => number,
+): Promise<void> {
+  for (const { id } of await store.look(listHolds)) await store.do(liftHold, id, { actor })
+  const subjects = [
+    holdOn('queue', queue),
+    ...['handler', 'handler/a', 'http', 'agent', 'agent/b/c'].map((kind) => holdOn('kind', kind)),
+    ...['k0', 'k1', 'k2'].map((key) => holdOn('key', key)),
+  ]
+  for (let count = random(4); count > 0; count--) {
+    const from = stage.clock.now() + random(3) * random(3_000)
+    const until = random(3) === 0 ? undefined : from + 1 + random(6_000)
+    await store.do(putHold, { ...(subjects[random(subjects.length)] as NewHold), from, until })
+  }
+}
 
 type Can = { kinds: string[]; handlers?: string[]; host?: boolean }
 

@@ -1,3 +1,5 @@
+import { environment } from './wrong-environment.ts'
+import { wrongHolds } from './wrong-holds.ts'
 import { wrongHosts } from './wrong-hosts.ts'
 import { notices } from './wrong-inputs-notices.ts'
 import { wrongPast } from './wrong-past.ts'
@@ -370,17 +372,6 @@ const stores: WrongInputs = {
   ],
 }
 
-const environment: WrongInputs = {
-  about: 'The environment',
-  cases: [
-    [2, 'a zone with a typing mistake', 'BELFRY_ZONE=Europe/Pariz belfry schedule list'],
-    [2, 'a ceiling in letters', 'BELFRY_MAX_CONCURRENT=many belfry schedule list'],
-    [2, 'a ceiling of nothing', 'BELFRY_MAX_CONCURRENT=0 belfry schedule list'],
-    [2, 'a store that is none', 'BELFRY_STORE=./belfry.db belfry schedule list'],
-    [3, 'a store that is not there', 'BELFRY_STORE=sqlite:nowhere/belfry.db belfry schedule list'],
-  ],
-}
-
 export const wrongInputs: readonly WrongInputs[] = [
   typing,
   timing,
@@ -392,6 +383,7 @@ export const wrongInputs: readonly WrongInputs[] = [
   queues,
   wrongHosts,
   wrongRoutines,
+  wrongHolds,
   up,
   notices,
   stores,

@@ -46,5 +46,29 @@ describe.each(['SQLite', 'PostgreSQL'])(
       await verbs.runs.enqueue({ target: { handler: 'report' } })
       expect(await told()).toMatchObject([{ subject: 'report', says: expect.stringContaining('2 runs are ready') }])
     })
+
+    it.each([
+      ['everything', 'namespace'],
+      ['its queue', 'queue:mail'],
+      ['its kind', 'kind:handler'],
+      ['its kind and name', 'kind:handler/report'],
+      ['its key', 'key:k'],
+    ])('a run under a hold on %s waits for the end of the hold, and not for a worker', async (_, on) => {
+      await desk.store.do(registerWorker, { name: 'w', host: 'h', can: { kinds: ['http'] }, beatMs: 600_000 })
+      const waits = { target: { handler: 'report' }, queue: 'mail', concurrencyKey: 'k' }
+      const ids = [
+        await verbs.runs.enqueue(waits),
+        await verbs.runs.enqueue({ ...waits, notBefore: new Date(desk.clock.now() + 1_000) }),
+      ]
+      desk.clock.advance(1_000)
+      expect(await told()).toMatchObject([{ subject: 'report', says: expect.stringContaining('2 runs are ready') }])
+      const hold = await verbs.holds.put({ on, reason: 'moved' })
+      for (const { id } of ids) expect((await verbs.runs.explain(id)).code).toBe('held-by')
+      expect(await told()).toEqual([])
+      await verbs.holds.lift(hold.id)
+      expect(await told()).toMatchObject([{ says: expect.stringContaining('2 runs are ready') }])
+      await verbs.queues.pause('mail', { reason: 'moved' })
+      expect(await told()).toEqual([])
+    })
   },
 )

@@ -40,8 +40,12 @@ inEachWard((ward) => {
 
     it('that everything was stopped is noted', async () => {
       await ward().store.do(putHold, stop)
-      expect(checkIn(await ward().doctor(), 'queues').findings).toMatchObject([
-        { subject: 'all queues', says: expect.stringContaining('a fire') },
+      expect(checkIn(await ward().doctor(), 'holds').findings).toMatchObject([
+        {
+          subject: 'everything',
+          says: expect.stringContaining('Everything is stopped by ada: a fire.'),
+          next: 'belfry go',
+        },
       ])
     })
   })

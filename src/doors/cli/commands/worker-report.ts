@@ -196,7 +196,7 @@ function nextText({ nextAt, isWaiting }: Left, now: number): string {
 }
 
 /** The fields of events that are instants. */
-const instants: ReadonlySet<string> = new Set(['occurrenceAt', 'nextEligibleAt', 'from'])
+const instants: ReadonlySet<string> = new Set(['occurrenceAt', 'nextEligibleAt', 'from', 'until'])
 
 /** Instants as every door tells them; and an error has no fields that JSON would show. */
 function forPrograms(event: object): object {

@@ -10,7 +10,6 @@ const commands: Readonly<Record<string, string>> = Object.assign(
     work: 'up',
     dev: 'up',
     daemon: 'up',
-    stop: 'up, which ends by Ctrl-C in its own terminal',
   },
   ...Object.values(nounEntries).map(({ otherWords }) => otherWords ?? {}),
 )

@@ -1,7 +1,5 @@
-import { type Hold, isInForce } from '../../../core/hold.ts'
 import { canExecute, type TargetNeed } from '../../../core/queue/plan-leases.ts'
 import type { LaneBeyond } from '../../../store/health-views.ts'
-import { listHolds } from '../../../store/holds/list-holds.ts'
 import { listQueues } from '../../../store/reads/find-queue.ts'
 import { lanesBeyond } from '../../../store/reads/health/lanes-beyond.ts'
 import type { QueueView } from '../../../store/views.ts'
@@ -18,21 +16,14 @@ const lanesLimit = 1_000
 export const queues: HealthCheck = {
   check: 'queues',
   codes: ['held-by', 'policy-unreadable', 'stopped'],
-  says: 'Whether queues hand out their runs. Wrong when a policy cannot be read: nothing of that queue goes then. Noted when a queue, or all there is, has been paused. A queue at its ceiling is as it should be.',
+  says: 'Whether queues hand out their runs. Wrong when a policy cannot be read: nothing of that queue goes then. Noted when a queue has been paused. A queue at its ceiling is as it should be.',
   unblocks: 'Paused: `belfry queue resume`. Unreadable: `belfry queue set` with all that is to hold.',
   async look({ store, now }) {
     const all = await store.look(listQueues)
-    const holds = (await store.look(listHolds)).filter((hold) => isInForce(hold, now))
-    const findings = [...holds.flatMap((hold) => stop(hold, now)), ...all.flatMap((queue) => ofQueue(queue, now))]
-    const says = `${counted(all.length, 'queue')}${findings.length === 0 ? ', and none of them is stopped' : ', not all of which go'}.`
+    const findings = all.flatMap((queue) => ofQueue(queue, now))
+    const says = `${counted(all.length, 'queue')}${findings.length === 0 ? ', and none of them is paused' : ', not all of which go'}.`
     return { says, findings }
   },
-}
-
-function stop({ scope, from, note: why }: Hold, now: number): Finding[] {
-  if (scope !== 'namespace') return []
-  const says = `Everything has been stopped for ${about(Math.max(0, now - from))}: ${clause(why ?? 'no reason was given')}.`
-  return [note('all queues', says, 'Let it go on once its reason is gone.')]
 }
 
 function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {

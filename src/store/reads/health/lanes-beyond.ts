@@ -1,55 +1,62 @@
 import type { Capabilities } from '../../../core/queue/plan-leases.ts'
 import { checkInteger } from '../../check.ts'
 import type { LaneBeyond } from '../../health-views.ts'
+import { holdOn, laneIsOpen, queueHold } from '../../holds/hold-row.ts'
 import { capabilityLists, hostKind, needServed } from '../../runs/lane-row.ts'
 import { all, clockOr, dialects, type Step, storeClock } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
 import { walkLanes } from '../find-queue.ts'
 
-/** A lane may have a million runs, and whoever looks need not know whether it is one more. */
+/** A lane may have a million runs, and the doctor need not know whether it is one more. */
 const countMax = 1_000
 
-const beyond = (isServed: string) => `${walkLanes}
+/** Work that a hold keeps from starting waits for the end of the hold, and for no worker. */
+const isOpen = `${queueHold('c.now')} is null and ${laneIsOpen('c.now')}`
+const beyond = (isServed: string, now: string) => `${walkLanes}
   select u.queue, u.kind, u.name, (select count(*) from (select 1 as one from belfry.ready r
       where r.queue_id = u.queue_id and r.need_id = u.need_id limit ${countMax + 1}) c) as count
-  from (select q.name as queue, l.queue_id, l.need_id, n.kind, n.name from lane l
+  from (select q.name as queue, l.queue_id, l.need_id, n.kind, n.name from (select ${now} as now) c cross join lane l
       join belfry.need n on n.id = l.need_id join belfry.queue q on q.id = l.queue_id
-      where not ${isServed} order by q.name, n.kind, n.name limit $4) u
+      where not ${isServed} and ${isOpen} order by q.name, n.kind, n.name limit $4) u
   order by u.queue, u.kind, u.name`
 const findBeyond = dialects('health lanes beyond', {
-  sqlite: beyond(needServed.sqlite('$2', '$3')),
-  postgres: beyond(needServed.postgres('$2', '$3')),
+  sqlite: beyond(needServed.sqlite('$2', '$3'), '$5'),
+  postgres: beyond(needServed.postgres('$2', '$3'), clockOr('$5')),
 })
 
-/** Of what waits no more are looked at; whoever looks need not know how many there are. */
+/** Of what waits no more are looked at; the doctor need not know how many there are. */
 const dueMax = 5_000
-const dueColumns = 'queue_id, need_id'
+const dueColumns = 'queue_id, need_id, concurrency_key'
 const isDue = (now: string) => `kind = 'waiting' and at <= ${now}`
 const dueRows = {
   sqlite: `(select ${dueColumns} from belfry.aside where ${isDue('$4')}
     and queue_id in (select id from belfry.queue where ns = $1) limit ${dueMax})`,
-  postgres: `(select a.queue_id, a.need_id from belfry.queue o cross join lateral (select ${dueColumns} from belfry.aside
+  postgres: `(select a.queue_id, a.need_id, a.concurrency_key from belfry.queue o cross join lateral (select ${dueColumns} from belfry.aside
     where queue_id = o.id and ${isDue(`(select ${clockOr('$4')})`)} limit ${dueMax}) a where o.ns = $1 limit ${dueMax})`,
 }
-const dueBeyond = (rows: string, isServed: string) => `select q.name as queue, n.kind, n.name, count(*) as count
-  from ${rows} d join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = d.queue_id
-  where not ${isServed} group by q.name, n.kind, n.name`
+const dueBeyond = (
+  rows: string,
+  isServed: string,
+  now: string,
+) => `select q.name as queue, n.kind, n.name, count(*) as count
+  from (select ${now} as now) c cross join ${rows} d join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = d.queue_id
+  where not ${isServed} and ${isOpen} and ${holdOn('key', 'd.concurrency_key', { now: 'c.now' })} is null group by q.name, n.kind, n.name`
 /**
  * What has waited for its instant, as a run does after a failure, is ready from that instant on: the next lease puts it in
  * line. Where no worker can execute it none leases it, and it stays where it is.
  */
 const findDueBeyond = dialects('health due beyond', {
-  sqlite: dueBeyond(dueRows.sqlite, needServed.sqlite('$2', '$3')),
-  postgres: dueBeyond(dueRows.postgres, needServed.postgres('$2', '$3')),
+  sqlite: dueBeyond(dueRows.sqlite, needServed.sqlite('$2', '$3'), '$4'),
+  postgres: dueBeyond(dueRows.postgres, needServed.postgres('$2', '$3'), clockOr('$4')),
 })
 
 const limitMax = 1_000
 
-/** Where runs are ready that nobody with these capabilities can execute, by queue and what they need. */
+/** Where runs are ready that no worker with these capabilities can execute, by queue and what they need; held ones are not among them. */
 export function* lanesBeyond({ ns }: StoreContext, can: Capabilities, limit: number): Step<LaneBeyond[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { kinds, lanes: named } = capabilityLists(can)
-  const inLine = yield* all(findBeyond, ns, kinds, named, limit)
+  const inLine = yield* all(findBeyond, ns, kinds, named, limit, storeClock)
   const due = yield* all(findDueBeyond, ns, kinds, named, storeClock)
   const lanes = new Map<string, LaneBeyond>()
   for (const row of [...inLine, ...due]) {

@@ -1,0 +1,47 @@
+import { type Hold, holdSubject } from '../core/hold.ts'
+import { listHolds } from '../store/holds/list-holds.ts'
+import { turnHolds } from '../store/holds/turn-holds.ts'
+import type { NextInstants } from '../store/port.ts'
+import type { EngineContext } from './engine-context.ts'
+
+/** How many holds that begin or end one step takes care of. */
+const turnedMax = 100
+
+/** Does what follows when holds begin and end, and announces holds that were put or are gone; of very many it knows the first thousand. */
+export class HoldWatch {
+  readonly #context: EngineContext
+  #mark = ''
+  #known = new Map<string, Hold>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Answers whether a hold was due to begin or end: then the instants have to be read again. */
+  async look({ now, holdAt, holdsMark }: NextInstants): Promise<boolean> {
+    const isDue = holdAt !== null && holdAt <= now
+    if (isDue) await this.#context.store.do(turnHolds, { limit: turnedMax })
+    else if (holdsMark !== this.#mark) await this.#tellChanges(now, holdsMark)
+    return isDue
+  }
+
+  async #tellChanges(now: number, mark: string): Promise<void> {
+    const { store, events } = this.#context
+    const holds = new Map((await store.look(listHolds)).map((hold) => [hold.id, hold]))
+    for (const hold of holds.values()) if (!this.#known.has(hold.id)) events.tell('hold.put', told(hold))
+    for (const hold of this.#known.values()) {
+      if (holds.has(hold.id)) continue
+      events.tell('hold.lifted', {
+        ...told(hold),
+        because: hold.until !== null && hold.until <= now ? 'ended' : 'lifted',
+      })
+    }
+    this.#known = holds
+    this.#mark = mark
+  }
+}
+
+function told(hold: Hold) {
+  const { id, reason, note, by, from, until } = hold
+  return { hold: id, on: holdSubject(hold), reason, note, by, from, until }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { type Hold as HoldRow, holdSubject, isInForce } from '../../core/hold.ts'
+import { count, flag, instantOutput, outputOf, text } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { onWords } from './hold-input.ts'
+
+/** A hold as doors show it. */
+export interface Hold {
+  readonly id: string
+  readonly on: string
+  readonly reason: string
+  readonly note: string | null
+  readonly by: string
+  readonly from: number
+  readonly until: number | null
+  readonly inForce: boolean
+  readonly createdAt: number
+}
+
+export function holdAnswer(hold: HoldRow, now: number): Hold {
+  const { id, reason, note, by, from, until, createdAt } = hold
+  return { id, on: holdSubject(hold), reason, note, by, from, until, inForce: isInForce(hold, now), createdAt }
+}
+
+export const holdSchema = noted(
+  outputOf<Hold>()(
+    z
+      .strictObject({
+        id: text('The id of the hold.'),
+        on: text(`What it holds: ${onWords}.`),
+        reason: text('Why, as a code of the catalogue of reasons: stopped, paused, hold, or one of a part.'),
+        note: text('What its author wrote about it.').nullable(),
+        by: text('Who put it.'),
+        from: instantOutput('From when on it holds.'),
+        until: instantOutput('When it ends by itself; null where it is lifted by hand.').nullable(),
+        inForce: flag('Whether it holds now.'),
+        createdAt: instantOutput('When it was put.'),
+      })
+      .describe('A row that keeps work from starting.'),
+  ),
+  { id: 'Hold' },
+)
+
+/** What a stop came to. */
+export interface Stopped {
+  readonly hold: Hold
+  readonly atWork: number
+  readonly cancelling: number
+}
+
+export const stoppedSchema = outputOf<Stopped>()(
+  z.strictObject({
+    hold: holdSchema,
+    atWork: count('How many runs were at work when everything was stopped.'),
+    cancelling: count('How many of them were asked to end.'),
+  }),
+)

@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import { BelfryError } from '../../core/error.ts'
+import { kernelHoldReasons } from '../../core/hold-reason.ts'
+import { parseId } from '../../core/id.ts'
+import { clause } from '../../operations/explain/words.ts'
+import { limit, limitDefault, reason } from '../../operations/fields/basic-fields.ts'
+import { onlyGiven } from '../../operations/fields/only-given.ts'
+import { durationFields } from '../../operations/input/duration-input.ts'
+import { instant, isoText } from '../../operations/input/instant.ts'
+import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
+import { behindLast } from '../../operations/next-page.ts'
+import { type Doors, everyDoor, operation } from '../../operations/operation.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import { awaitLeases } from '../../store/holds/await-leases.ts'
+import { liftHold } from '../../store/holds/lift-hold.ts'
+import { listHolds } from '../../store/holds/list-holds.ts'
+import { putHold } from '../../store/holds/put-hold.ts'
+import { turnHolds } from '../../store/holds/turn-holds.ts'
+import type { Store } from '../../store/port.ts'
+import { listQueues } from '../../store/reads/find-queue.ts'
+import { cancelLeased } from '../../store/runs/cancel-leased.ts'
+import { clockNow } from '../../store/statement.ts'
+import { type Hold, holdAnswer, holdSchema, stoppedSchema } from './hold-answer.ts'
+import { type HoldOn, onWords, readOn, readStretch, throwAbsent } from './hold-input.ts'
+import { holdsShown, showGoing, showLifted, showPut, showStopped } from './show.ts'
+import { goOn, stopAll } from './stop-all.ts'
+
+/** A model must neither keep work from starting nor lift what a person holds. */
+const people: Doors = {
+  ...everyDoor,
+  mcp: 'Only a person stops work or lets it go on; a model reads the holds, and asks.',
+}
+const changing = { noun: 'hold', effect: 'write', scope: 'operate', doors: people } as const
+
+export const put = operation({
+  ...changing,
+  verb: 'put',
+  method: 'POST',
+  says: 'Put a hold: runs on its subject are made and wait until it ends; what is at work finishes.',
+  request: 'a hold',
+  input: z.strictObject({
+    on: z.string().describe(`What to hold: ${onWords}.`),
+    reason: reason.describe('Why, for everyone who asks what work waits for.'),
+    from: instant.describe('When the hold begins. Default: now.').optional(),
+    until: instant.describe('When the hold ends by itself. Default: when it is lifted.').optional(),
+    ...durationFields('for', 'How long the hold lasts, in place of until.'),
+  }),
+  takes: [],
+  output: holdSchema,
+  show: showPut,
+  errors: ['invalid', 'not-found'],
+  examples: [
+    { on: 'queue:mail', reason: 'The mail server is moved.', for: '2h' },
+    { on: 'kind:handler/report', reason: 'Its database is rebuilt.' },
+    { on: 'schedule:nightly', reason: 'Audit.', from: '2026-12-01T09:00Z', until: '2026-12-03T09:00Z' },
+  ],
+  async judge(context, { given, value, problems: found }) {
+    const { store, actor } = context
+    const problems: Problem[] = [...found]
+    const on = value.on === undefined ? undefined : readOn(value.on, context.kinds)
+    if (on !== undefined && 'problem' in on) problems.push({ field: 'on', ...on })
+    const stretch = readStretch(given, value, await store.look(clockNow), problems)
+    refuse('The hold', problems)
+    const subject = on as HoldOn
+    const wanted = { ...subject, ...stretch, reason: kernelHoldReasons.hold, note: value.reason as string, actor }
+    const answer = await inWordsOf('The hold', inOwnWords, () => store.do(putHold, wanted))
+    if (answer.answer === 'not-found') return throwAbsent(context, subject)
+    if (stretch.from === undefined) await takeEffect(store)
+    return holdAnswer(answer.hold, await store.look(clockNow))
+  },
+})
+
+/** What the store finds wrong, by the field that the caller wrote. */
+function inOwnWords({ field, ...rest }: Problem): Problem {
+  return { ...rest, field: field === 'subject' ? 'on' : field }
+}
+
+export const list = operation({
+  noun: 'hold',
+  verb: 'list',
+  method: 'GET',
+  says: 'List the holds that have not ended, by id, a page at a time.',
+  request: 'a list of holds',
+  effect: 'read',
+  scope: 'read',
+  input: z.strictObject({
+    after: z.string().describe('The last id of the page before.').optional(),
+    limit: limit.optional(),
+  }),
+  takes: [],
+  output: z.array(holdSchema),
+  show: holdsShown,
+  errors: ['invalid'],
+  doors: everyDoor,
+  examples: [{}, { after: 'h-11', limit: 20 }],
+  nextPage: behindLast<Hold>(({ id }) => ({ after: id })),
+  async run({ store }, page) {
+    const now = await store.look(clockNow)
+    return (await store.look(listHolds, { limit: limitDefault, ...onlyGiven(page) })).map((hold) =>
+      holdAnswer(hold, now),
+    )
+  },
+})
+
+const holdId = noted(
+  z.string().refine((text) => parseId('hold', text) !== null),
+  { expected: 'the id of a hold, such as h-11' },
+)
+
+export const lift = operation({
+  ...changing,
+  verb: 'lift',
+  says: 'Lift a hold: what it kept may start at once, unless another hold keeps it.',
+  request: 'a lifting of a hold',
+  input: z.strictObject({ id: holdId.describe('The id of the hold.') }),
+  takes: ['id'],
+  output: holdSchema,
+  show: showLifted,
+  errors: ['invalid', 'not-found'],
+  examples: [{ id: 'h-11' }],
+  async run({ store, actor }, { id }) {
+    const lifted = await store.do(liftHold, id, { actor })
+    if (lifted === null) throw absentHold(id)
+    const now = await store.look(clockNow)
+    await turned(store)
+    return { ...holdAnswer(lifted, now), inForce: false }
+  },
+})
+
+function absentHold(id: string): BelfryError {
+  return new BelfryError('not-found', `There is no hold ${quoted(id)}: it has ended, was lifted, or never existed.`, {
+    hint: 'See the holds: `belfry hold list`.',
+    details: { id },
+  })
+}
+
+export const stop = operation({
+  ...changing,
+  verb: 'stop',
+  command: ['stop'],
+  about: () => 'namespace',
+  says: 'Stop everything: nothing fires and no run starts on any worker until `belfry go`; what is at work finishes.',
+  request: 'a stop',
+  input: z.strictObject({
+    reason: reason.describe('Why, for everyone who asks what work waits for.').optional(),
+    cancel: z.boolean().describe('Whether runs that are at work are cancelled. Default: they finish.').optional(),
+  }),
+  takes: [],
+  output: stoppedSchema,
+  show: showStopped,
+  errors: ['invalid', 'conflict'],
+  examples: [{}, { reason: 'Incident 4711', cancel: true }],
+  async run({ store, actor }, { reason: note = null, cancel = false }) {
+    const { answer, hold } = await store.do(stopAll, { note, actor })
+    const now = await store.look(clockNow)
+    if (answer === 'was-stopped') throw stoppedAlready(holdAnswer(hold, now))
+    await takeEffect(store)
+    const atWork = (await store.look(listQueues)).reduce((sum, { inFlight }) => sum + inFlight, 0)
+    const cancelling = cancel ? await cancelAll(store, note ?? `stopped by ${actor.name}`) : 0
+    return { hold: holdAnswer(hold, now), atWork, cancelling }
+  },
+})
+
+function stoppedAlready({ id, by, from, note }: Hold): BelfryError {
+  const why = note === null ? '' : `: ${clause(note)}`
+  return new BelfryError('conflict', `Everything is stopped already, by ${by} since ${isoText(from)}${why}.`, {
+    hint: 'Start everything again with `belfry go`.',
+    details: { hold: id, by, from: isoText(from) },
+  })
+}
+
+export const go = operation({
+  ...changing,
+  verb: 'go',
+  command: ['go'],
+  about: () => 'namespace',
+  says: 'Start everything again after `belfry stop`; the `missed` rules decide over what was due meanwhile.',
+  request: 'a start of everything',
+  input: z.strictObject({}),
+  takes: [],
+  output: z.array(holdSchema),
+  show: showGoing,
+  errors: ['invalid', 'conflict'],
+  examples: [{}],
+  async run({ store, actor }) {
+    const lifted = await store.do(goOn, { actor })
+    if (lifted.length === 0) throw nothingStopped()
+    const now = await store.look(clockNow)
+    return lifted.map((hold) => ({ ...holdAnswer(hold, now), inForce: false }))
+  },
+})
+
+function nothingStopped(): BelfryError {
+  return new BelfryError('conflict', 'Nothing is stopped.', {
+    hint: 'A hold on less than everything is lifted by its id: `belfry hold list`, `belfry hold lift ID`.',
+  })
+}
+
+/** When it returns, no lease is under way that has not seen the hold, and the runs of a held schedule or key are set aside. */
+async function takeEffect(store: Store): Promise<void> {
+  await store.do(awaitLeases)
+  await turned(store)
+}
+
+/** After so many steps the caller has its answer. The workers set the rest aside, and no lease takes it meanwhile. */
+const stepsMax = 50
+const turnedMax = 100
+
+async function turned(store: Store): Promise<void> {
+  for (let steps = 1; steps <= stepsMax; steps++) {
+    if (!(await store.do(turnHolds, { limit: turnedMax })).more) return
+  }
+}
+
+const cancelledMax = 500
+
+async function cancelAll(store: Store, why: string): Promise<number> {
+  for (let cancelled = 0; ; ) {
+    const asked = (await store.do(cancelLeased, { reason: why, limit: cancelledMax })).length
+    cancelled += asked
+    if (asked < cancelledMax) return cancelled
+  }
+}
+
+/** The verbs of a hold. An editor shows these comments at `belfry.holds`; a test compares them with what the verb says. */
+export const holdOperations = {
+  /** Put a hold: runs on its subject are made and wait until it ends; what is at work finishes. */
+  put,
+  /** List the holds that have not ended, by id, a page at a time. */
+  list,
+  /** Lift a hold: what it kept may start at once, unless another hold keeps it. */
+  lift,
+  /** Stop everything: nothing fires and no run starts on any worker until `belfry go`; what is at work finishes. */
+  stop,
+  /** Start everything again after `belfry stop`; the `missed` rules decide over what was due meanwhile. */
+  go,
+}

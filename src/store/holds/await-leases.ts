@@ -1,0 +1,16 @@
+import { all, dialects, type Step } from '../statement.ts'
+import type { StoreContext } from '../store-context.ts'
+
+/**
+ * A lease that locked its queue before a hold was committed may not have seen the hold, and may commit after it. Locking the queue once
+ * the hold is committed waits for that lease; every later lease sees the hold. SQLite has one writer at a time and needs no lock.
+ */
+const lockQueues = dialects('hold lock queues', {
+  sqlite: null,
+  postgres: 'select id from belfry.queue where ns = $1 order by id for no key update',
+})
+
+/** Returns when no lease is under way that has not seen the holds committed before this call. */
+export function* awaitLeases({ ns }: StoreContext): Step<void> {
+  yield* all(lockQueues, ns)
+}
