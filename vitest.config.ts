@@ -9,6 +9,7 @@ const workers = { maxWorkers: 4 }
 /** Files that put something else in the place of a module, or change the process they run in: nobody beside them may meet that. */
 const apart = [
   'test/core/clock.test.ts',
+  'test/doors/cli/create-cost.test.ts',
   'test/doors/cli/wrong-inputs.test.ts',
   'test/operations/worker.test.ts',
   'test/parts/sample-kind.test.ts',

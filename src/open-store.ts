@@ -2,6 +2,7 @@ import { parts } from './parts.ts'
 import { migrationsOf } from './store/migrations/kernel-migrations.ts'
 import { type OpenOptions, openStore as openWith } from './store/open-sql-store.ts'
 import type { Store } from './store/port.ts'
+import { openLate as openLateWith } from './store/unmade-store.ts'
 
 export type { OpenOptions } from './store/open-sql-store.ts'
 
@@ -12,4 +13,9 @@ export const schemaVersion: number = migrations.length
 /** Opens a store for this program with all its parts. */
 export function openStore(url: string, options: OpenOptions = {}): Promise<Store> {
   return openWith(url, { ...options, parts })
+}
+
+/** The same, made by the first write on it where there is none. */
+export function openLate(url: string, options: OpenOptions): Store {
+  return openLateWith(url, { ...options, parts })
 }

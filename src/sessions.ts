@@ -15,9 +15,10 @@ import type {
 import { Events } from './engine/events.ts'
 import { contextOf } from './library/library-context.ts'
 import { openingOf } from './library/options.ts'
-import { openStore } from './open-store.ts'
+import { openLate, openStore } from './open-store.ts'
 import { onlyGiven } from './operations/fields/only-given.ts'
 import { Waits } from './operations/run/waits.ts'
+import { hasLiveWorker } from './operations/worker/noun.ts'
 import { giveMark } from './store/sqlite/mark.ts'
 import { fileOf, needsTrust, refuseUnmarkedStore } from './store-guard.ts'
 
@@ -26,26 +27,22 @@ const connectionsOfCommand = 1
 
 /** A store that is open for verbs. */
 export async function openSession(
-  { store, schema, namespace, mustExist = false, isTrusted = false, isFound = false }: StoreOpening,
+  { store, schema, namespace, mustExist = false, isMadeLate = false, isTrusted = false, isFound = false }: StoreOpening,
   { env, folder }: Surroundings,
 ): Promise<StoreSession> {
   const opening = openingOf({ store, ...onlyGiven({ schema, namespace }) }, env)
   const { defaultMaxConcurrent } = opening
-  const opened = await openStore(store, {
-    ...onlyGiven({ schema, namespace }),
-    defaultMaxConcurrent,
-    mustExist,
-    connectionsMax: connectionsOfCommand,
-  })
+  const options = { ...onlyGiven({ schema, namespace }), defaultMaxConcurrent, connectionsMax: connectionsOfCommand }
+  const opened = isMadeLate ? openLate(store, options) : await openStore(store, { ...options, mustExist })
   const file = fileOf(store)
   if (isTrusted && file !== null) giveMark(file)
   const waits = new Waits({ store: opened, clock: systemClock, events: new Events() })
   const context = contextOf({ store: opened, opening, clock: systemClock, waits, door: 'cli', folder })
-  const session = storeSession(context, async () => {
+  const close = async () => {
     waits.close()
     await opened.close()
-  })
-  return isFound && file !== null ? { ...session, needsTrust: () => needsTrust(file) } : session
+  }
+  return storeSession(context, { close, ...(isFound && file !== null && { needsTrust: () => needsTrust(file) }) })
 }
 
 /** A server in place of a store. The client is loaded only for those who ask one. */
@@ -53,12 +50,14 @@ export async function reachServer({ url, token }: ServerOpening, { env }: Pick<S
   const { BelfryClient } = await import('./client/belfry-client.ts')
   const ending = new AbortController()
   const client = new BelfryClient({ url, token, signal: ending.signal })
+  const call: Session['call'] = (operation, input, how) => client.call(operation, input, how) as never
   return {
     kind: 'server',
     place: url,
     zone: openingOf({}, env).zone,
-    call: (operation, input, how) => client.call(operation, input, how) as never,
+    call,
     now: () => client.now(),
+    standing: async () => ({ now: await client.now(), hasWorker: await hasLiveWorker(call) }),
     close: async () => ending.abort(),
   }
 }

@@ -3,7 +3,7 @@ import { queueWords, runWords, scheduleWords, storeWords, workerWords } from './
 import { queueOperations } from './queue/noun.ts'
 import { runOperations } from './run/noun.ts'
 import { scheduleOperations } from './schedule/noun.ts'
-import { zoneOfSchedule } from './schedule/schedule-reads.ts'
+import { zoneIn, zoneOfSchedule } from './schedule/schedule-reads.ts'
 import { storeOperations } from './store/noun.ts'
 import { tokenOperations } from './token/noun.ts'
 import { workerOperations } from './worker/noun.ts'
@@ -32,7 +32,10 @@ export const kernelNouns = {
         description: 'A schedule by its name, and why it runs when it does.',
       },
     ],
-    zone: (ask, { input }) => zoneOfSchedule(ask, input.name),
+    zone: async (ask, { input, answer }) => {
+      const zone = zoneIn(answer)
+      return zone === undefined ? zoneOfSchedule(ask, input.name) : zone
+    },
   },
   run: {
     says: 'A piece of work in a queue: an occurrence of a schedule, or work that was enqueued.',

@@ -103,7 +103,7 @@ const cli: Door = async ({ context }, operation, input) => {
       stdin: Object.assign(new PassThrough(), { isTTY: true }) as never,
     },
     ...{ stdout: out.stream, stderr: err.stream, clock: context.clock },
-    open: async () => storeSession(context, async () => undefined),
+    open: async () => storeSession(context, { close: async () => undefined }),
     ...{ reach: () => expect.unreachable(), work: () => expect.unreachable(), model: () => expect.unreachable() },
   }
   await main(typed, world as never, '1')

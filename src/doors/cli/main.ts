@@ -143,7 +143,7 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Comm
   if (operation.asksFirst === true && options.yes !== true && options.dryRun !== true) {
     await confirm(questionOf(operation, input), world)
   }
-  const session = await withProgress(world, 'opening the store', openFor({ operation, input, where, options }, world))
+  const session = await withProgress(world, 'opening the store', openFor({ operation, where, options }, world))
   const ending = endingBySignals()
   ending.onSecond((exit) => process.exit(exit))
   try {

@@ -32,6 +32,8 @@ export interface StoreOpening {
   readonly namespace?: string
   /** Whether a store that is not there is refused instead of being made. */
   readonly mustExist?: boolean
+  /** Whether the store is made by the first write, so that a refused command makes none. */
+  readonly isMadeLate?: boolean
   /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
   readonly isFound?: boolean
   /** Whether the store is to bear the mark of this machine from now on. */
@@ -58,6 +60,8 @@ export interface Session {
   call<Op extends AnyOperation>(operation: Op, input: unknown, how?: { readonly isRehearsal?: boolean }): AnswerOf<Op>
   /** What time it is there. */
   now(): Promise<number>
+  /** The same, and whether a worker runs there. */
+  standing(): Promise<{ readonly now: number; readonly hasWorker: boolean }>
   /** Whether a worker would be refused the store before somebody trusts it; of a server nobody here can tell. */
   needsTrust?(): Promise<boolean>
   /** Lets go of everything, also of what is being asked. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
 import { firstPolicy } from '../../core/queue/first-policy.ts'
-import { defaultQueue, type Policy } from '../../core/queue/policy.ts'
+import { defaultQueue } from '../../core/queue/policy.ts'
 import type { QueueChange } from '../../store/port.ts'
 import { setQueue } from '../../store/queues/set-queue.ts'
 import { findQueue, listQueues } from '../../store/reads/find-queue.ts'
@@ -66,7 +66,9 @@ const set = operation({
     const { patch, notify, ifVersion } = read
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
-    refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
+    const before = await context.store.look(findQueue, name ?? defaultQueue)
+    refuse(subject, policyFaults(read, before?.policy ?? firstPolicy(context, name ?? defaultQueue), reading.given))
+    if (before === null && ifVersion !== undefined && ifVersion > 0) throw otherVersion(name as string, 0, ifVersion)
     return change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) })
   },
 })
@@ -166,10 +168,6 @@ const resume = operation({
 })
 
 /** The policy that a queue has, or would have if it were made now. */
-async function policyOf(context: OperationContext, name = defaultQueue): Promise<Policy> {
-  return (await context.store.look(findQueue, name))?.policy ?? firstPolicy(context, name)
-}
-
 async function present(context: OperationContext, name: string): Promise<QueueView> {
   return (await context.store.look(findQueue, name)) ?? throwAbsentQueue(context, name)
 }
@@ -181,8 +179,11 @@ async function change(
 ): Promise<QueueWritten> {
   const answer = await store.do(setQueue, name, { ...what, actor })
   if (answer.answer !== 'version-differs') return answer
-  const version = answer.queue?.policyVersion ?? 0
-  throw new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${what.ifVersion}.`, {
+  throw otherVersion(name, answer.queue?.policyVersion ?? 0, what.ifVersion)
+}
+
+function otherVersion(name: string, version: number, expected: number | undefined): BelfryError {
+  return new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${expected}.`, {
     hint: 'Look at what it says by now, and decide anew.',
     details: { queue: name, version },
   })

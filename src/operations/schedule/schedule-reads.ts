@@ -151,6 +151,13 @@ export const versions = operation({
   },
 })
 
+/** The zone of the schedule that an answer holds. */
+export function zoneIn(answer: unknown): string | null | undefined {
+  const { schedule } = (answer ?? {}) as { readonly schedule?: Partial<Schedule> | string }
+  if (typeof schedule !== 'object') return undefined
+  return schedule.cron === undefined ? null : (schedule.zone ?? null)
+}
+
 /** The zone of a schedule with a calendar; null where it has none, or is not there any more. */
 export async function zoneOfSchedule(ask: Ask, name: unknown): Promise<string | null> {
   if (typeof name !== 'string') return null

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
+import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { PutAnswer } from '../../store/port.ts'
-import { findSchedule, scheduleVersions } from '../../store/reads/find-schedule.ts'
+import { scheduleNow, scheduleVersions } from '../../store/reads/find-schedule.ts'
 import { putSchedule } from '../../store/schedules/put-schedule.ts'
-import { clockNow } from '../../store/statement.ts'
 import type { ScheduleView } from '../../store/views.ts'
 import { refuseOtherPayload, refuseStoredProgram } from '../caller-scope.ts'
 import { addedTargets } from '../fields/added-fields.ts'
@@ -122,11 +122,12 @@ export const update = operation({
     const { name } = reading.value
     if (name === undefined) throw refusal('The change of a schedule', reading.problems)
     for (let tries = 1; ; tries++) {
-      const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+      const { now, schedule } = await context.store.look(scheduleNow, name)
+      const before = schedule ?? (await throwAbsentSchedule(context, name))
       const read = readPatch(before.spec, reading, context)
       const seen = { ifVersion: read.ifVersion ?? before.version, ifId: read.ifId ?? before.id }
       try {
-        return await commit(context, { ...read, ...seen }, { mode: 'put', before })
+        return await commit(context, { ...read, ...seen }, { mode: 'put', now, before })
       } catch (error) {
         // Somebody else wrote in between. Whoever did not say over which version he writes means the newest.
         const isFree = read.ifVersion === undefined && seen.ifId === before.id
@@ -156,7 +157,8 @@ export const revert = operation({
   }),
   examples: [{ name: 'nightly' }, { name: 'nightly', to: 1, reason: 'The new calendar was wrong.' }],
   async run(context, { name, to, ifVersion, ifId, reason: why }) {
-    const before = (await namedSchedule(context, name)) ?? (await throwAbsentSchedule(context, name))
+    const { now, schedule } = await context.store.look(scheduleNow, name)
+    const before = schedule ?? (await throwAbsentSchedule(context, name))
     const wanted = to ?? before.version - 1
     const known = await context.store.look(scheduleVersions, name)
     const found = known.find(({ version }) => version === wanted)
@@ -164,7 +166,7 @@ export const revert = operation({
     const spec = found.content
     const said = { given: { name }, problems: [], spec, reason: why ?? `revert to version ${wanted}` }
     const seen = { ifVersion: ifVersion ?? before.version, ifId: ifId ?? before.id }
-    return commit(context, { ...said, ...seen }, { mode: 'put', before })
+    return commit(context, { ...said, ...seen }, { mode: 'put', now, before })
   },
 })
 
@@ -183,38 +185,33 @@ async function write(
   reading: Reading<ScheduleFields>,
   mode: 'create' | 'put',
 ): Promise<ScheduleWritten> {
-  const { name } = reading.value
-  const before = name === undefined ? null : await namedSchedule(context, name)
+  const { now, schedule: before } = await context.store.look(scheduleNow, reading.value.name ?? '')
   // The zone of a schedule is resolved once and kept: another machine that puts it again does not move it.
   const timing = before?.spec.timing
   const zone = timing?.cron === undefined ? context.zone : timing.zone
   const read = readSchedule(reading, { ...context, zone })
-  return commit(context, read, { mode, before })
-}
-
-/** The schedule that has this name now. The store would also know a deleted one by its id. */
-async function namedSchedule({ store }: OperationContext, name: string): Promise<ScheduleView | null> {
-  const found = await store.look(findSchedule, name)
-  return found !== null && found.deletedAt === null && found.spec.name === name ? found : null
+  return commit(context, read, { mode, now, before })
 }
 
 interface Commit {
   readonly mode: 'create' | 'put'
+  readonly now: number
   readonly before: ScheduleView | null
 }
 
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor, fields } = context
-  const { mode, before } = how
+  const { mode, now, before } = how
   const told = [...Object.values(before?.spec.notify ?? {}), ...addedTargets(fields.schedule, before?.spec ?? {})]
   refuseStoredProgram(context, before?.spec.target, ...told)
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // A name that cannot be read is told as a problem, and no other stands in its place.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
-  const now = await store.look(clockNow)
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
-  const answer = await store.do(putSchedule, spec, { mode, actor, ...onlyGiven({ ifVersion, ifId, reason: why }) })
+  const seen = onlyGiven({ ifVersion, ifId })
+  if (before === null) refuseUnseen(spec.name, seen)
+  const answer = await store.do(putSchedule, spec, { mode, actor, ...seen, ...onlyGiven({ reason: why }) })
   const { schedule } = answer
   const changes = await changesOf(context, answer, before, spec)
   const { changed } = changes

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Store } from '../../store/port.ts'
 import { leasesOfWorkers } from '../../store/reads/find-leases.ts'
-import { listWorkers } from '../../store/reads/list-workers.ts'
-import { clockNow } from '../../store/statement.ts'
+import { workersNow } from '../../store/reads/list-workers.ts'
 import type { WorkerView } from '../../store/views.ts'
 import { isProvenDead, ownIdentity, type ProcessIdentity } from '../../store/workers/process-identity.ts'
 import type { Ask } from '../door-facts.ts'
@@ -128,7 +127,7 @@ function workerOf(worker: WorkerView, now: number): Omit<Worker, 'unreclaimed'> 
 }
 
 /** Whether it is known to be gone, so that it is listed behind all that are not. */
-function isGone({ stoppedAt, diedAt }: Worker): boolean {
+function isGone({ stoppedAt, diedAt }: WorkerView): boolean {
   return stoppedAt !== null || diedAt !== null
 }
 
@@ -175,7 +174,7 @@ const list = operation({
   ),
   async run({ store }, page) {
     const asked = { limit: limitDefault, ...onlyGiven(page) }
-    const [workers, now] = await Promise.all([store.look(listWorkers, asked), store.look(clockNow)])
+    const { now, workers } = await store.look(workersNow, asked)
     const told = workers.map((worker) => workerOf(worker, now))
     const unreclaimed = await unreclaimedOf(store, told)
     return told.map((worker) => ({ ...worker, unreclaimed: unreclaimed.get(worker.id) ?? 0 }))
@@ -189,10 +188,27 @@ export const workerOperations = {
 
 const pageMax = 1_000
 
+/** What time it is at a store, and whether a worker is alive there: one read where a page holds all workers. */
+export async function standingOf(store: Pick<Store, 'look'>): Promise<{ now: number; hasWorker: boolean }> {
+  let now = 0
+  const hasWorker = await isAnyLive(async (asked) => {
+    const page = await store.look(workersNow, asked)
+    now = page.now
+    return page.workers.map((worker) => workerOf(worker, now))
+  })
+  return { now, hasWorker }
+}
+
 /** Whether a worker is alive, asked through the door that a caller has. */
-export async function hasLiveWorker(ask: Ask): Promise<boolean> {
+export function hasLiveWorker(ask: Ask): Promise<boolean> {
+  return isAnyLive((asked) => ask(list, asked))
+}
+
+type ReadPage = (asked: { limit: number; after?: string }) => Promise<readonly Omit<Worker, 'unreclaimed'>[]>
+
+async function isAnyLive(readPage: ReadPage): Promise<boolean> {
   for (let after: string | undefined; ; ) {
-    const page = await ask(list, { limit: pageMax, ...(after !== undefined && { after }) })
+    const page = await readPage({ limit: pageMax, ...(after !== undefined && { after }) })
     if (page.some(({ isLive }) => isLive)) return true
     const last = page.at(-1)
     // Those that are gone come behind all that are not.

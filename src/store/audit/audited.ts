@@ -43,7 +43,8 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
   })
 }
 
-function bound(store: Store, name: string | symbol): unknown {
+/** A member of a store, for a proxy that stands in front of it: private fields are reachable only through the store itself. */
+export function bound(store: Store, name: string | symbol): unknown {
   const value: unknown = Reflect.get(store, name, store)
   return typeof value === 'function' ? value.bind(store) : value
 }

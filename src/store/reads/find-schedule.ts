@@ -4,7 +4,7 @@ import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedules/schedule-row.ts'
-import { all, both, clockOr, dialects, inList, one, type Row, type Step, storeClock } from '../statement.ts'
+import { all, both, clockNow, clockOr, dialects, inList, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
 import type { HintView, LedgerView, ScheduleView, VersionView } from '../views.ts'
@@ -76,6 +76,18 @@ export function* findScheduleRow(context: StoreContext, nameOrId: string): Step<
   const id = parseId('schedule', nameOrId)
   const row = id === null ? undefined : yield* one(findById, context.ns, id)
   return row === undefined ? null : scheduleRowOf(row)
+}
+
+export interface ScheduleNow {
+  readonly now: number
+  readonly schedule: ScheduleView | null
+}
+
+/** What time it is, and the schedule that has this name: all that a write is judged by. */
+export function* scheduleNow({ ns }: StoreContext, name: string): Step<ScheduleNow> {
+  const now = yield* clockNow()
+  const row = canBeName(name) ? yield* one(findByName, ns, name) : undefined
+  return { now, schedule: row === undefined ? null : scheduleViewOf(scheduleRowOf(row)) }
 }
 
 /** The schedules of these names that there are. */

@@ -1,6 +1,6 @@
 import { formatId, parseId } from '../../core/id.ts'
 import { checkInteger, invalid } from '../check.ts'
-import { all, both, type Row, type Step } from '../statement.ts'
+import { all, both, clockNow, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
 import type { WorkerView } from '../views.ts'
@@ -35,6 +35,16 @@ export function* listWorkers(context: StoreContext, page?: WorkerPage): Step<Wor
   const live = yield* all(findLive, context.ns, 0, liveMax)
   const stopped = yield* all(findStopped, context.ns, idMax, stoppedMax)
   return [...live, ...stopped].map(viewOf)
+}
+
+export interface WorkersNow {
+  readonly now: number
+  readonly workers: WorkerView[]
+}
+
+/** A page of workers, and what time it is by the clock that their beats are measured by. */
+export function* workersNow(context: StoreContext, page: WorkerPage): Step<WorkersNow> {
+  return { now: yield* clockNow(), workers: yield* workerPage(context, page) }
 }
 
 function* workerPage({ ns }: StoreContext, { after, limit, stopped = false }: WorkerPage): Step<WorkerView[]> {

@@ -3,6 +3,7 @@ import { formatId } from '../../core/id.ts'
 import { defaultQueue } from '../../core/queue/policy.ts'
 import { planned, unplanned } from '../../core/schedule/next-plan.ts'
 import { passedBy } from '../../core/schedule/passed-by.ts'
+import { refuseUnseen } from '../../core/schedule/refuse-unseen.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { freshState, isPaused, lastRunId } from '../../core/schedule/state.ts'
 import { writeAudit } from '../audit/write-audit.ts'
@@ -99,13 +100,7 @@ function checkTexts({ name, queue, concurrencyKey, description }: ScheduleSpec):
 
 function* create(put: Put): Step<PutAnswer | null> {
   const { context, spec, options, now } = put
-  const { ifVersion, ifId } = options
-  if (ifVersion !== undefined || ifId !== undefined) {
-    const what = ifVersion === undefined ? `the id ${ifId}` : `version ${ifVersion}`
-    throw new BelfryError('not-found', `There is no schedule ${spec.name} that could have ${what}.`, {
-      details: { schedule: spec.name },
-    })
-  }
+  refuseUnseen(spec.name, options)
   const { queue, isNew } = yield* queueOf(put)
   const [id] = (yield* freshIds(1)) as [number]
   const gridAnchorAt = spec.startAt ?? now

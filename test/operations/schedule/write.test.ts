@@ -72,7 +72,7 @@ describe('whoever writes a schedule is shown', () => {
     let isFirst = true
     const look: typeof store.look = async (read, ...args) => {
       const found = await store.look(read, ...args)
-      if (isFirst && read.name === 'findSchedule') {
+      if (isFirst && read.name === 'scheduleNow') {
         isFirst = false
         await schedules.update('report', { description: 'theirs' })
       }

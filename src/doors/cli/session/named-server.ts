@@ -163,6 +163,7 @@ export async function reachFor(
     ...session,
     call: (verb, input, how) => session.call(verb, placedHere(input, world.folder), how).catch(told) as never,
     now: () => session.now().catch(told) as never,
+    standing: () => session.standing().catch(told) as never,
   }
 }
 

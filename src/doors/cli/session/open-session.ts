@@ -22,7 +22,6 @@ export function destinationOf(options: Typed['options'], world: Pick<World, 'env
 
 interface OpenRequest {
   readonly operation: AnyOperation
-  readonly input: unknown
   readonly where: Destination
   readonly options: Typed['options']
 }
@@ -35,11 +34,11 @@ export function openFor({ where, ...asked }: OpenRequest, world: World): Promise
 }
 
 /**
- * Opens the store that a verb works on. Where there is none, a look is refused and leaves none behind; a rehearsal is held
- * on a store that vanishes; and what would make one is judged there first, so that a refused command makes none either.
+ * Opens the store that a verb works on. Where there is none, a read is refused and leaves none behind, and a rehearsal is held on a store
+ * that vanishes. A command that may make one makes it with its first write, so that a refused command makes none either.
  */
 async function openStoreFor(
-  { operation, input, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },
+  { operation, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },
   world: World,
 ): Promise<Session> {
   refuseStraySchema(place, options.schema as string | undefined)
@@ -51,11 +50,9 @@ async function openStoreFor(
   const found = await openExisting(place, opening, world)
   if (found !== null) return found
   refuseForeignLocation(place, world)
-  const vanishing = await world.open({ store: 'memory:' })
+  if (options.dryRun !== true) return world.open({ ...opening, isMadeLate: true })
   // What it is about is the store that would be.
-  if (options.dryRun === true) return { ...vanishing, place: withoutPassword(place.store).replace(/^sqlite:/, '') }
-  await judge(operation, input, vanishing)
-  return world.open(opening)
+  return { ...(await world.open({ store: 'memory:' })), place: withoutPassword(place.store).replace(/^sqlite:/, '') }
 }
 
 async function openExisting(place: StoreLocation, opening: StoreOpening, world: World): Promise<StoreSession | null> {
@@ -65,14 +62,6 @@ async function openExisting(place: StoreLocation, opening: StoreOpening, world: 
   } catch (error) {
     if (error instanceof BelfryError && error.code === 'not-found') return null
     throw error
-  }
-}
-
-async function judge(operation: AnyOperation, input: unknown, session: Session): Promise<void> {
-  try {
-    await session.call(operation, input, { isRehearsal: true })
-  } finally {
-    await session.close()
   }
 }
 

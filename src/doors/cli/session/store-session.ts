@@ -1,20 +1,27 @@
 import type { OperationContext } from '../../../operations/operation-context.ts'
+import { standingOf } from '../../../operations/worker/noun.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { StoreSession } from '../world.ts'
 
 /** The verbs on a store that is open in this process. */
-export function storeSession(context: OperationContext, close: () => Promise<void>): StoreSession {
+export function storeSession(
+  context: OperationContext,
+  rest: Pick<StoreSession, 'close' | 'needsTrust'>,
+): StoreSession {
   const { store, zone } = context
   return {
     context,
     kind: 'store',
-    place: store.place,
+    get place() {
+      return store.place
+    },
     zone,
     call: (operation, input, { isRehearsal = false } = {}) => {
       const on = isRehearsal ? { ...context, store: store.rehearsal() } : context
       return operation.call(on, input) as never
     },
     now: () => store.look(clockNow),
-    close,
+    standing: () => standingOf(store),
+    ...rest,
   }
 }

@@ -1,5 +1,4 @@
 import type { Paint } from '../../../operations/show.ts'
-import { hasLiveWorker } from '../../../operations/worker/noun.ts'
 import { type Naming, spelled } from '../spelling/spelling.ts'
 import type { Session } from '../world.ts'
 
@@ -10,16 +9,18 @@ interface Noted {
   readonly naming: Naming
   /** Whether it is to be said where, because something was written there. */
   readonly saysPlace: boolean
+  /** Whether a worker runs there, where that is known already. */
+  readonly hasWorker?: boolean | undefined
 }
 
 /** Says where something was written, and that nothing will come of it while no worker runs. */
 export async function noteAbsentWorker(
-  session: Pick<Session, 'kind' | 'place' | 'call' | 'needsTrust'>,
-  { stderr, own, paint, naming, saysPlace }: Noted,
+  session: Pick<Session, 'kind' | 'place' | 'standing' | 'needsTrust'>,
+  { stderr, own, paint, naming, saysPlace, hasWorker }: Noted,
 ): Promise<void> {
   const { kind, place } = session
   if (saysPlace) stderr.write(`${paint.dim(`${kind}: ${place}`)}\n`)
-  if (await hasLiveWorker(session.call)) return
+  if (hasWorker ?? (await session.standing()).hasWorker) return
   const trust = (await session.needsTrust?.()) === true ? `${trustFirst(own, naming)} ` : ''
   const start = `${trust}${spelled('Start one with: belfry up', own, naming)}`
   const [whose, where] = kind === 'store' ? ['this store', ''] : ['the store of this server', ', there']

@@ -46,16 +46,18 @@ async function showPeople(told: ShownAnswer, world: World): Promise<void> {
   const { stdout, env, clock } = world
   const { place } = session
   const isRehearsal = options.dryRun === true
-  const now = await besides(told, session.now(), clock.now())
+  const isSilent = isRehearsal || namesWorkers(operation)
+  const standing = isSilent ? session.now().then((now) => ({ now, hasWorker: true })) : session.standing()
+  const { now, hasWorker } = await besides(told, standing, { now: clock.now(), hasWorker: true })
   const zone = (await besides(told, zoneOf(told), null)) ?? session.zone
   const paint = paintOf(isColoured(stdout, env))
   const sheet = new TerminalSheet({ now, zone, paint, place, isRehearsal, spell: speller(told, world) })
   const text = isPastEnd(told) ? 'None.' : [await render(operation, answer, sheet), ...more(told, sheet)].join('\n')
   stdout.write(operation.follow !== undefined ? asPutOut(text, world) : `${printable(text)}\n`)
   if (!isRehearsal && text.includes(sheet.command('up'))) await besides(told, noteTrust(told, world), undefined)
-  if (isRehearsal || namesWorkers(operation)) return
+  if (isSilent) return
   const saysPlace = operation.effect !== 'read' && !text.includes(place)
-  await besides(told, noteSurroundings(told, world, { saysPlace }), undefined)
+  await besides(told, noteSurroundings(told, world, { saysPlace, hasWorker }), undefined)
 }
 
 /** Spells commands in an answer as they must be typed to go where this one went. */
@@ -88,10 +90,10 @@ function namesWorkers({ namesWorkers: inAnswer, waits }: AnyOperation): boolean 
 export async function noteSurroundings(
   { session, options }: Pick<ShownAnswer, 'session' | 'options'>,
   { stderr, env, own }: World,
-  { saysPlace }: { readonly saysPlace: boolean },
+  how: { readonly saysPlace: boolean; readonly hasWorker?: boolean },
 ): Promise<void> {
   const paint = paintOf(isColoured(stderr, env))
-  await noteAbsentWorker(session, { stderr, own, paint, naming: options as Naming, saysPlace })
+  await noteAbsentWorker(session, { stderr, own, paint, naming: options as Naming, ...how })
 }
 
 /** An answer that says to start a worker is of no use where the store is not trusted yet. */
