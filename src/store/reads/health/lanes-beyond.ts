@@ -6,7 +6,7 @@ import { all, clockOr, dialects, type Step, storeClock } from '../../statement.t
 import type { StoreContext } from '../../store-context.ts'
 import { walkLanes } from '../find-queue.ts'
 
-/** A lane may have a million runs, and whoever looks need not know whether it is one more. */
+/** A lane may have a million runs, and an exact count is not needed. */
 const countMax = 1_000
 
 const beyond = (isServed: string) => `${walkLanes}
@@ -21,7 +21,7 @@ const findBeyond = dialects('health lanes beyond', {
   postgres: beyond(needServed.postgres('$2', '$3')),
 })
 
-/** Of what waits no more are looked at; whoever looks need not know how many there are. */
+/** How many waiting runs are read at most; an exact count is not needed. */
 const dueMax = 5_000
 const dueColumns = 'queue_id, need_id'
 const isDue = (now: string) => `kind = 'waiting' and at <= ${now}`
@@ -35,8 +35,8 @@ const dueBeyond = (rows: string, isServed: string) => `select q.name as queue, n
   from ${rows} d join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = d.queue_id
   where not ${isServed} group by q.name, n.kind, n.name`
 /**
- * What has waited for its instant, as a run does after a failure, is ready from that instant on: the next lease puts it in
- * line. Where no worker can execute it none leases it, and it stays where it is.
+ * A waiting run, as after a failure, is ready from its instant on: the next lease puts it in line. Where no worker can execute it
+ * no lease does so, and it stays aside.
  */
 const findDueBeyond = dialects('health due beyond', {
   sqlite: dueBeyond(dueRows.sqlite, needServed.sqlite('$2', '$3')),
@@ -45,7 +45,7 @@ const findDueBeyond = dialects('health due beyond', {
 
 const limitMax = 1_000
 
-/** Where runs are ready that nobody with these capabilities can execute, by queue and what they need. */
+/** The lanes with ready runs that no worker of these capabilities can execute, by queue and need. */
 export function* lanesBeyond({ ns }: StoreContext, can: Capabilities, limit: number): Step<LaneBeyond[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { kinds, lanes: named } = capabilityLists(can)
