@@ -349,7 +349,7 @@ export const claims: readonly Mutant[] = [
     hazard: 'A queue whose stored policy cannot be read runs with the default one instead of not at all.',
     edits: [
       ['parsePolicy', '(policy as Policy) : null', '(policy as Policy) : defaultPolicy'],
-      ['parsePolicy', 'and says why.\n    return null', 'and says why.\n    return defaultPolicy'],
+      ['parsePolicy', 'and reports why.\n    return null', 'and reports why.\n    return defaultPolicy'],
     ],
     suites: ['test/store/set-queue.test.ts', 'test/store/lease.test.ts'],
   },

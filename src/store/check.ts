@@ -9,7 +9,7 @@ export { keyLengthMax } from '../core/field-table.ts'
 export { priorityMax } from '../core/run/work-fields.ts'
 export { nameLengthMax }
 
-/** Refuses what the two databases would keep differently, or not at all. `where` is the field, as the caller knows it. */
+/** Refuses text that the two databases would store differently, or not at all. `where` names the field for the caller. */
 export function checkText(value: unknown, where: string, lengthMax: number): string {
   if (typeof value !== 'string') throw invalid(where, `is ${typeof value}`, 'a text')
   if (value === '') throw invalid(where, 'is empty', `a text of 1 to ${lengthMax} characters`)
@@ -21,8 +21,8 @@ export function checkText(value: unknown, where: string, lengthMax: number): str
 }
 
 /**
- * Whether a text could be a name or key at all. Looking for one that could not finds nothing: PostgreSQL would not even
- * take the question, and half a surrogate pair would be taken for another character.
+ * Whether a text can be a name or key at all. A search for any other text finds nothing: PostgreSQL rejects the parameter, and
+ * half a surrogate pair would match another character.
  */
 export function canBeName(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
@@ -40,7 +40,7 @@ export function checkInstant(value: unknown, where: string): number {
   return checkInteger(value, where, 0, 8.64e15)
 }
 
-/** Refuses what is no object, and by name what is no field of it: a misspelt wish must not be taken for none. */
+/** Refuses a value that is not an object, and names unknown fields: a misspelt option must not be ignored. */
 export function checkFields(value: unknown, where: string, fields: ReadonlySet<string>): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(where, `is ${value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value}`, 'an object')
@@ -50,7 +50,6 @@ export function checkFields(value: unknown, where: string, fields: ReadonlySet<s
   }
 }
 
-/** Refuses anything but the given words. */
 export function checkChoice<Word extends string>(value: unknown, where: string, words: readonly Word[]): Word {
   if (!words.includes(value as Word)) {
     const is = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
@@ -61,7 +60,6 @@ export function checkChoice<Word extends string>(value: unknown, where: string, 
 
 const actorFields: ReadonlySet<string> = new Set(['name', 'door'])
 
-/** Every change names its author. */
 export function checkActor(actor: unknown): void {
   if (actor === undefined) throw invalid('actor', 'is missing', 'an object with a name and a door')
   checkFields(actor, 'actor', actorFields)
@@ -70,7 +68,7 @@ export function checkActor(actor: unknown): void {
   checkText(door, 'actor.door', nameLengthMax)
 }
 
-/** The JSON text of a value. What JSON cannot say is refused, with its place, instead of being dropped. */
+/** The JSON text of a value. A value that JSON cannot express is refused, with its path, and not dropped. */
 export function jsonText(value: unknown, where: string, bytesMax = Number.POSITIVE_INFINITY): string {
   const found = jsonProblem(value)
   if (found !== null) throw invalid(where + found.path, found.problem, plainData)
@@ -80,7 +78,7 @@ export function jsonText(value: unknown, where: string, bytesMax = Number.POSITI
   return text
 }
 
-/** JSON with the keys in one order, so that equal data have equal texts. */
+/** JSON with sorted keys, so that equal data have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
@@ -100,7 +98,7 @@ export function invalid(where: string, problem: string, expected: string): Belfr
   return new BelfryError('invalid', message, { details: { field, problems: [told] } })
 }
 
-/** Makes every check, and refuses with what all of them found: a caller with two wrong names hears of both. */
+/** Runs every check and reports all problems in one error. */
 export function checkAll<Checks extends Readonly<Record<string, () => unknown>>>(
   checks: Checks,
 ): { [Name in keyof Checks]: ReturnType<Checks[Name]> } {
@@ -122,8 +120,8 @@ export function checkAll<Checks extends Readonly<Record<string, () => unknown>>>
 }
 
 /**
- * Text that a program produced and people will read: NUL becomes a visible mark, because neither database keeps it, and
- * half surrogates become the replacement character, as both databases would make them on their own.
+ * Text from a program, for people to read. NUL becomes a visible mark because neither database stores it; half surrogates become
+ * the replacement character, as both databases would make them.
  */
 export function keepableText(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed()

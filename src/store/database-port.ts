@@ -4,38 +4,37 @@ import type { DatabaseCondition } from './health-views.ts'
 import type { NewsKind } from './news.ts'
 import type { Step } from './statement.ts'
 
-/** What the verbs need of a database. Each call is one transaction, whole or not at all. */
+/** What the verbs need from a database. Each call is one transaction, all or nothing. */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Names the store for people: a path or a URL without its password. */
+  /** The store's name for people: a path, or a URL without its password. */
   readonly place: string
-  /** Writes happen in the order in which they are asked for, also when the caller does not wait in between. */
+  /** Writes happen in call order, even when the caller does not await each one. */
   readonly keepsOrder?: true
   write<Result>(verb: () => Step<Result>): Promise<Result>
-  /** The same, taken back at its end: it answers what the write would have answered, and has written nothing. */
+  /** A `write` that is rolled back at its end. It returns what the write would have returned. */
   rehearse<Result>(verb: () => Step<Result>): Promise<Result>
   read<Result>(verb: () => Step<Result>): Promise<Result>
-  /** Takes part in the caller's own open transaction, which the caller commits or rolls back. */
+  /** Runs in the caller's own open transaction. The caller commits or rolls back. */
   within<Result>(transaction: unknown, verb: () => Step<Result>): Promise<Result>
-  /** A number that differs whenever another process may have written since it was last asked for; `null` if unknown. */
+  /** A number that changes whenever another process may have written; `null` if unknown. */
   changeMark(): number | null
-  /** Calls back when another process may have written, until the answer is called. */
+  /** Calls `heard` when another process may have written. Call the returned function to stop. */
   listen(heard: (what: NewsKind | 'anything') => void): () => void
-  /** Whether writes of other processes are known to be noticed. */
+  /** Whether notifications from other processes are known to arrive. */
   hears(): boolean
-  /** Wakes listeners in other processes: soon, and not once for every call. */
+  /** Notifies listeners in other processes soon. Several calls share one notification. */
   wakeOthers(news: Iterable<NewsKind>): void
-  /** Shortens what the database keeps beside its data when it has grown too long. */
+  /** Truncates the database's log when it is too long. */
   trimLog(): Promise<void>
-  /** What it tells of itself, and whether that can be relied on. */
   condition(): Promise<DatabaseCondition>
-  /** Reads all of it, beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
+  /** Checks the whole database off the event loop. Returns what is damaged, or `null`. */
   damage(): Promise<string | null>
   close(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Replaces the store's own clock, and nothing then happens by itself; for tests and simulation only. */
+  /** Replaces the store's clock and stops everything that runs on timers; for tests and simulation only. */
   readonly clock?: Dials | undefined
   readonly schema: string
   readonly connectionsMax: number
@@ -43,10 +42,10 @@ export interface DatabaseOptions {
   readonly allowNonDurable: boolean
 }
 
-/** Whoever closed a store asks nothing more of it; unlike one that is away, it will not answer again. */
+/** A closed store stays closed; an unreachable one may answer again. */
 export function closedStore(place: string): BelfryError {
   return new BelfryError('unavailable', `The store ${place} was closed.`, {
-    hint: 'Ask before it is closed, or open it anew.',
+    hint: 'Open the store again.',
     details: { closed: true },
   })
 }

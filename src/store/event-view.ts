@@ -1,10 +1,7 @@
 import type { EndedStatus } from '../core/run/run-state.ts'
 import type { RunSource } from './port.ts'
 
-/**
- * Where a reader of events stands: behind this one. Events are in the order of their instants; those of one instant in the order of
- * what they are, and then of their numbers.
- */
+/** A position in the event stream: everything up to it was read. Events are ordered by instant, then by kind, then by number. */
 export interface EventCursor {
   readonly at: number
   readonly rank: number
@@ -12,12 +9,12 @@ export interface EventCursor {
   readonly fence: number
 }
 
-/** Which of two places comes first: negative where the first does. */
+/** Negative where the first cursor comes first. */
 export function compareCursors(a: EventCursor, b: EventCursor): number {
   return a.at - b.at || a.rank - b.rank || a.number - b.number || a.fence - b.fence
 }
 
-/** Something that has happened. Its id is the same whenever it is read. */
+/** The id is the same at every read. */
 export interface EventView {
   readonly place: EventCursor
   readonly id: string
@@ -26,7 +23,7 @@ export interface EventView {
 
 export type Happened =
   | ({ readonly kind: `run.${EndedStatus}` } & AttemptFacts)
-  /** An attempt has ended, and the run has not. */
+  /** An attempt ended, but its run did not. */
   | ({ readonly kind: 'run.attempt-ended' } & AttemptFacts)
   | {
       readonly kind: 'schedule.fired'
@@ -47,7 +44,7 @@ export type Happened =
 
 interface AttemptFacts {
   readonly runId: string
-  /** The number of the attempt; 0 where it ended without one. */
+  /** The fence of the attempt; 0 where the run ended without one. */
   readonly fence: number
   readonly queue: string
   readonly schedule: string | null
@@ -58,8 +55,8 @@ interface AttemptFacts {
 
 export interface EventPage {
   readonly events: readonly EventView[]
-  /** Everything up to here has been told; the next look begins behind it. */
+  /** Everything up to here was returned; the next read starts after it. */
   readonly place: EventCursor
-  /** There may be more to be had at once. */
+  /** Another read may return more at once. */
   readonly more: boolean
 }

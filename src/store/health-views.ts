@@ -5,33 +5,32 @@ export interface StoreCondition {
   readonly schema: { readonly found: number; readonly known: number }
 }
 
-/** What a database tells of itself. */
 export interface DatabaseCondition {
   readonly kind: 'SQLite' | 'PostgreSQL'
   readonly version: string
-  /** Its file; `null` where it has none that this process could look at. */
+  /** Its file; `null` where this process can inspect none. */
   readonly file: FileCondition | null
-  /** It ends with this process. */
+  /** The store disappears with this process. */
   readonly isEphemeral: boolean
-  /** Settings by which a crash may lose what was acknowledged. */
+  /** Settings that let a crash lose acknowledged work. */
   readonly risks: readonly RiskySetting[]
 }
 
 export interface FileCondition {
   readonly bytes: number
-  /** Of these, what holds nothing and will be used again. */
+  /** Bytes of the file that are free and will be reused. */
   readonly freeBytes: number
   readonly logBytes: number
-  /** From here on the log is to be cut back. */
+  /** Above this size the log should be truncated. */
   readonly logBytesMax: number
-  /** The network file system it lies on, across which its locks do not hold. */
+  /** The network file system that holds the file; file locks do not work across it. */
   readonly network: string | null
 }
 
 export interface RiskySetting {
   readonly setting: string
   readonly is: string
-  /** What sets it right. */
+  /** The command that fixes it. */
   readonly mend: string
 }
 
@@ -49,9 +48,9 @@ export interface ParkedRuns {
   readonly queue: string
   readonly reason: string
   readonly count: number
-  /** There are more that were not counted. */
+  /** The count stopped at a limit. */
   readonly countIsAtLeast: boolean
-  /** Of those counted, the one that has been parked longest. */
+  /** Of those counted, the run that has been parked longest. */
   readonly oldest: { readonly runId: string; readonly at: number }
 }
 
@@ -64,26 +63,26 @@ export interface BrokenPart {
 
 export interface LaneBeyond {
   readonly queue: string
-  /** The kind of their target; `null` where they have none, and wait for outside hosts. */
+  /** The kind of their target; `null` for runs without a target, which wait for outside hosts. */
   readonly kind: string | null
   readonly name: string | null
   readonly count: number
-  /** There are more that were not counted. */
+  /** The count stopped at a limit. */
   readonly countIsAtLeast: boolean
 }
 
 export interface ScheduleHealth {
   readonly name: string
-  /** `null` where what is stored cannot be read. */
+  /** `null` where the stored spec cannot be read. */
   readonly spec: ScheduleSpec | null
-  /** Why this process cannot work it out. */
+  /** Why this process cannot evaluate it. */
   readonly problem: string | null
   readonly failureCount: number
   readonly disabled: { readonly at: number; readonly reason: string } | null
-  /** The governor has said that nothing follows. */
+  /** The governor decided that no occurrence follows. */
   readonly isDone: boolean
   readonly lastEndAt: number | null
   readonly lastSuccessAt: number | null
-  /** When its next occurrence is due; `null` where that is not known yet, or nothing follows. */
+  /** When its next occurrence is due; `null` where that is not known yet, or none follows. */
   readonly nextDueAt: number | null
 }

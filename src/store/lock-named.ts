@@ -11,7 +11,7 @@ const lockSchedules = dialects('lock named schedules', {
     order by id for no key update`,
 })
 
-/** Locks queues first, then schedules, each by id: every other step that locks several of them does so in this order. */
+/** Locks queues first, then schedules, each by id. Every other step that locks several of them uses this order. */
 export function* lockNamed(
   { ns }: StoreContext,
   { queues, schedules }: { readonly queues: readonly string[]; readonly schedules: readonly string[] },

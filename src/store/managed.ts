@@ -8,15 +8,14 @@ const lockNamespace = dialects('managed lock namespace', {
 })
 
 /**
- * Verbs that apply files and verbs that make what a file only names go one after the other: side by side neither would
- * see the other, and a token could have another scope than its file says. The row of the namespace is there before any
- * file is, and it is locked before anything else.
+ * Serialises verbs that apply config files with verbs that create what a file only names: in parallel neither would see the
+ * other, and a token could get another scope than its file sets. The namespace row always exists, and it is locked before
+ * anything else.
  */
 export function* lockManaged({ ns }: StoreContext): Step<void> {
   yield* one(lockNamespace, ns)
 }
 
-/** What a file may look after. */
 interface Managed {
   readonly noun: 'schedule' | 'queue' | 'token'
   readonly name: string
@@ -24,16 +23,16 @@ interface Managed {
 }
 
 /**
- * What a file looks after is changed in the file. A change through another door would be undone by the file's next one,
- * or would make the file say something that is not so; and two files would undo each other's.
+ * What a config file manages is changed in that file. Any other change would be undone when the file is applied next, or would
+ * make the file wrong; and two files would undo each other.
  */
 export function refuseManaged({ noun, name, managedBy }: Managed, source?: string): void {
   if (managedBy === null || managedBy === source) return
   const [who, hint] =
     source === undefined
-      ? ['change it there', 'Pause, resume, run, hint and reset it as ever; what it says is changed in its file.']
-      : [`source ${source} cannot have it too`, 'Choose another name, or take it out of the other file first.']
-  throw new BelfryError('conflict', `The file of source ${managedBy} looks after ${noun} ${name}: ${who}.`, {
+      ? ['change it there', 'Change its spec in the file; pause, resume, run, hint and reset work as usual.']
+      : [`source ${source} cannot manage it too`, 'Choose another name, or remove it from the other file first.']
+  throw new BelfryError('conflict', `The config file of source ${managedBy} manages ${noun} ${name}: ${who}.`, {
     hint,
     details: { [noun]: name, managedBy },
   })

@@ -4,19 +4,19 @@ export type NewsKind = (typeof newsKinds)[number]
 
 export interface Wake {
   readonly from: 'here' | 'elsewhere'
-  /** Anything, where it is unknown what another process has done. */
+  /** `anything` where the change of another process is unknown. */
   readonly what: NewsKind | 'anything'
-  /** The queues it is about, where that is known. */
+  /** The affected queues, where they are known. */
   readonly queues?: readonly string[]
 }
 
 export interface Listener {
   readonly heard: (wake: Wake) => void
-  /** Called for a lone run while it is on its way into a queue. */
+  /** Called for a lone run while it is being enqueued. */
   readonly coming?: ((queue: string) => void) | undefined
 }
 
-/** The listeners in this process that want to know when something may start sooner. */
+/** The listeners in this process. */
 export class Listeners {
   readonly #all = new Set<Listener>()
 
@@ -24,7 +24,7 @@ export class Listeners {
     return this.#all.size === 0
   }
 
-  /** Whether a listener wants to know of runs on their way. */
+  /** Whether a listener wants `coming` calls. */
   get awaitArrivals(): boolean {
     return [...this.#all].some(({ coming }) => coming !== undefined)
   }
@@ -45,7 +45,7 @@ export class Listeners {
     this.#each(({ coming }) => coming?.(queue))
   }
 
-  /** What was written is written: a listener that throws neither undoes it nor keeps the others from hearing of it. */
+  /** The write is committed: a listener that throws neither undoes it nor keeps the notification from other listeners. */
   #each(tell: (listener: Listener) => void): void {
     for (const listener of this.#all) {
       try {

@@ -9,7 +9,7 @@ import { ensureNeeds, needName } from './runs/lane-row.ts'
 import type { Row, Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 
-/** What is stored as where to tell; `null` where nothing is, or what nobody can read: the end of a run must not fail for it. */
+/** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
 export function readNotify(text: Row[string] | undefined): Notify | null {
   if (typeof text !== 'string') return null
   try {
@@ -17,12 +17,12 @@ export function readNotify(text: Row[string] | undefined): Notify | null {
     const isObject = isRecord(notify)
     return isObject && notifyProblems(notify as Record<string, unknown>).length === 0 ? (notify as Notify) : null
   } catch {
-    // Not JSON at all: nobody is told, and whoever looks at the setting finds none.
+    // Not JSON: no notification is sent, and the setting reads as empty.
     return null
   }
 }
 
-/** A setting after a change of it: what is not named stays, and `null` takes it away. A bad one is refused whole. */
+/** Applies a patch: fields that it does not name stay, and `null` removes a field. A bad setting is refused whole. */
 export function patchedNotify(before: Notify | null, patch: NotifyPatch): Notify {
   const whole: Record<string, unknown> = { ...before }
   for (const [field, target] of Object.entries(patch)) {
@@ -34,13 +34,13 @@ export function patchedNotify(before: Notify | null, patch: NotifyPatch): Notify
     const said = problems
       .map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`)
       .join('; ')
-    throw new BelfryError('invalid', `Where to tell is not sound: ${said}.`, { details: { problems } })
+    throw new BelfryError('invalid', `The notification setting is not valid: ${said}.`, { details: { problems } })
   }
   for (const [field, target] of Object.entries(whole)) jsonText(target, field, payloadBytesMax)
   return whole as Notify
 }
 
-/** The text to be stored; `null` where nothing is left to be said. */
+/** The text to store; `null` where the setting is empty. */
 export function notifyText(notify: Notify): string | null {
   return Object.keys(notify).length === 0 ? null : JSON.stringify(notify)
 }
@@ -49,15 +49,15 @@ export function isSameNotify(a: Notify | null, b: Notify | null): boolean {
   return canonicalJson(a ?? {}) === canonicalJson(b ?? {})
 }
 
-/** The queue of notices, and the lanes of their targets by `needName`. */
+/** The queue of notifications, and the lanes of their targets by `needName`. */
 export interface NoticeLanes {
   readonly queue: QueueRow
   readonly needIds: ReadonlyMap<string, number>
 }
 
 /**
- * Finds the queue and the lanes of notices, or makes them. Whoever says where to tell makes them, so that whoever ends a run
- * finds them and waits for nobody who is making them at that moment.
+ * Finds or creates the queue and the lanes of notifications. They are created when the setting is written, so that the end of a
+ * run finds them and never waits for another transaction that is creating them.
  */
 export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
   const { queues } = yield* ensureQueues(context, [noticesQueue])
@@ -74,7 +74,7 @@ export function laneOf({ needIds }: NoticeLanes, target: Target): number {
   return needIds.get(needName(needOfNotice(target))) as number
 }
 
-/** What was stored was judged when it was written. */
+/** A stored target was validated when it was written. */
 function needOfNotice(target: Target) {
   const answer = needOf(target)
   return 'need' in answer ? answer.need : null

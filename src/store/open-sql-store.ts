@@ -20,20 +20,19 @@ export interface OpenOptions {
   /** PostgreSQL settings that may lose acknowledged work are refused unless this is set. */
   readonly allowNonDurable?: boolean
   readonly connectionsMax?: number
-  /** The ceiling that the queue `default` is created with. */
+  /** The ceiling of the queue `default` when it is created. */
   readonly defaultMaxConcurrent?: number
-  /** A store or a namespace that is not there is refused instead of being made: a read leaves nothing behind. */
+  /** Refuses a missing store or namespace and does not create it: a read leaves nothing behind. */
   readonly mustExist?: boolean
 }
 
-/** What the program that opens it brings along. */
 export interface OpenSettings extends OpenOptions {
   readonly parts: readonly StorePart[]
 }
 
 /**
- * Opens the store that a URL names: `sqlite:PATH`, `memory:`, or `postgres://…`. When it answers, the schema is that of
- * this program and everything that could lose work has been checked.
+ * Opens the store of a URL: `sqlite:PATH`, `memory:`, or `postgres://…`. Once it is open, the schema has this program's version
+ * and every setting that could lose work has been checked.
  */
 export async function openStore(url: string, { parts, ...options }: OpenSettings): Promise<Store> {
   const { namespace, schema, defaultMaxConcurrent, connectionsMax } = checkAll({
@@ -60,7 +59,7 @@ export async function openStore(url: string, { parts, ...options }: OpenSettings
   }
 }
 
-/** A name that PostgreSQL, its tools and its backups take for the same thing with and without quotes around it. */
+/** A name that PostgreSQL, its tools and its backups treat the same with and without quotes. */
 function checkSchema(schema: unknown): string {
   if (typeof schema === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) return schema
   const is = typeof schema === 'string' ? JSON.stringify(schema.slice(0, 80)) : typeof schema
@@ -70,12 +69,12 @@ function checkSchema(schema: unknown): string {
 async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
   if (url === 'memory:') return openSqliteMemory(options.clock)
   if (/^postgres(ql)?:\/\//.test(url)) {
-    // Its driver takes longer to load than many a command takes to run, and a program that embeds SQLite never needs it.
+    // The driver takes longer to load than many commands take to run, and a program on SQLite never needs it.
     const { openPostgres } = await import('./postgres/open.ts')
     return openPostgres(url, options)
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
-  // Two slashes would begin a host, and no user means the root of the disk by them.
+  // Two slashes would begin a host name; they are not meant as the root folder.
   if (path !== undefined && !/^\/\/[^/]/.test(path)) return openSqliteFile(path, options.clock)
   throw new BelfryError('invalid', `${JSON.stringify(shownStoreUrl(url))} does not name a store.`, {
     hint: 'Write sqlite:./.belfry/belfry.db, memory:, or postgres://user:password@host:5432/database.',
@@ -93,14 +92,14 @@ function* ensureNamespace(name: string): Step<number> {
   if (found !== undefined) return found.id
   const [id = 0] = yield* freshIds(1)
   yield* one(insertNamespace, id, name, yield* clockNow())
-  // Another process may have been first; its row is the one that counts.
+  // Another process may have created it first; its row counts.
   return (yield* one<{ id: number }>(findNamespace, name))?.id as number
 }
 
 async function refuseAbsent(database: Database): Promise<void> {
   if (await hasTables(database)) return
-  throw new BelfryError('not-found', `There is no store at ${database.place}: Belfry has made no tables there.`, {
-    hint: 'Name another store; `belfry up` and the first `belfry schedule create` make one.',
+  throw new BelfryError('not-found', `There is no store at ${database.place}: it has no Belfry tables.`, {
+    hint: 'Name another store, or create one with `belfry up` or `belfry schedule create`.',
     details: { place: database.place },
   })
 }
@@ -112,7 +111,7 @@ async function knownNamespace(database: Database, name: string): Promise<number 
 }
 
 async function newNamespace(database: Database, name: string, mustExist: boolean): Promise<number> {
-  // The default namespace is there with the store, even before it is used.
+  // A new store has the default namespace before its first use.
   if (!mustExist || name === 'default') return database.write(() => ensureNamespace(name))
   const known = (await database.read(() => all<{ name: string }>(findNamespaces))).map((row) => row.name)
   throw new BelfryError('not-found', `There is no namespace ${JSON.stringify(name)} in ${database.place}.`, {

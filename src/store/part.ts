@@ -6,19 +6,19 @@ import type { Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 import type { ConfiguredScope } from './tokens/token-steps.ts'
 
-/** What a part brings to the store. Everything but its name is optional. */
+/** What a part adds to the store. Only the name is required. */
 export interface StorePart extends EndHooks {
   readonly name: string
-  /** Its tables. Migrations of all parts and of the kernel are numbered together. */
+  /** Its tables. Migrations of all parts and of the kernel share one numbering. */
   readonly migrations?: readonly Migration[]
-  /** The queues that it has for itself, with the policies that they are created with. They cannot be deleted. */
+  /** The part's own queues with their first policies. They cannot be deleted. */
   readonly queues?: Readonly<Record<string, Policy>>
-  /** Sources of its runs that the retry of such a run keeps. The retry of any other run has the source `retry`. */
+  /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
   readonly sourcesKept?: readonly string[]
-  /** Of retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and answers how many. */
+  /** For retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and returns how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
-  /** Whether the part decides what the token of this name may do, also where nobody has made it yet. */
+  /** The scope that the part sets for the token of this name, even before the token exists. */
   readonly configuredScope?: (context: StoreContext, name: string) => Step<ConfiguredScope | null>
-  /** What of the part names a queue, which then cannot be deleted: by the noun, the names. */
+  /** What in the part names a queue, which then cannot be deleted: names by noun. */
   readonly namesQueue?: (context: StoreContext, queue: string) => Step<Readonly<Record<string, readonly string[]>>>
 }

@@ -27,67 +27,67 @@ export type {
 } from './schedules/schedule-steps.ts'
 
 export interface BeatOptions {
-  /** They have ended as they should. */
+  /** They stopped as they should. */
   readonly stopped?: boolean
-  /** Their processes are gone, and they have not said goodbye: they count as gone like those that stopped. */
+  /** Their processes are gone without stopping properly; they count as stopped. */
   readonly died?: boolean
   readonly can?: Capabilities
 }
 
 /**
- * The store: everything Belfry remembers, in whole steps. Each method is one transaction that has happened entirely or
- * not at all when it answers. A write that can lose a race answers what happened; it throws only when it was asked for
- * something wrong, or when the database did not answer.
+ * The store: Belfry's whole state. Each method is one transaction, which has happened completely or not at all when the method
+ * returns. A write that can lose a race returns what happened; it throws only for wrong input, or when the database did not
+ * answer.
  *
- * Instants are epoch ms by the store's own clock, which is read inside the transaction. Ids are text (`core/id.ts`).
+ * Instants are epoch ms by the store's own clock, read inside the transaction. Ids are text (`core/id.ts`).
  */
 export interface Store {
-  /** Names the store for people. */
+  /** The store's name for people. */
   readonly place: string
   readonly namespace: string
-  /** Whether steps happen in the order in which they are asked for, also by a caller that does not wait for an answer in between. */
+  /** Whether steps happen in call order, even when the caller does not await each one. */
   readonly keepsOrder: boolean
 
-  /** Does one verb: `store.do(cancelRun, id, reason)`. */
+  /** Runs one verb: `store.do(cancelRun, id, reason)`. */
   do<Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result>
   /** Reads one snapshot: `store.look(findRun, id)`. */
   look<Args extends unknown[], Result>(read: Read<Args, Result>, ...args: Args): Promise<Result>
 
-  /** Takes work in. Each run has its own answer, in the order given; a conflict leaves the others as they are. */
+  /** Adds runs. Each run has its own answer, in the order given; a conflict does not affect the others. */
   enqueue(runs: readonly NewRun[], options?: EnqueueOptions): Promise<Enqueued[]>
-  /** Hands out runs of one queue, never past its ceiling. Two callers never receive the same run. */
+  /** Leases runs of one queue, never past its ceiling. Two callers never receive the same run. */
   lease(request: LeaseRequest): Promise<LeaseAnswer>
-  /** Makes leases last, each for its own length from now; where one has none, for `leaseMs`. */
+  /** Extends leases, each by its own length from now, or by `leaseMs` where it has none. */
   renew(leases: readonly RenewedLease[], leaseMs?: number): Promise<Renewal[]>
-  /** Ends attempts. Each has its own answer; a row that cannot be written stands alone. */
+  /** Ends attempts. Each has its own answer; a row that cannot be written does not affect the others. */
   settle(ends: readonly AttemptEnd[]): Promise<Settled[]>
-  /** Takes back leases that have expired, and those of workers proven dead; rows that another step has locked stay for later. */
+  /** Reclaims expired leases, and those of workers proven dead. Rows locked by another step are left for later. */
   reclaim(request: ReclaimRequest): Promise<Reclaimed[]>
   appendOutput(lease: LeaseName, chunk: string): Promise<'written' | 'lease-lost'>
-  /** Makes runs of the occurrences that are due, and asks the governor for what follows. */
+  /** Makes runs of due occurrences, and asks the governor for the next ones. */
   fireDue(request: { limit: number }): Promise<Fired>
-  /** Says that workers are alive, or have stopped, or what they can do by now. Answers those the store does not know. */
+  /** Records that workers are alive, have stopped, or have new capabilities. Returns the workers that the store does not know. */
   beat(workerIds: readonly string[], options?: BeatOptions): Promise<{ unknown: string[] }>
-  /** Removes what retention no longer keeps, in one small step. Its answer says where the next step goes on. */
+  /** Removes what retention no longer keeps, in one small step. The answer says where the next step continues. */
   prune(request: PruneRequest): Promise<Pruned>
 
   /**
-   * Calls back when something may start sooner than a sleeper knows: after own writes at once, after another process's
-   * soon. A wake-up may be lost, doubled or for nothing; the listener looks for itself. The answer ends it.
-   * `coming` is called while a lone run is on its way into a queue: a `lease` that is asked for before the turn of the
-   * event loop ends may be done in the same transaction.
+   * Calls `heard` when something may start sooner than a sleeper expects: at once after this process's writes, soon after
+   * another's. A notification may be lost, doubled or needless; the listener checks the store itself. Call the returned function
+   * to stop. `coming` is called while a lone run is being enqueued: a `lease` called in the same turn of the event loop may share
+   * its transaction.
    */
   listen(heard: (wake: Wake) => void, coming?: (queue: string) => void): () => void
-  /** Whether the wake-ups of other processes are known to arrive. Where they are not, look every second. Listeners are called when that changes. */
+  /** Whether notifications from other processes are known to arrive. If not, poll every second. Listeners are called when this changes. */
   hears(): boolean
-  /** Tells other processes that there may be room in a queue that was full. */
+  /** Notifies other processes that a full queue may have a free slot. */
   wakeOthers(): void
-  /** The same store, on which each change is written down with its author, in the same transaction. */
+  /** The same store; each change writes an audit line with its author in the same transaction. */
   audited(entry: AuditEntry): Store
-  /** The same store, on which steps that can be rehearsed answer as ever and leave nothing; others are refused. */
+  /** The same store; steps that can be rehearsed return their answer and write nothing, others are refused. */
   rehearsal(): Store
   condition(): Promise<StoreCondition>
-  /** Reads the whole database beside the event loop; answers what is damaged, or `null` where nothing is known to be. */
+  /** Checks the whole database off the event loop. Returns what is damaged, or `null`. */
   damage(): Promise<string | null>
   close(): Promise<void>
 }
@@ -104,11 +104,11 @@ export interface NextInstants {
 
 export interface WorkAhead {
   readonly now: number
-  /** The queues that are not held and have a run in line that was asked for, or any run whose waiting is over. */
+  /** Queues without a hold that have a run of these capabilities in line, or any run whose waiting is over. */
   readonly queues: readonly string[]
-  /** The first instant after `now` at which the waiting of a run is over, in a queue that is not held. */
+  /** The first instant after `now` at which a run stops waiting, in a queue without a hold. */
   readonly nextAt: number | null
-  /** The first instant after `now` at which a hold ends, where one does. */
+  /** The first instant after `now` at which a hold ends. */
   readonly holdEndsAt?: number
 }
 
@@ -124,64 +124,64 @@ export interface NewRun {
   readonly dedupeKey?: string
   readonly repeatable?: boolean
   readonly onExhausted?: 'park' | 'fail'
-  /** Whatever the executor needs besides: timeout, expectation, tags, trace. Kept as given. */
+  /** Further data for the executor: timeout, expectation, tags, trace. Stored as given. */
   readonly options?: Readonly<Record<string, unknown>>
 }
 
 export interface EnqueueOptions {
-  /** Takes part in the caller's own transaction: a `pg` client, or a SQLite handle. */
+  /** The caller's own transaction: a `pg` client, or a SQLite handle. */
   readonly transaction?: unknown
 }
 
 export type Enqueued =
   | { readonly created: true; readonly id: string; readonly queueCreated?: true }
-  /** The same key came with the same input before, or the dedupe key is taken by a live run. */
+  /** The same idempotency key came with the same input before, or a live run has the dedupe key. */
   | { readonly created: false; readonly id: string; readonly because: 'idempotency-key' | 'dedupe-key' }
   | { readonly created: false; readonly id: string; readonly because: 'conflict'; readonly key: string }
 
 export interface LeaseRequest {
   readonly queue: string
   readonly workerId: string
-  /** 128 random bits of the caller's, never used again. */
+  /** 128 random bits, new for each call. */
   readonly claimId: string
   readonly can: Capabilities
   readonly limit: number
-  /** How long the lease lasts; absent: the queue's `leaseTtlMs`. */
+  /** Absent: the queue's `leaseTtlMs`. */
   readonly leaseMs?: number
 }
 
-/** A lease, and how long it is to last from now on. */
+/** A lease, and its new length from now. */
 export interface RenewedLease extends LeaseName {
   readonly leaseMs?: number
 }
 
 export interface LeaseAnswer {
   readonly leases: Lease[]
-  /** Runs that ended instead of being leased, because they came too late. */
+  /** Runs that ended instead of being leased, because they were too late. */
   readonly skipped: {
     readonly runId: string
     readonly scheduleId: string | null
     readonly reason: 'lateness' | 'deadline'
   }[]
-  /** Runs that were parked instead of being leased, because what is stored of them cannot be read. */
+  /** Runs that were parked instead of being leased, because their stored work cannot be read. */
   readonly broken: (LeaseName & { readonly scheduleId: string | null; readonly reason: string })[]
   readonly inFlight: number
   readonly available: number
-  /** With these leases the queue is at its ceiling: no worker gets another before one of its runs has ended. */
+  /** With these leases the queue is at its ceiling: no worker gets another before one of its runs ends. */
   readonly full: boolean
-  /** The queue's rate is used up: no worker gets another before so much time has passed. */
+  /** The queue's rate limit is used up: no worker gets another lease for this long. */
   readonly restMs?: number
-  /** There may be more that can go now: ask again without waiting. */
+  /** More runs may be leasable now: call again without waiting. */
   readonly more: boolean
-  /** A run of it that ends may let another of its key go, though the queue was not full. */
+  /** The end of one of its runs may free a slot of its key, though the queue was not full. */
   readonly keyed: boolean
-  /** Why nothing can go, whatever is waiting. */
+  /** Why no run can be leased, whatever is waiting. */
   readonly stopped?: 'held-by' | 'no-queue' | 'policy-unreadable'
-  /** The hold that keeps it, where one does. */
+  /** The hold that stops it. */
   readonly hold?: string
 }
 
-/** A lease is named by its run and fence; the fence of a run grows with every lease and is never used again. */
+/** A lease is identified by its run and fence; a run's fence grows with every lease and is never reused. */
 export interface LeaseName {
   readonly runId: string
   readonly fence: number
@@ -213,7 +213,7 @@ export interface HeldLease extends LeaseName {
 
 export type RunSource = KernelSource | (string & {})
 
-/** Where a run may come from without any part. */
+/** The sources of runs that the kernel itself makes. */
 export type KernelSource = Source | 'enqueued' | 'run-now' | 'retry'
 
 export type Renewal =
@@ -235,20 +235,20 @@ export type Settled = LeaseName &
         readonly nextEligibleAt?: number
         readonly reason: string
       }
-    /** This holder has ended this attempt before; an earlier commit that seemed to fail had succeeded. */
+    /** This worker has ended this attempt before: a commit that seemed to fail had succeeded. */
     | { readonly answer: 'already-written' }
-    /** `gone`: the run has ended and was removed since, and it is no longer known who ended it. */
+    /** `gone`: the run has ended and was removed, so that the outcome is no longer known. */
     | { readonly answer: 'lease-lost' | 'gone' }
     | { readonly answer: 'refused'; readonly error: Error }
   )
 
 export interface ReclaimRequest {
   readonly deadWorkers?: readonly string[]
-  /** Whether leases that have expired are taken too, of every holder; yes unless it says no. A list names the only ones. */
+  /** Whether expired leases of every worker are taken too; default true. A list limits it to these runs. */
   readonly expired?: boolean | readonly string[]
-  /** Only those of this queue, of the expired. */
+  /** Limits the expired leases to this queue. */
   readonly queue?: string
-  /** Of the expired, and of the dead's, at most so many each. */
+  /** At most this many expired leases, and as many of dead workers. */
   readonly limit: number
 }
 
@@ -256,23 +256,23 @@ export interface Reclaimed extends LeaseName {
   readonly status: RunStatus
   readonly reason: string
   readonly because: 'expired' | 'holder-dead'
-  /** When it goes again; only of a run that does. */
+  /** When its next attempt may start; only for a run that is retried. */
   readonly nextEligibleAt?: number | undefined
 }
 
 export type CancelAnswer = 'cancelled' | 'cancel-requested' | 'already-requested' | 'already-ended' | 'not-found'
 
-/** How work that must not be repeated was done already; `late-cancel` is a success after a cancel was requested. */
+/** How work that must not be repeated was already done; `late-cancel` is a success after a cancel request. */
 export type DoneWork = 'completed' | 'late-cancel'
 
 export type RetryAnswer =
   | { readonly answer: 'created'; readonly id: string; readonly alreadyDone?: DoneWork }
   | { readonly answer: 'reset'; readonly id: string }
-  /** Another live run has the dedupe key: it is the one that is named. */
+  /** Another live run has the dedupe key: `id` names it. */
   | { readonly answer: 'dedupe-key'; readonly id: string }
   | { readonly answer: 'still-live' | 'not-found' | 'schedule-gone' }
 
-/** What is not named stays; `null` takes an optional field away; `retention` is changed field by field. */
+/** Fields that are not named stay; `null` removes an optional field; `retention` is changed field by field. */
 export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'>]?: Policy[Field] | null } & {
   readonly retention?: { readonly [Field in keyof Retention]?: Retention[Field] | null }
 }
@@ -282,17 +282,17 @@ export interface QueueChange {
   readonly paused?: { readonly reason: string } | false
   readonly notify?: NotifyPatch
   readonly actor: Actor
-  /** Refuses to write over any other version; 0 is that of a queue that does not exist yet. */
+  /** Refuses to overwrite any other version; 0 stands for a queue that does not exist yet. */
   readonly ifVersion?: number
-  /** Whether what is not named goes back to what a new queue has. */
+  /** Resets fields that are not named to their defaults. */
   readonly isWhole?: boolean
-  /** The source whose file asks; what a file looks after is refused to everybody else. */
+  /** The config file that writes. Any other caller is refused if a file manages the queue. */
   readonly source?: string
 }
 
 export type QueueAnswer =
   | { readonly answer: 'created' | 'updated' | 'unchanged'; readonly queue: QueueView }
-  /** Without a queue: there is none of that name yet. */
+  /** `null`: no queue has that name yet. */
   | { readonly answer: 'version-differs'; readonly queue: QueueView | null }
 
 export interface NewWorker {
@@ -301,7 +301,7 @@ export interface NewWorker {
   readonly can: Capabilities
   readonly slots?: number
   readonly beatMs: number
-  /** What proves a local holder dead: pid and its start, in one boot and one pid namespace. */
+  /** Proves a local worker dead: pid and its start time, in one boot and one pid namespace. */
   readonly process?: {
     readonly pid: number
     readonly startedAt: string

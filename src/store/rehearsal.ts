@@ -4,13 +4,13 @@ import type { EnqueueOptions, NewRun, Store } from './port.ts'
 import { enqueue } from './runs/enqueue.ts'
 import type { StoreContext } from './store-context.ts'
 
-/** What a worker does is half of something that happens outside the store, so that none of it is rehearsed. */
+/** A worker's verbs are half of something that happens outside the store, so they cannot be rehearsed. */
 const ofWorkers = ['lease', 'renew', 'settle', 'reclaim', 'appendOutput', 'fireDue', 'beat', 'prune'] as const
 
 /**
- * A store on which a verb that can be rehearsed is done whole, and taken back: it answers what it would have answered, nothing of it stays,
- * and no sleeper is woken for it. All others are refused: a refusal is better than an answer that may be untrue. An id in such an answer was free
- * at that moment, and is not kept. What is read is what is there.
+ * A store whose verbs run and are rolled back: a verb that can be rehearsed returns its answer, writes nothing and wakes no
+ * sleeper. All other verbs are refused, because their answer might be wrong. An id in such an answer was free at that moment and
+ * is not reserved. Reads are normal reads.
  */
 export function rehearsalOf(store: Store, database: Database, context: StoreContext): Store {
   const rehearsal: Store = {
@@ -44,6 +44,6 @@ function refusals(): Pick<Store, (typeof ofWorkers)[number]> {
   return Object.fromEntries(entries) as unknown as Pick<Store, (typeof ofWorkers)[number]>
 }
 
-function unrehearsed(name: string, hint = 'Ask without a rehearsal.'): BelfryError {
+function unrehearsed(name: string, hint = 'Call it without a rehearsal.'): BelfryError {
   return new BelfryError('invalid', `The step ${name} cannot be rehearsed; nothing was done.`, { hint })
 }

@@ -2,17 +2,15 @@ import type { Actor } from './audit/actor.ts'
 import type { Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 
-/** What a section of a file is applied with. */
 export interface Applying {
   readonly context: StoreContext
-  /** Names the file: what it makes is looked after by this source. */
+  /** The config file: it manages what it creates. */
   readonly source: string
   readonly actor: Actor
-  /** Whether it takes over entries of other content that no file looks after. */
+  /** Whether it takes over entries of other content that no file manages. */
   readonly adopt: boolean
 }
 
-/** What came of an entry. */
 export interface AppliedEntry {
   readonly name: string
   /** `unchanged` and `absent` are no change. */
@@ -25,13 +23,13 @@ export interface KeptSection<Entry extends { readonly name: string }, Applied ex
   readonly name: string
   /** Whose rows are locked by their names before anything is written. */
   readonly locks?: 'queues' | 'schedules'
-  /** Whether an entry that the file no longer names is deleted, and not only left alone. */
+  /** Whether an entry that the file no longer names is deleted; default: it is only left unmanaged. */
   readonly deletes?: true
-  /** The names of what the source looks after. */
+  /** The names of what the file manages. */
   kept(context: StoreContext, source: string): Step<readonly string[]>
   apply(applying: Applying, entry: Entry): Step<Applied>
-  /** Deletes or leaves an entry that the file no longer names; `null` where it is gone already. */
+  /** Deletes or unmanages an entry that the file no longer names; `null` where it is gone already. */
   leave(applying: Applying, name: string): Step<Applied | null>
-  /** Keeps what the file says, where that must be known before the entry exists. */
+  /** Stores what must be known before an entry exists. */
   remember?(applying: Applying, entries: readonly Entry[]): Step<void>
 }

@@ -39,7 +39,7 @@ type Method<Name extends keyof Store> = Store[Name]
 
 const databases = new WeakMap<Store, Database>()
 
-/** The database behind a store, for tests that must look past the port. */
+/** The database behind a store, for tests that must bypass the port. */
 export function databaseOf(store: Store): Database {
   const database = databases.get(store)
   if (database === undefined) throw new Error('That store was not opened by openStore.')
@@ -51,7 +51,7 @@ export class SqlStore implements Store {
   readonly #database: Database
   readonly #context: StoreContext
   readonly #listeners = new Listeners()
-  /** The last one that came. */
+  /** The latest lone run. */
   #loneRun: LoneRun | null = null
   #stopListening: (() => void) | undefined
   #isClosed = false
@@ -98,9 +98,9 @@ export class SqlStore implements Store {
         return isTaken(tried) ? aboutLease(tried.leased) : { queues: queuesOf(runs, tried.answers ?? []) }
       })
     } catch (error) {
-      // It may have failed before it began, and a caller that joined it from here on would never be answered.
+      // It may have failed before it began; a lease that joined it from here on would never be answered.
       lone.begin()
-      // It is unknown what was written, or nothing can be. Else one of the two failed, and each is done again by itself.
+      // Either it is unknown what was written, or nothing can be. Else one of the two failed, and each is repeated alone.
       const concernsBoth = !lone.isJoined || this.#concernsAll(error)
       lone.answer(concernsBoth ? () => Promise.reject(error) : alone)
       if (concernsBoth) throw error
@@ -131,7 +131,7 @@ export class SqlStore implements Store {
     return ends.map((end) => answers.get(end) as Settled)
   }
 
-  /** What cannot be settled plainly, or fails, is left to the long way. */
+  /** Ends that cannot be settled plainly, or that fail, are left to the full way. */
   async #settlePlain(ends: readonly AttemptEnd[]): Promise<Map<AttemptEnd, Settled>> {
     if (ends.length === 0) return new Map()
     try {
@@ -149,8 +149,8 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Parks runs that were leased before they were read, and cannot be read. What was leased with it is its holder's whatever
-   * becomes of that; where it fails, the lease of the unreadable expires, and the next worker meets it again.
+   * Parks runs that were leased before they were read, and are unreadable. The readable runs of the same lease are unaffected. If
+   * parking fails, the lease of the unreadable run expires, and the next worker finds it again.
    */
   async #withoutUnread(request: LeaseRequest, { unread, ...answer }: Leased): Promise<LeaseAnswer> {
     if (unread === undefined) return answer
@@ -225,7 +225,7 @@ export class SqlStore implements Store {
     return this.#database.close()
   }
 
-  /** Writes, then wakes sleeping workers for what may start sooner, unless `about` finds that there is no need. */
+  /** Writes, then wakes sleeping workers for what may start sooner, unless `about` returns null. */
   async #written<Args extends unknown[], Result>(
     verb: Steps<Args, Result>,
     args: Args,
@@ -233,7 +233,7 @@ export class SqlStore implements Store {
   ): Promise<Result> {
     let news: News = new Set()
     const result = await this.#database.write(() => {
-      // A step that met others at work is done again from its beginning.
+      // A step that conflicted with another is repeated from its beginning.
       news = new Set()
       return noting(verb(this.#context, ...args), news)
     })
@@ -244,12 +244,12 @@ export class SqlStore implements Store {
     return result
   }
 
-  /** The database did not answer, or not in time to know; asking again with fewer rows would tell nothing. */
+  /** The database did not answer, or its answer is unknown; a retry with fewer rows would not help. */
   #concernsAll(error: unknown): boolean {
     return isPassing(error) || this.#isClosed
   }
 
-  /** One row that cannot be written must not keep the others from being written, so a failed batch is halved. */
+  /** One row that cannot be written must not stop the others, so a failed batch is halved. */
   async #settleOrHalve(ends: readonly AttemptEnd[], answers: Map<AttemptEnd, Settled>): Promise<void> {
     try {
       const settled = await this.do(settle, ends)
@@ -269,12 +269,12 @@ export class SqlStore implements Store {
   }
 }
 
-/** Some of it has been committed, so that it must not be told as if nothing had happened. */
+/** Some of it has been committed, so it must not be reported as if nothing had happened. */
 function partlyWritten(cause: BelfryError): BelfryError {
-  return new BelfryError('commit-unknown', `A part of it was written, and then: ${cause.message}`, { cause })
+  return new BelfryError('commit-unknown', `A part of it was written before this error: ${cause.message}`, { cause })
 }
 
-/** What comes into line is taken by the lease itself; only the ends of those that could not go may let others go. */
+/** A lease takes new runs in line itself; only the ends of runs that it did not lease may let others go. */
 function aboutLease(leased: LeaseAnswer | null): Pick<Wake, 'queues'> | null {
   return leased !== null && leased.skipped.length + leased.broken.length > 0 ? {} : null
 }

@@ -2,67 +2,65 @@ import { BelfryError } from '../core/error.ts'
 import { columnsOf, type TableName } from './tables.ts'
 
 /**
- * A verb of the store is a generator that yields statements and is handed their rows. SQLite drives it to its end
- * without a single await, so that no transaction is ever open across a turn of the event loop; PostgreSQL drives the
- * same generator with a round trip for each answer that is read. The verb is written once and cannot tell the two apart.
+ * A verb of the store is a generator that yields statements and receives their rows. SQLite runs it to its end without a single
+ * await, so that no transaction is open across a turn of the event loop; PostgreSQL runs the same generator with a round trip for
+ * each answer that is read. The verb is written once and cannot tell the two apart.
  */
 export type Step<Result> = Generator<Request, Result, Row[]>
 
 export type Value = string | number | null
-/** Stands for the store's clock among the parameters; PostgreSQL is handed `null` and reads its own (see `clockOr`). */
+/** The store's clock as a parameter; PostgreSQL receives `null` and reads its own clock (see `clockOr`). */
 export const storeClock: unique symbol = Symbol('store clock')
 export type Param = Value | typeof storeClock
 export type Row = Record<string, Value>
 
 /**
- * Tables are written `belfry.run`; the prefix becomes the schema's name on PostgreSQL and nothing on SQLite.
- * Parameters are `$1`, `$2`… on both.
+ * Tables are written `belfry.run`; the prefix becomes the schema's name on PostgreSQL and nothing on SQLite. Parameters are `$1`,
+ * `$2`… on both.
  */
 export interface Statement {
   readonly name: string
-  /** `null` where a database needs nothing: a lock on SQLite, or what PostgreSQL did in the statement before. */
+  /** `null` where a database needs no statement: a lock on SQLite, or what PostgreSQL did in the statement before. */
   readonly sqlite: string | null
   readonly postgres: string | null
 }
 
 /**
- * What a verb knows of a statement that spares PostgreSQL a round trip or a commit. `unread`: its rows are not read, so
- * that it may be on its way together with what follows. `ahead`: they are read later, after what follows. `alone`: it is
- * a transaction by itself; a verb that goes on after it has written nothing by it. `last`: the transaction ends with it, so
- * that no other process waits for this one before its locks are free; a verb that goes on begins another one, and has
- * written nothing before.
+ * What a verb knows of a statement that saves PostgreSQL a round trip or a commit. `unread`: its rows are not read, so it may be
+ * sent together with the next one. `ahead`: its rows are read later, after the next statement. `alone`: it is a transaction by
+ * itself; a verb that continues after it has written nothing by it. `last`: it ends the transaction, so that its locks are free
+ * without another round trip; a verb that continues begins another transaction, and has written nothing before.
  */
 export type Way = 'unread' | 'ahead' | 'alone' | 'last'
 
 export type Request =
   | { readonly kind: 'all'; readonly statement: Statement; readonly params: readonly Param[]; readonly way?: Way }
-  /** SQLite runs the statement once a tuple; PostgreSQL once, with one array a column. */
+  /** SQLite runs the statement once per tuple; PostgreSQL once, with one array per column. */
   | {
       readonly kind: 'each'
       readonly statement: Statement
       readonly tuples: readonly (readonly Value[])[]
-      /** Come before those of a tuple, and are the same for all of them. */
+      /** Come before those of a tuple, and are the same for all tuples. */
       readonly params?: readonly Param[]
       readonly way?: Way
     }
-  /** The rows of one that was sent ahead. */
+  /** The rows of a statement that was sent ahead. */
   | { readonly kind: 'rows'; readonly of: Request }
   | { readonly kind: 'now' }
-  /** `areTold`: the caller has them before the commit, and its own transaction may still be rolled back. */
+  /** `areTold`: the caller gets the ids before the commit, and may still roll its own transaction back. */
   | { readonly kind: 'ids'; readonly count: number; readonly areTold?: true }
-  /** Other processes are to be woken once this step is committed; only a step in a caller's own transaction asks for it. */
+  /** Wakes other processes once this step is committed; only for a step in a caller's own transaction. */
   | { readonly kind: 'wake-others' }
 
 /**
- * The instant a parameter names, or the server's own where it names none; only PostgreSQL has a server to ask. Compared
- * with a column it stands in a `select` of its own: the clock goes on while a statement runs, and no index could be used
- * with something that changes from row to row.
+ * The instant of a parameter, or the server's own where it is null; only PostgreSQL has a server clock. Compared with a column it
+ * needs its own `select`: the clock advances while a statement runs, and no index works with a value that changes from row to
+ * row.
  */
 export function clockOr(parameter: string): string {
   return `coalesce(cast(${parameter} as bigint), floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`
 }
 
-/** A statement whose text serves both databases. */
 export function both(name: string, text: string): Statement {
   return { name, sqlite: text, postgres: text }
 }
@@ -93,14 +91,14 @@ export const probes: Joins = {
 }
 
 /**
- * A statement whose joins are looked up row by row. Tables that churn are often seen empty by PostgreSQL's vacuum; planned
- * then, a plain join reads all of them for every row once they have filled again. The `offset` keeps it from doing so.
+ * A statement whose joins are looked up row by row. PostgreSQL's vacuum often finds churning tables empty; planned then, a plain
+ * join reads all of them for every row once they have filled again. The `offset` prevents that.
  */
 export function probing(name: string, text: (join: Joins) => string): Statement {
   return { name, sqlite: text(plainJoins), postgres: text(probes) }
 }
 
-/** Whether there is such a row, asked row by row for the same reason: of an `exists` PostgreSQL makes a join. */
+/** Whether there is such a row, checked row by row for the same reason: PostgreSQL turns an `exists` into a join. */
 export function thereIs(from: string): string {
   return `(select 1 ${from} limit 1) is not null`
 }
@@ -110,8 +108,8 @@ export function thereIsNo(from: string): string {
 }
 
 /**
- * Membership in a list that is passed as JSON text, for tables that churn. A join with a list would be planned by what
- * PostgreSQL last knew of the table's size; found empty once, it would be read whole from then on.
+ * Membership in a list that is passed as JSON text, for tables that churn. PostgreSQL would plan a join with a list by the
+ * table's last known size; found empty once, it would be read whole from then on.
  */
 export const inList = {
   numbers: (param: string) => ({
@@ -128,12 +126,12 @@ export function* all<Result = Row>(statement: Statement, ...params: Param[]): St
   return (yield { kind: 'all', statement, params }) as Result[]
 }
 
-/** The same for a statement that is a transaction by itself. */
+/** Runs a statement that is a transaction by itself. */
 export function* allAlone<Result = Row>(statement: Statement, ...params: Param[]): Step<Result[]> {
   return (yield { kind: 'all', statement, params, way: 'alone' }) as Result[]
 }
 
-/** The same for a statement that ends the transaction. */
+/** Runs a statement that ends the transaction. */
 export function* allLast(statement: Statement, ...params: Param[]): Step<Row[]> {
   return yield { kind: 'all', statement, params, way: 'last' }
 }
@@ -142,13 +140,13 @@ export function* one<Result = Row>(statement: Statement, ...params: Param[]): St
   return ((yield { kind: 'all', statement, params }) as Result[])[0]
 }
 
-/** The rows come back in no promised order: a statement that is asked for several tuples returns what identifies each. */
+/** The rows have no promised order: a statement for several tuples returns what identifies each. */
 export function* each<Result = Row>(statement: Statement, tuples: readonly (readonly Value[])[]): Step<Result[]> {
   if (tuples.length === 0) return []
   return (yield { kind: 'each', statement, tuples }) as Result[]
 }
 
-/** The same as a transaction by itself, with parameters that come before those of each tuple. */
+/** As `each`, as a transaction by itself, with parameters before those of each tuple. */
 export function* eachAlone<Result = Row>(
   statement: Statement,
   tuples: readonly (readonly Value[])[],
@@ -158,14 +156,14 @@ export function* eachAlone<Result = Row>(
   return (yield { kind: 'each', statement, tuples, params, way: 'alone' }) as Result[]
 }
 
-/** Has a statement done whose rows are read after the next one's; the answer stands for them until then. */
+/** Sends a statement whose rows are read after the next one's; pass the answer to `rowsOf`. */
 export function* ahead(statement: Statement, ...params: Param[]): Step<Request> {
   const request: Request = { kind: 'all', statement, params, way: 'ahead' }
   yield request
   return request
 }
 
-/** The same for several tuples, with parameters that come before those of each. */
+/** As `ahead`, for several tuples, with parameters before those of each. */
 export function* eachAhead(
   statement: Statement,
   tuples: readonly (readonly Value[])[],
@@ -176,45 +174,44 @@ export function* eachAhead(
   return request
 }
 
-/** The rows of a statement that was sent ahead; none where there was nothing to send. */
+/** The rows of a statement that was sent ahead; none where nothing was sent. */
 export function* rowsOf<Result = Row>(request: Request): Step<Result[]> {
   return (yield { kind: 'rows', of: request }) as Result[]
 }
 
-/** Has a statement done whose rows are not read. */
+/** Runs a statement whose rows are not read. */
 export function* run(statement: Statement, ...params: Param[]): Step<void> {
   yield { kind: 'all', statement, params, way: 'unread' }
 }
 
-/** The same for several tuples. */
+/** As `run`, for several tuples. */
 export function* runEach(statement: Statement, tuples: readonly (readonly Value[])[]): Step<void> {
   if (tuples.length > 0) yield { kind: 'each', statement, tuples, way: 'unread' }
 }
 
-/** The store's clock: PostgreSQL's own for a fleet, the machine's on SQLite, or the one a test injected. */
+/** The store's clock: PostgreSQL's own, the machine's on SQLite, or the injected one of a test. */
 export function* clockNow(): Step<number> {
   const [row] = yield { kind: 'now' }
   return row?.now as number
 }
 
-/** Fresh ids, ascending. */
 export function* freshIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count }).map((row) => row.id as number)
 }
 
-/** The same for runs, whose ids the caller gets: no other run gets one of them, even if the caller's transaction is rolled back. */
+/** Ids of runs, which the caller gets: no other run gets one of them, even if the caller's transaction is rolled back. */
 export function* freshRunIds(count: number): Step<number[]> {
   if (count === 0) return []
   return (yield { kind: 'ids', count, areTold: true }).map((row) => row.id as number)
 }
 
-/** Thrown by a verb that met others at work: the database rolls the step back and asks it again, a few times. */
+/** Thrown by a verb that conflicted with another: the database rolls the step back and repeats it, a few times. */
 export class StepAgain extends Error {
   override readonly name = 'StepAgain'
 }
 
-/** The same, when asking it a few times was not enough. Nothing was written, and it may be asked again later. */
+/** A few repetitions were not enough. Nothing was written, and the caller may try again later. */
 export function metOthers(message: string, cause?: unknown): BelfryError {
   return new BelfryError('unavailable', message, { hint: 'Ask again.', cause })
 }

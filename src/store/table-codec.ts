@@ -4,7 +4,7 @@ import type { Row, Statement, Value } from './statement.ts'
 /** A column of a table: its type in PostgreSQL, and how its values are read and written. */
 export interface Column<Content> {
   readonly type: 'bigint' | 'int' | 'smallint' | 'text'
-  /** Its name where that is not the name of the field in snake case. */
+  /** Default: the field's name in snake case. */
   readonly name?: string
   /** `row` and `place`, the names of column and table, are for the message about a value that cannot be read. */
   readonly read: (value: Value, row: Row, place: string) => Content
@@ -37,7 +37,7 @@ export function nullable<Content>({ read, write, ...column }: Column<Content>): 
   }
 }
 
-/** What verbs go by; a damaged value is refused. */
+/** For verbs: a damaged value is refused. */
 export function json<Content>(): Column<Content> {
   return { type: 'text', read: parsed, write: (content) => JSON.stringify(content) }
 }
@@ -46,16 +46,16 @@ function parsed<Content>(value: Value, row: Row, place: string): Content {
   try {
     return JSON.parse(value as string)
   } catch (cause) {
-    throw new BelfryError('failure', `What is stored as ${place} ${row.name ?? row.id} cannot be read.`, { cause })
+    throw new BelfryError('failure', `The stored ${place} ${row.name ?? row.id} cannot be read.`, { cause })
   }
 }
 
-/** What people are shown; a damaged value is shown as it is, marked as unreadable. */
+/** For display: a damaged value is shown as it is, marked as unreadable. */
 export function shownJson<Content>(): Column<Content> {
   return { type: 'text', read: (value) => shown(value) as Content, write: (content) => JSON.stringify(content) }
 }
 
-/** As much of what cannot be read as a person who mends it needs to know it again. */
+/** Enough of a damaged value to recognise it. */
 const shownLengthMax = 200
 
 export function shown(value: Value | undefined): unknown {
@@ -90,7 +90,6 @@ export type RowOf<Some> = Some extends Table<infer Of> ? Contents<Of> : never
 
 type Texts = Omit<Statement, 'name'>
 
-/** A column in its table. */
 interface Placed {
   readonly field: string
   readonly name: string
@@ -122,7 +121,7 @@ export class Table<Of extends Columns> {
     return this.only(...kept) as unknown as Table<Omit<Of, Field>>
   }
 
-  /** The names of the columns; `alias` is what a statement calls the table. */
+  /** `alias` is the table's alias in the statement. */
   columns(alias?: string): string {
     return this.#columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ')
   }
@@ -141,19 +140,19 @@ export class Table<Of extends Columns> {
     return this.#columns.map(({ field, column }) => column.write(content[field]))
   }
 
-  /** Inserts one row; `end` is what follows the values. */
+  /** Inserts one row; `end` follows the values. */
   insertOne(end = ''): string {
     const places = this.#columns.map((_, index) => `$${index + 1}`)
     return `insert into belfry.${this.name} (${this.columns()}) values (${places.join(', ')}) ${end}`
   }
 
-  /** Inserts a row a tuple. */
+  /** Inserts one row per tuple. */
   insert(end = ''): Texts {
     const postgres = `insert into belfry.${this.name} (${this.columns()}) select * from unnest(${this.#arrays()}) ${end}`
     return { sqlite: this.insertOne(end), postgres }
   }
 
-  /** Writes all but the first column, by which the rows are found. */
+  /** Writes all but the first column, which identifies the rows. */
   update(): Texts {
     const [key, ...names] = this.#columns.map(({ name }) => name)
     const set = (values: string[]) => {

@@ -14,8 +14,8 @@ const counts = all(int, 'fence', 'attempts', 'releases', 'deaths')
 const key = named('concurrency_key', nullable(text))
 
 /**
- * The columns of the tables, as this version knows them. A statement names its columns: a newer version may add one while
- * workers of this version go on, and PostgreSQL refuses a prepared statement whose result has changed.
+ * The columns of the tables in this version. A statement names its columns: a newer version may add one while workers of this
+ * version run, and PostgreSQL refuses a prepared statement whose result has changed.
  */
 export const tables = {
   aside: new Table('aside', {
@@ -100,7 +100,7 @@ export const tables = {
     ...all(nullable(text), 'concurrencyKey', 'idempotencyKey', 'dedupeKey'),
     repeatable: flag,
     onExhausted: word<'park' | 'fail' | null>(),
-    // JSON texts, which only those parse who execute or show the run.
+    // JSON texts, parsed only to execute or show the run.
     ...all(nullable(text), 'target', 'payload', 'options'),
     decision: nullable(json<Decision>()),
   }),
@@ -153,7 +153,7 @@ export const tables = {
 
 export type TableName = keyof typeof tables
 
-/** All columns of a table by their names, for a statement that reads whole rows; `alias` is what it calls the table. */
+/** All columns of a table by name, for a statement that reads whole rows; `alias` is the table's alias. */
 export function columnsOf(table: TableName, alias?: string): string {
   return tables[table].columns(alias)
 }

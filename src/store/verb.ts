@@ -2,38 +2,38 @@ import type { Wake } from './news.ts'
 import type { Step } from './statement.ts'
 import type { StoreContext } from './store-context.ts'
 
-/** What a verb was asked for about one thing, by its id or name, whatever came with it. */
+/** Arguments that begin with the id or name of one subject. */
 export type About = readonly [subject: string, ...rest: unknown[]]
 
-/** What the line of the audit says beside what was asked for; `null` where nothing was changed. */
+/** The detail of an audit line; `null` where nothing was changed. */
 export type AuditDetail = { readonly detail: object; readonly subject?: string } | null
 
 /**
- * A write that callers ask the store for by its function: `store.do(cancelRun, id, reason)`. It is one transaction, and the function
- * carries what the store must know of it.
+ * A write that callers run by its function: `store.do(cancelRun, id, reason)`. It is one transaction; the properties of the
+ * function say what the store must know about it.
  */
 export interface Verb<Args extends unknown[], Result> {
   (context: StoreContext, ...args: Args): Step<Result>
   readonly name: string
-  /** What an audited store writes down in the same transaction. Absent: it writes its own line, or no person asks for it. */
+  /** The audit line, written in the same transaction. Absent: the verb writes its own line, or no person calls it. */
   readonly audits?: (result: NoInfer<Result>, args: NoInfer<Args>) => AuditDetail
-  /** Whether it can be rehearsed: every caller of it answers from the step alone, and reads nothing that it wrote. */
+  /** Whether it can be rehearsed: each of its callers answers from the step alone, and reads nothing that it wrote. */
   readonly rehearses?: true
-  /** Which queues a wake-up after it is about. Absent: any. */
+  /** The queues to wake after it. Absent: any. */
   readonly wakes?: (result: NoInfer<Result>, args: NoInfer<Args>) => Pick<Wake, 'queues'>
 }
 
-/** A read that callers ask the store for by its function: `store.look(findRun, id)`. It is one snapshot, and writes nothing. */
+/** A read that callers run by its function: `store.look(findRun, id)`. It is one snapshot, and writes nothing. */
 export interface Read<Args extends unknown[], Result> {
   (context: StoreContext, ...args: Args): Step<Result>
   readonly name: string
-  /** Whether each of its statements must see what was committed before it, where a snapshot would be older than what it learns. */
+  /** Whether each of its statements must see what was committed before it, where one snapshot would be too old. */
   readonly seesCommits?: true
 }
 
 const namesMax = 100
 
-/** Runs by their ids, the first hundred by name. */
+/** Run ids for an audit line, the first hundred by name. */
 export function runsNamed(ids: readonly string[]): { runs: readonly string[]; more?: number } {
   return { runs: ids.slice(0, namesMax), ...(ids.length > namesMax && { more: ids.length - namesMax }) }
 }

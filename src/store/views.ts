@@ -8,7 +8,7 @@ import type { EndedHint, HintKind } from '../core/schedule/hints.ts'
 import type { ScheduleState } from '../core/schedule/state.ts'
 import type { RunSource } from './port.ts'
 
-/** What the store shows of a run in a list: its definition, where it stands, and how it ended. */
+/** A run in a list: its definition, its state, and how it ended. */
 export interface RunSummary {
   readonly id: string
   readonly queue: string
@@ -21,12 +21,12 @@ export interface RunSummary {
   }
   readonly fence: number
   readonly attempts: number
-  /** Both count towards what happens next, so they are known of live and parked runs only. */
+  /** Known of live and parked runs only. */
   readonly releases: number | null
   readonly deaths: number | null
   readonly priority: number
   readonly enqueuedAt: number
-  /** The name of its schedule, also of a deleted one while it is remembered. */
+  /** The name of its schedule; of a deleted one too, until it is removed. */
   readonly schedule: string | null
   readonly scheduleId: string | null
   readonly occurrenceAt: number | null
@@ -34,7 +34,7 @@ export interface RunSummary {
   readonly source: RunSource
   readonly notBefore: number | null
   readonly deadline: number | null
-  /** From this instant on its first attempt does not start any more. */
+  /** From this instant on its first attempt may not start. */
   readonly lateAfter: number | null
   readonly concurrencyKey: string | null
   readonly idempotencyKey: string | null
@@ -50,7 +50,7 @@ export interface RunSummary {
   readonly end: { readonly status: EndedStatus; readonly at: number; readonly reason: string | null } | null
 }
 
-/** One run with all that was kept of it; what may be large is not part of lists. */
+/** One run with all its data; lists leave out what may be large. */
 export interface RunView extends RunSummary {
   readonly payload: unknown
   readonly decision: Decision | null
@@ -78,13 +78,13 @@ export interface AttemptView {
 
 export interface OutputView {
   readonly fence: number
-  /** Where something was dropped, a line of its own says so. */
+  /** A line in the text marks where output was dropped. */
   readonly text: string
   /** Bytes dropped between the first and the last half. */
   readonly droppedBytes: number
 }
 
-/** A schedule with what is remembered of it, ids and pauses as people read them. */
+/** A schedule with its state, ids and pauses as people read them. */
 export interface ScheduleView
   extends Omit<
     ScheduleState,
@@ -100,7 +100,7 @@ export interface ScheduleView
   readonly disabled: { readonly at: number; readonly reason: string } | null
   readonly paused: { readonly until: number; readonly reason: string } | null
   readonly waitsFor: string | null
-  /** The source whose file looks after it, where one does. */
+  /** The config file that manages it. */
   readonly managedBy?: string
   readonly updatedAt: number
 }
@@ -110,7 +110,7 @@ export interface VersionView<Content> {
   readonly content: Content
   readonly at: number
   readonly actor: string
-  /** Through which door it was written; not known of what is older than that. */
+  /** The door it was written through; `null` for versions older than this field. */
   readonly door: string | null
   readonly reason: string | null
 }
@@ -131,7 +131,7 @@ export interface LedgerView {
   readonly from: number
   readonly to: number
   readonly count: number
-  /** The calendar was too long to be counted to its end. */
+  /** The count stopped at a limit. */
   readonly countIsAtLeast: boolean
   readonly outcome: string
   readonly runId: string | null
@@ -143,21 +143,21 @@ export interface LedgerView {
 
 export interface QueueView {
   readonly name: string
-  /** `null` when what is stored cannot be read; nothing is leased then, until somebody sets it anew. */
+  /** `null` where the stored policy cannot be read; nothing is leased then, until it is set again. */
   readonly policy: Policy | null
   readonly policyVersion: number
   readonly paused: { readonly at: number; readonly reason: string } | null
-  /** Where notices about its work go; absent where it says nothing of that. */
+  /** Where notifications about its work go. */
   readonly notify?: Notify
   readonly inFlight: number
   readonly createdAt: number
-  /** The source whose file looks after its policy, where one does. */
+  /** The config file that manages its policy. */
   readonly managedBy?: string
 }
 
 export interface Counted {
   readonly count: number
-  /** There are more that were not counted. */
+  /** The count stopped at a limit. */
   readonly countIsAtLeast: boolean
 }
 
@@ -165,22 +165,22 @@ export interface QueueStats {
   readonly now: number
   readonly inFlight: number
   readonly inLine: Counted
-  /** For an instant: a backoff, or one that was asked for. */
+  /** For an instant: a backoff, or a requested one. */
   readonly waiting: Counted
   readonly behindKey: Counted
   readonly behindRun: Counted
   readonly held: Counted
   readonly parked: Counted
-  /** When the run was made that has been in line longest. */
+  /** When the run that has been in line longest was made. */
   readonly oldestInLineAt: number | null
-  /** There are more lanes and priorities than were looked at, and among the others may be an older one. */
+  /** Not all lanes and priorities were read: there may be an older run. */
   readonly oldestInLineIsAtLeast: boolean
-  /** What has ended in the last minute. */
+  /** What ended in the last minute. */
   readonly ended: Readonly<Record<EndedStatus, Counted>>
   readonly parkedByReason: readonly { readonly reason: string; readonly count: number }[]
 }
 
-/** The runs that were taken back from a worker, and what they were from then on. */
+/** The runs that were reclaimed from a worker, and their status afterwards. */
 export interface LostRuns {
   readonly count: number
   /** The last of them. */
@@ -196,11 +196,11 @@ export interface WorkerView {
   readonly startedAt: number
   readonly beatAt: number
   readonly beatMs: number
-  /** Since when it is gone, however it went. */
+  /** Since when it is gone, stopped or dead. */
   readonly stoppedAt: number | null
-  /** When it was found dead, if it has not stopped by itself. */
+  /** When it was found dead, if it did not stop by itself. */
   readonly diedAt: number | null
-  /** What was taken back from it; null where nothing was. */
+  /** What was reclaimed from it; null where nothing was. */
   readonly lost: LostRuns | null
   readonly process: {
     readonly pid: number
@@ -230,8 +230,8 @@ export interface PlanWindow {
 }
 
 /**
- * Runs come newest first: ended ones by their end, parked ones by when they were parked. Ready ones are the exception:
- * those in line come first, in the order in which they will go, and then those that wait for something.
+ * Runs come newest first: ended ones by their end, parked ones by when they were parked. Ready ones are the exception: those in
+ * line come first, in queue order, and then those that wait.
  */
 export interface RunFilter {
   readonly queue?: string
@@ -244,7 +244,7 @@ export interface RunFilter {
 }
 
 export interface RunPage {
-  /** May be fewer than asked for, even none, while there is a `next`: a look is bounded, whatever it finds. */
+  /** May be fewer than the limit, even none, while there is a `next`: each query is bounded. */
   readonly runs: RunSummary[]
   readonly next: string | null
 }

@@ -13,13 +13,13 @@ import { insertReady, insertWaiting } from './runs/ready-aside.ts'
 import { saveSooner } from './schedules/schedule-row.ts'
 import type { Request, Row, Statement, Step } from './statement.ts'
 
-/** What a step has brought about that a sleeper may not know of. */
+/** What a step changed that a sleeper may not know of. */
 export type News = Set<NewsKind>
 
 /**
- * The statements after which something may start sooner than sleepers know. A run comes into line, gets an instant to
- * wait for, loses its holder, is held or is to be cancelled by one statement each, whatever verb brings it about, so no verb has
- * to say so and none can forget to. `wrote` says that only the rows it answers tell whether it wrote anything.
+ * The statements after which something may start sooner than sleepers expect. Each such change (a run comes into line, gets an
+ * instant, loses its lease, is held or gets a cancel request) has one statement, whatever verb uses it, so no verb has to
+ * announce it and none can forget. `wrote`: only the returned rows say whether it wrote anything.
  */
 const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]; readonly wrote?: true }>([
   [insertReady, { what: 'work' }],
@@ -28,7 +28,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [takeBack, { what: 'work', wrote: true }],
   [updateQueue, { what: 'work' }],
   [saveSooner, { what: 'schedules' }],
-  // The end of a hold lets runs go and may let schedules fire; of one that is put, sleepers do not know the instants yet.
+  // The end of a hold releases runs and may let schedules fire; of a new hold, sleepers do not know the instants yet.
   [insertHold, { what: ['work', 'schedules'] }],
   [endHold, { what: ['work', 'schedules'] }],
   [deleteHold, { what: ['work', 'schedules'] }],
@@ -37,7 +37,7 @@ const tells = new Map<Statement, { readonly what: NewsKind | readonly NewsKind[]
   [requestCancelsOfAll, { what: 'cancels', wrote: true }],
 ])
 
-/** The same step, with what it brings about noted as it goes. */
+/** Runs the step and notes what it changes. */
 export function* noting<Result>(step: Step<Result>, news: News): Step<Result> {
   let turn = step.next()
   while (!turn.done) {
@@ -56,7 +56,7 @@ function note(answered: Request, rows: readonly Row[], news: News): void {
   for (const what of [told.what].flat()) news.add(what)
 }
 
-/** The same step in a caller's own transaction: other processes are woken when the caller commits. */
+/** Runs the step in a caller's own transaction: other processes are woken when the caller commits. */
 export function* wakingOthers<Result>(step: Step<Result>): Step<Result> {
   const news: News = new Set()
   const result = yield* noting(step, news)
@@ -64,7 +64,6 @@ export function* wakingOthers<Result>(step: Step<Result>): Step<Result> {
   return result
 }
 
-/** The queues that runs were taken into. */
 export function queuesOf(runs: readonly NewRun[], answers: readonly Enqueued[]): string[] {
   const taken = runs.filter((_, index) => answers[index]?.created === true)
   return [...new Set(taken.map(({ queue = defaultQueue }) => queue))]

@@ -120,6 +120,8 @@ onEachDatabase('retry', (scene) => {
     await scene().sql('update belfry.schedule set deleted_at = $2 where id = $1', scheduleId, startAt)
     expect(await retried(scene(), first, { latest: true })).toEqual({ answer: 'schedule-gone' })
     const direct = await scene().ended()
-    await expect(retried(scene(), direct, { latest: true })).rejects.toThrow('has no schedule to take the latest from')
+    await expect(retried(scene(), direct, { latest: true })).rejects.toThrow(
+      'so it has no schedule with a latest version',
+    )
   })
 })

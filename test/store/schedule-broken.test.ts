@@ -27,7 +27,7 @@ onEachStore('fire what can be fired', (stage) => {
     const [broken] = (await stage().fireAt(startAt + hour)).broken
     expect(broken?.error).toMatchObject({
       code: 'failure',
-      message: 'What is stored as hints of schedule report cannot be read.',
+      message: 'The stored hints of schedule report cannot be read.',
     })
     await stage().sql(`update belfry.schedule set hints = '{}'`)
     stage().pass(minute)

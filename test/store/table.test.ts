@@ -34,5 +34,5 @@ it('its statements name columns, parameters and types in one order', () => {
 })
 
 it('a value that somebody has damaged is refused with the names of its column and its row', () => {
-  expect(() => sample.read({ ...stored, spec: '{' })).toThrow('What is stored as spec of sample x cannot be read.')
+  expect(() => sample.read({ ...stored, spec: '{' })).toThrow('The stored spec of sample x cannot be read.')
 })

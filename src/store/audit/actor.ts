@@ -1,15 +1,14 @@
-/** Who did it, for the audit and for versions. */
+/** The author of a change, for the audit log and for versions. */
 export interface Actor {
   readonly name: string
   readonly door: string
 }
 
-/** One line of the audit. */
 export interface AuditEntry {
   readonly actor: Actor
-  /** The noun and what was done to it: `schedule.pause`. */
+  /** Noun and action: `schedule.pause`. */
   readonly verb: string
-  /** The noun and its name: `schedule report`. */
+  /** Noun and name: `schedule report`. */
   readonly subject: string
   readonly detail?: unknown
 }

@@ -8,7 +8,7 @@ import type { AuditDetail, Verb } from '../verb.ts'
 import { queuesOf } from '../wake.ts'
 import { writeAudit } from './write-audit.ts'
 
-/** Writes as the store writes, and wakes sleepers for these queues. */
+/** Runs a write of the store and wakes sleepers for these queues. */
 export type Write = <Args extends unknown[], Result>(
   step: (context: StoreContext, ...args: Args) => Step<Result>,
   args: Args,
@@ -16,8 +16,8 @@ export type Write = <Args extends unknown[], Result>(
 ) => Promise<Result>
 
 /**
- * A store that writes down who changed something, in the transaction that changes it. Verbs that write their own line, and those that no
- * person asks for, are as they are. A step here never ends its transaction early, as a plain enqueue or settle may.
+ * A store that writes an audit line in the transaction of each change. Verbs that write their own line, and verbs that no person
+ * calls, pass through unchanged. A step here never ends its transaction early, as a plain enqueue or settle may.
  */
 export function auditedStore(store: Store, entry: AuditEntry, write: Write): Store {
   const noted = <Args extends unknown[], Result>(verb: Verb<Args, Result>, ...args: Args): Promise<Result> => {
@@ -32,7 +32,7 @@ export function auditedStore(store: Store, entry: AuditEntry, write: Write): Sto
     reclaim: (request) => noted(reclaim, request),
     enqueue: async (runs, options = {}) => {
       if (options.transaction !== undefined) return store.enqueue(runs, options)
-      // The way of a caller's own transaction, which is the one that does not end it.
+      // `isLent` as in a caller's own transaction: such an enqueue never ends the transaction.
       const audits = (answers: readonly Enqueued[]) => runsMade(answers, queuesOf(runs, answers))
       const step = noting((context: StoreContext) => enqueue({ ...context, isLent: true }, runs), audits, entry)
       return write(step, [], (answers) => ({ queues: queuesOf(runs, answers) }))

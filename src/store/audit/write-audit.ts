@@ -8,7 +8,6 @@ const insertAudit = both(
   `insert into belfry.audit (id, ns, at, actor, door, verb, subject, detail) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 )
 
-/** Writes down who changed what, in the transaction that changed it. */
 export function* writeAudit({ ns }: StoreContext, entry: AuditEntry, now: number): Step<void> {
   const { actor, verb, subject, detail } = entry
   const [id] = (yield* freshIds(1)) as [number]

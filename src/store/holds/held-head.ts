@@ -2,7 +2,7 @@ import type { Candidate } from '../leases/head-of-line.ts'
 import { all, dialects, inList, type Step } from '../statement.ts'
 import { holdOn } from './hold-row.ts'
 
-/** What of the head of a line is held by itself, and not with its whole lane. */
+/** The holds on single runs at the head of the line, as opposed to holds on their whole lane. */
 export interface HeldHead {
   readonly keys: ReadonlySet<string>
   readonly scheduleIds: ReadonlySet<number>
@@ -24,8 +24,8 @@ const findSchedules = dialects('held find schedules', {
 })
 
 /**
- * The keys and schedules of these runs that are held. A step of its own sets such runs aside, and a lease that comes before it, or
- * that meets a run which was enqueued in a caller's own transaction, passes them by.
+ * The held keys and schedules of these runs. Such runs are set aside in a separate step. A lease that runs before that step, or
+ * finds a run enqueued in a caller's own transaction, skips them.
  */
 export function* heldAmong(ns: number, now: number, head: readonly Candidate[]): Step<HeldHead> {
   const keys = new Set(head.flatMap(({ standing: { key } }) => (key === null ? [] : [key])))

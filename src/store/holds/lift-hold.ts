@@ -18,17 +18,17 @@ const lockOfReason = dialects('hold lock of reason', {
   postgres: `${found} and scope = $2 and subject = $4 and reason = $5 order by id for update`,
 })
 export const deleteHold = both('hold delete', 'delete from belfry.hold where id = $1')
-/** The runs of a schedule or key have to be let go before the row is. */
+/** The row of a hold on a schedule or key is deleted later, after its runs are released. */
 export const endHold = both('hold end', 'update belfry.hold set until_at = $2 where id = $1')
 
 const deleteOf = both('hold delete of', 'delete from belfry.hold where ns = $1 and scope = $2 and subject = $3')
 
-/** What is deleted takes the holds on it along: another of its name is not held. */
+/** Deletes the holds on a deleted queue or schedule: a new one of the same name is not held. */
 export function* forgetHolds({ ns }: StoreContext, scope: 'queue' | 'schedule', subject: string): Step<void> {
   yield* run(deleteOf, ns, scope, subject)
 }
 
-/** Ends a hold now. What it kept may start at once; the runs of a schedule or key go back into line by `turnHolds`. */
+/** Ends a hold now. Held runs may start at once; `turnHolds` returns the runs of a schedule or key to the line. */
 export function* liftHold(context: StoreContext, id: string, { actor }: { readonly actor: Actor }): Step<Hold | null> {
   checkActor(actor)
   const number = parseId('hold', id)
@@ -37,7 +37,7 @@ export function* liftHold(context: StoreContext, id: string, { actor }: { readon
   return row === undefined ? null : yield* lift(context, row, { actor, verb: 'hold.lift' }, now)
 }
 
-/** The same for all holds on a subject that were put for one reason; answers those that were in force. */
+/** Ends all holds on a subject that have one reason. Returns those that were in force. */
 export function* liftHolds(
   context: StoreContext,
   { scope, subject, reason }: { readonly scope: HoldScope; readonly subject: string; readonly reason: string },
@@ -62,6 +62,6 @@ function* lift(context: StoreContext, row: Row, { actor, verb }: Lifting, now: n
 
 interface Lifting {
   readonly actor: Actor
-  /** What the audit calls it. */
+  /** The verb in the audit log. */
   readonly verb: string
 }

@@ -41,7 +41,7 @@ const findOfSchedules = dialects('holds find of schedules', {
 
 export const holdsMax = 1_000
 
-/** The holds that have not ended, those that have not begun included, by id. */
+/** The holds that have not ended, including those that have not begun, by id. */
 export function* listHolds(
   { ns }: StoreContext,
   { after, limit = holdsMax }: { after?: string; limit?: number } = {},
@@ -52,7 +52,6 @@ export function* listHolds(
   return (yield* all(findHolds, ns, behind, yield* clockNow(), limit)).map(holdOf)
 }
 
-/** A hold that has not ended, by its id. */
 export function* findHold({ ns }: StoreContext, id: string): Step<Hold | null> {
   const number = parseId('hold', id)
   const row = number === null ? undefined : yield* one(findOne, ns, number)
@@ -67,7 +66,7 @@ export function* holdsOn({ ns }: StoreContext, { queue, kind, name, schedule, ke
   return (yield* all(findOn, ns, now, ...subjects)).map(holdOf)
 }
 
-/** The holds on a queue, or on runs in it, that have not ended; with the names of the schedules that some of them are on. */
+/** The holds on a queue or on runs in it that have not ended, with the names of held schedules. */
 export function* holdsOver(
   { ns }: StoreContext,
   now: number,

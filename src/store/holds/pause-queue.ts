@@ -15,8 +15,8 @@ const findPause = both(
 const updateNote = both('pause update note', 'update belfry.hold set note = $2 where id = $1')
 
 /**
- * The pause of a locked queue is a hold on it; answers whether it was changed. A pause that is asked for again keeps its beginning.
- * The audit of the queue says so.
+ * Pauses or resumes a locked queue by a hold on it. Returns whether anything changed. A repeated pause keeps its beginning. The
+ * queue's own audit line records it.
  */
 export function* pauseQueue(context: StoreContext, queue: string, change: QueueChange): Step<boolean> {
   if (change.paused === undefined) return false

@@ -9,7 +9,7 @@ import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { endless, isNarrow } from './hold-row.ts'
 
-/** Something may start sooner or later for it than sleepers know: it has an end, and one of a schedule or key has a beginning. */
+/** This statement wakes sleepers: a hold has an end, and one on a schedule or key has a beginning, that they do not know. */
 export const insertHold = both('hold insert', tables.hold.insertOne())
 const findQueue = both(
   'hold find queue',
@@ -20,28 +20,27 @@ const findSchedule = both(
   'select id from belfry.schedule where ns = $1 and name = $2 and deleted_at is null',
 )
 
-/** A hold as its writer asks for it. */
 export interface NewHold {
   readonly scope: HoldScope
   /** Empty for the namespace. */
   readonly subject: string
-  /** Absent: from now on. */
+  /** Absent: now. */
   readonly from?: number | undefined
   /** Absent: until it is lifted. */
   readonly until?: number | undefined
-  /** A reason of the catalogue. */
+  /** From the catalogue of reasons. */
   readonly reason: { readonly code: string; readonly firing: HoldFiring }
   readonly note?: string | null | undefined
   readonly actor: Actor
-  /** What the audit calls it, where it is not `hold.put`. */
+  /** The verb in the audit log; default `hold.put`. */
   readonly verb?: string
 }
 
 export type PutHoldAnswer = { readonly answer: 'put'; readonly hold: Hold } | { readonly answer: 'not-found' }
 
 /**
- * Writes a hold. On a namespace, queue or kind it is in force from its first instant on, whoever leases; the runs of a schedule or
- * key are set aside by `turnHolds`, and passed by until then.
+ * Writes a hold. On a namespace, queue or kind it applies to every lease from its first instant. For a schedule or key,
+ * `turnHolds` sets the runs aside; until then leases skip them.
  */
 export function* putHold(context: StoreContext, wanted: NewHold): Step<PutHoldAnswer> {
   checkHold(wanted)
@@ -55,7 +54,7 @@ export function* putHold(context: StoreContext, wanted: NewHold): Step<PutHoldAn
   return { answer: 'put', hold }
 }
 
-/** The same for a hold that was checked, without a line in the audit. */
+/** Writes a checked hold without an audit line. */
 export function* writeHold({ ns }: StoreContext, hold: Whole, now: number): Step<Hold> {
   const { scope, subject, from, until, reason, note, actor } = hold
   const [id] = (yield* freshIds(1)) as [number]
@@ -80,7 +79,6 @@ type Whole = Omit<NewHold, 'note' | 'verb'> & {
   readonly note: string | null
 }
 
-/** Writes down what was done about a hold, and by whom. */
 export function* auditHold(context: StoreContext, verb: string, hold: Hold, actor: Actor, now: number): Step<void> {
   const { id, from, until, reason, note } = hold
   const detail = { on: holdSubject(hold), reason, note, from, until }
@@ -92,7 +90,7 @@ function checkHold({ scope, subject, from, until, reason, note, actor }: NewHold
   if (scope === 'namespace' ? subject !== '' : checkText(subject, 'subject', keyLengthMax) === '') {
     throw invalid('subject', `is ${JSON.stringify(subject)}`, 'empty for the namespace')
   }
-  // What is due under such a hold stays due, and `fire` asks for it by namespace only.
+  // Under such a hold due schedules stay due, and `fireDue` checks it per namespace only.
   if (reason.firing === 'nothing' && scope !== 'namespace')
     throw invalid('scope', `is ${scope}`, 'namespace where nothing fires')
   if (from !== undefined) checkInstant(from, 'from')
@@ -101,7 +99,7 @@ function checkHold({ scope, subject, from, until, reason, note, actor }: NewHold
   checkActor(actor)
 }
 
-/** A hold on a queue or schedule that does not exist would seem to have stopped something. */
+/** A hold on a queue or schedule that does not exist would look effective and stop nothing. */
 function* isThere({ ns }: StoreContext, { scope, subject }: NewHold): Step<boolean> {
   if (scope === 'queue') return (yield* one(findQueue, ns, subject)) !== undefined
   if (scope === 'schedule') return (yield* one(findSchedule, ns, subject)) !== undefined

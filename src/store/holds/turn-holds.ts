@@ -35,17 +35,17 @@ const findQueuesOfKey = both(
 const limitMax = 1_000
 
 export interface TurnedHolds {
-  /** Those whose runs are all aside now, or that needed nothing of the kind. */
+  /** Holds whose runs are all aside now, or that set none aside. */
   readonly begun: readonly Hold[]
-  /** Those that have ended and kept nothing any more; their rows are gone. */
+  /** Ended holds that no longer keep any run; their rows are deleted. */
   readonly ended: readonly Hold[]
-  /** There may be more to do at once. */
+  /** Another step may have more to do at once. */
   readonly more: boolean
 }
 
 /**
- * Does what follows when holds begin or end, a bounded step at a time: those on a schedule or key set its runs aside, and let them go.
- * The row of one that has ended goes last, so that a crash in between leaves it to the next step.
+ * Applies the beginnings and ends of holds, one bounded step at a time: a hold on a schedule or key sets its runs aside, and
+ * later releases them. The row of an ended hold is deleted last, so that after a crash the next step continues.
  */
 export function* turnHolds(context: StoreContext, { limit }: { readonly limit: number }): Step<TurnedHolds> {
   checkInteger(limit, 'limit', 1, limitMax)
@@ -53,7 +53,7 @@ export function* turnHolds(context: StoreContext, { limit }: { readonly limit: n
   const ended = yield* all(findEnded, context.ns, now, limit)
   const begun = yield* all(findBegun, context.ns, now, limit - ended.length)
   const rows = [...ended, ...begun]
-  // One schedule or key a step: whoever locks several waits for others in a circle.
+  // One schedule or key per step: locking several could deadlock.
   const narrow = rows.find(({ scope }) => isNarrow(scope as HoldScope))
   const taken = rows.filter((row) => row === narrow || !isNarrow(row.scope as HoldScope))
   const done = { begun: [] as Hold[], ended: [] as Hold[] }
@@ -79,7 +79,7 @@ function* turn(context: StoreContext, row: Row, now: number): Step<Turned> {
   }
 }
 
-/** Whoever locks the schedule first does it; the others find the hold turned, or gone with its schedule. */
+/** The first process to lock the schedule does the work. The others find the hold turned, or deleted with its schedule. */
 function* turnSchedule(context: StoreContext, { id, subject }: Row, now: number): Step<Turned> {
   const schedule = yield* lockNamedSchedule(context, subject as string)
   const row = yield* one(findAgain, id as number)
@@ -102,7 +102,7 @@ function* turned({ id, until_at: until }: Row, now: number): Step<Turned> {
   return 'begun'
 }
 
-/** Shuts or opens the gates of a key in all queues; answers whether there is more to move. */
+/** Closes or opens the gates of a key in all queues. Returns whether more runs have to move. */
 function* regateKey({ ns }: StoreContext, key: string): Step<boolean> {
   const gates = (yield* all(findQueuesOfKey, ns, key)).map((row) => {
     return { ns, queueId: row.id as number, key, limit: readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null }

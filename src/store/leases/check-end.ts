@@ -3,7 +3,7 @@ import { checkChoice, invalid } from '../check.ts'
 import type { AttemptEnd } from '../port.ts'
 import { checkFence } from './fence.ts'
 
-/** Whether an end of this kind must say why, may, or has nothing to say. */
+/** Whether an outcome of this kind requires a reason, allows one, or has none. */
 const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
   success: 'none',
   failed: 'required',
@@ -18,7 +18,7 @@ const reasons: Record<Outcome['kind'], 'required' | 'optional' | 'none'> = {
 }
 const kinds = Object.keys(reasons) as Outcome['kind'][]
 
-/** Refuses an end that would be misread: an outcome nobody knows is no success, and an instant that is none no backoff. */
+/** Refuses a malformed end: an unknown outcome must not count as success, nor a bad instant as a backoff. */
 export function checkEnd({ fence, outcome }: AttemptEnd): void {
   checkFence(fence)
   if (typeof outcome !== 'object' || outcome === null) {

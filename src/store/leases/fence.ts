@@ -4,17 +4,16 @@ import { clockOr, dialects, inList, run, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 
 /**
- * Each lease of a run has a higher fence than the one before. Settle, renew and output name the fence of their lease, and a
- * write with an older fence changes nothing. This is the highest number that both databases can hold in its column.
+ * Each lease of a run has a higher fence than the one before. Settle, renew and output name the fence of their lease; a write
+ * with an older fence changes nothing. This is the highest value that the column holds in both databases.
  */
 export const fenceMax = 2 ** 31 - 1
 
-/** Refuses what is no fence. */
 export function checkFence(fence: unknown, least = 1): number {
   return checkInteger(fence, 'fence', least, fenceMax)
 }
 
-/** The fence is part of the key: a holder whose lease was taken back finds nothing to delete, and changes nothing. */
+/** The fence is part of the key: a worker whose lease was reclaimed deletes no row and changes nothing. */
 export const takeLeases = dialects('settle take leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite} and fence = $2 and ns = $3
     returning ${columnsOf('lease')}, $4 as now`,
@@ -22,13 +21,12 @@ export const takeLeases = dialects('settle take leases', {
     returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
 
-/** An end with its run by number. */
 export interface NumberedEnd {
   readonly runId: number
   readonly end: AttemptEnd
 }
 
-/** Ends by fence and run. Nearly all runs have the same fence, so this is one statement where pairs would need a join. */
+/** Ends by fence and run. Nearly all runs have the same fence, so one statement per fence replaces a join over pairs. */
 export function byFence(ends: readonly NumberedEnd[]): Map<number, Map<number, NumberedEnd>> {
   const fences = new Map<number, Map<number, NumberedEnd>>()
   for (const one of ends) {
@@ -39,7 +37,7 @@ export function byFence(ends: readonly NumberedEnd[]): Map<number, Map<number, N
   return fences
 }
 
-/** Locks leases by id, for a step that touches them with more than one statement; all others do so in that order too. */
+/** Locks leases by id, for steps that touch them with several statements. Every other step uses the same order. */
 const lockInOrder = dialects('settle lock in order', {
   sqlite: null,
   postgres: `select run_id from belfry.lease where run_id ${inList.numbers('$1').postgres} order by run_id for update`,

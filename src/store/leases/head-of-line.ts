@@ -3,11 +3,11 @@ import { dialects, each, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { contentsOf, definitionColumns } from './lease-row.ts'
 
-/** The first runs of each lane, in queue order, with their definitions. Runs that somebody else is moving are passed by. */
+/** The first runs of each lane, in queue order, with their definitions. Runs locked by another transaction are skipped. */
 const headOfLanes = dialects('lease head of lanes', {
   sqlite: `select ${columnsOf('ready', 'r')}, ${definitionColumns} from belfry.ready r join belfry.run d on d.id = r.run_id
     where r.queue_id = $1 and r.need_id = $2 order by r.priority, r.enqueued_at, r.run_id limit $3`,
-  // Without `offset 0` the planner may turn the probes for definitions into a walk over all of them.
+  // Without `offset 0` the planner may replace the probes for definitions by a scan over all of them.
   postgres: `select ${columnsOf('ready', 'r')}, ${definitionColumns}
     from unnest($1::bigint[], $2::bigint[], $3::int[]) as lane (queue_id, need_id, most)
     cross join lateral (
@@ -16,7 +16,7 @@ const headOfLanes = dialects('lease head of lanes', {
     cross join lateral (select ${definitionColumns} from belfry.run d where d.id = r.run_id offset 0) d`,
 })
 
-/** A run at the head of the line, with what it is to do. */
+/** A run at the head of the line, with its work. */
 export interface Candidate {
   readonly row: Row
   readonly standing: ReadyRow

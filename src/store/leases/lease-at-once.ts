@@ -11,16 +11,15 @@ import { contentsOf, definitionColumns, leaseOf } from './lease-row.ts'
 import type { Unread } from './lease-unfit.ts'
 
 /**
- * What `lease` does with a queue at ease, as one statement: nothing waits whose instant has come, nobody in the head of
- * the line is too late, is held by its key or has no room left for it, and no rate is to be watched. It answers one row at least where the
- * queue has this policy and is open, and nothing at all where it is not; `is_fit` is 0 where it has moved nobody because
- * somebody cannot go.
+ * The common case of `lease` as one statement: no run waits for an instant that has passed, no run at the head of the line is too
+ * late, held by its key or out of key slots, and the queue has no rate limit. It returns at least one row where the queue has
+ * this policy and is open, and no row otherwise; `is_fit` is 0 where it moved no run because one of them cannot go.
  *
- * It counts what is in flight, so it comes after the statement that locks the queue's row, and not with it. It is on its
- * way before anybody knows whether that was done, and in this transaction: `belfry_step.locked_queue` names the queue if so.
- * The commit is on its way with it, so that a worker which stops before it has heard the answer closes the queue to nobody.
- * Rows in line come and go and are never changed (`reprioritise-run.ts` tells why), so that all that were locked can be deleted.
- * One that handed out nothing, in a transaction with nothing else to keep, need not wait for the disk.
+ * It counts runs in flight, so it must follow the statement that locks the queue's row. It is sent before that lock is confirmed,
+ * in the same transaction; `belfry_step.locked_queue` names the queue if it was locked. The commit is sent with it, so that a
+ * worker that stops before the answer arrives keeps no lock. Rows in line are inserted and deleted, never updated (see
+ * `reprioritise-run.ts`), so that all locked rows can be deleted. A transaction that leased nothing and wrote nothing else need
+ * not wait for the disk.
  */
 const leaseHead = dialects('lease at once', {
   sqlite: null,
@@ -60,7 +59,7 @@ const leaseHead = dialects('lease at once', {
     from line cross join judged left join head on is_fit`,
 })
 
-/** A policy is remembered as it was read, and only where its ceilings are all there is to watch. */
+/** Remembers a policy as it was read, if its ceilings are its only limits. */
 export function rememberPolicy({ policies }: StoreContext, queue: string, text: string, policy: Policy): void {
   if (policy.rateLimit !== undefined) policies?.delete(queue)
   else policies?.set(queue, text)
@@ -70,21 +69,20 @@ export function remembersPolicy({ policies }: StoreContext, queue: string): bool
   return policies?.has(queue) === true
 }
 
-/** A request whose parts were checked. */
 export interface CheckedRequest extends LeaseRequest {
   readonly workerNumber: number
-  /** What the caller can do, as `capabilityLists` has it. */
+  /** What the caller can execute, as `capabilityLists` formats it. */
   readonly lists: CapabilityLists
 }
 
-/** What a lease came to, with those of its runs that turned out not to be readable: they are to be set apart by a step of its own. */
+/** The leases, with those of its runs that turned out to be unreadable: a separate step parks them. */
 export interface Leased extends LeaseAnswer {
   readonly unread?: readonly Unread[]
 }
 
 /**
- * The answer to a lease from a queue at ease, or `null` where nothing was handed out because it takes the longer way. In
- * both cases the transaction is over, and the queue is locked no longer. `isJoined` says that it has something else to keep.
+ * The leases of a queue in the common case, or `null` where nothing was leased because the queue needs the full way. In both
+ * cases the transaction is over and the queue is unlocked. `isJoined` says that the transaction has other writes to commit.
  */
 export function* leaseAtOnce(
   context: StoreContext,

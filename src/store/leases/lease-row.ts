@@ -3,14 +3,14 @@ import { isRecord } from '../../core/json/record.ts'
 import type { Lease, RunSource } from '../port.ts'
 import type { Row } from '../statement.ts'
 
-/** The columns of a run's definition that its executor needs, for a statement that has the run as `d`. */
+/** The columns of a run's definition that its executor needs. The statement names the run `d`. */
 export const definitionColumns = `d.schedule_id, d.occurrence_at, d.due_at, d.source, d.deadline, d.late_after,
   d.dedupe_key, d.idempotency_key, d.repeatable, d.target, d.payload, d.options`
 
-/** What the executor is to do, which is stored as JSON. */
+/** The work, which is stored as JSON. */
 export type Contents = Pick<Lease, 'target' | 'payload' | 'options'>
 
-/** The contents, or the name of what cannot be read: somebody may have damaged a row, and must not stop all the others. */
+/** The contents, or the name of the unreadable field: one damaged row must not stop all others. */
 export function contentsOf(row: Row): Contents | { readonly unreadable: string } {
   const target = parsed(row.target)
   const payload = parsed(row.payload)
@@ -21,10 +21,10 @@ export function contentsOf(row: Row): Contents | { readonly unreadable: string }
   return { target, payload: row.payload === null ? undefined : payload, options: options ?? {} }
 }
 
-/** What a lease has of its own, besides what its run has. */
+/** The fields of a lease that its run does not have. */
 export type Granted = Pick<Lease, 'fence' | 'queue' | 'claimId' | 'leasedAt' | 'expiresAt'>
 
-/** A lease as its holder gets it, from a row that has the columns above and those of the run's place in line. */
+/** The lease for the worker, from a row with the columns above and those of the run's place in line. */
 export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
   return {
     runId: formatId('run', row.run_id as number),
@@ -47,7 +47,7 @@ export function leaseOf(row: Row, granted: Granted, contents: Contents): Lease {
   }
 }
 
-/** `undefined`, which JSON never says, when it cannot be read. */
+/** `undefined`, which JSON never contains, where the text cannot be parsed. */
 function parsed(text: Row[string] | undefined): unknown {
   if (text === null || text === undefined) return null
   try {

@@ -10,7 +10,7 @@ import { columnsOf } from '../tables.ts'
 import type { Candidate } from './head-of-line.ts'
 import { endingOf } from './settle.ts'
 
-/** Who meets them at the head of which line, and when. */
+/** The worker that found the runs, their queue, and the instant. */
 interface UnfitLane {
   readonly context: StoreContext
   readonly workerId: number
@@ -18,25 +18,25 @@ interface UnfitLane {
   readonly now: number
 }
 
-/** By the claim, so that it is this very lease. */
+/** By the claim id, so that no later lease of the run is taken. */
 const takeUnread = dialects('lease take unread', {
   sqlite: null,
   postgres: `delete from belfry.lease where run_id ${inList.numbers('$1').postgres} and claim_id = $2 and ns = $3
     returning ${columnsOf('lease')}, ${clockOr('$4')} as now`,
 })
 
-/** A run that was leased before anybody read it, and what of it cannot be read. */
+/** A run that was leased before it was read, and the name of the unreadable field. */
 export interface Unread {
   readonly row: Row
   readonly unreadable: string
 }
 
-/** Why it cannot go and never will, as it stands. What is too late is not even read. */
+/** Why the run can never be leased as it stands. A late run is not even parsed. */
 export function whyUnfit({ row, contents }: Candidate, now: number): string | null {
   return tooLateReason(row, now) ?? ('unreadable' in contents ? `unreadable: ${contents.unreadable}` : null)
 }
 
-/** Lateness is judged before the first lease only: what comes back is late because of what happened to it. */
+/** Lateness is checked before the first lease only: a run that returns to the line is late because of its own attempts. */
 export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | null {
   if (row.deadline !== null && (row.deadline as number) <= now) return 'deadline'
   if (row.late_after !== null && (row.late_after as number) < now && row.fence === 0) return 'lateness'
@@ -44,8 +44,8 @@ export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | 
 }
 
 /**
- * Ends runs that came too late, and parks those that cannot be read. One whose schedule or gate somebody else is at stays
- * in line until the next look.
+ * Ends runs that are too late, and parks unreadable ones. A run whose schedule or gate is locked by another transaction stays in
+ * line until the next lease.
  */
 export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
   if (unfit.length === 0) return { skipped: [], broken: [] }
@@ -66,8 +66,8 @@ export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pi
 }
 
 /**
- * What came too late was never leased. What cannot be read is parked, which only a leased run can be: its lease ends in
- * the step that would have granted it, as an attempt that used the budget.
+ * A late run was never leased. An unreadable run is parked, which only a leased run can be: its lease ends in the step that would
+ * have granted it, as an attempt that counts.
  */
 function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candidate): Ending {
   const { row, standing } = run
@@ -90,7 +90,7 @@ function unfitEnding({ context: { ns }, workerId, now }: UnfitLane, run: Candida
   return { ...ofRun, workerId, fence: fence + 1, lastFence: fence + 1, startedAt: now, outcome: 'failed', verdict }
 }
 
-/** Parks runs that are leased and cannot be read, each under its lease, unless its cancellation was asked for meanwhile. */
+/** Parks leased runs that cannot be read, each under its lease, unless its cancellation was requested meanwhile. */
 export function* setApart(
   context: StoreContext,
   claimId: string,

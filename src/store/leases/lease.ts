@@ -36,9 +36,9 @@ import { type Contents, contentsOf, definitionColumns, type Granted, leaseOf } f
 import { endUnfit, tooLateReason, whyUnfit } from './lease-unfit.ts'
 
 /**
- * The queue's row is the ceiling's lock. What is in flight is counted by the *next* statement: one that had waited for
- * the lock would count with a snapshot from before its wait, and pass the ceiling. Whoever counts can ask whether it was
- * locked in the same transaction.
+ * The lock on the queue's row protects the ceiling. The *next* statement counts the runs in flight: one that had waited for the
+ * lock would count with a snapshot from before the wait, and exceed the ceiling. That statement can check whether the row was
+ * locked in its own transaction.
  */
 export function queueLock(name: string, others: '' | 'skip locked'): Statement {
   const found = 'from belfry.queue where ns = $1 and name = $2'
@@ -85,9 +85,9 @@ const laneStretch = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, 
 const chosenOfLane = `${laneStretch} and run_id`
 const leaseChosen = `insert into belfry.lease (run_id, ns, queue_id, schedule_id, concurrency_key, dedupe_key, worker_id,
     claim_id, leased_at, expires_at, fence, attempts, releases, deaths)`
-/** The runs are leased and leave the line. They were locked when they were looked at, so all of them are still there. */
+/** Leases the runs and removes them from the line. They were locked when they were read, so all of them are still there. */
 const moveToLease = dialects('lease move', {
-  // A cross join keeps its order: first the line, then the definition of each.
+  // A cross join keeps its order: first the line, then each definition.
   sqlite: `${leaseChosen}
     select run_id, r.ns, r.queue_id, d.schedule_id, r.concurrency_key, d.dedupe_key, $10, $11, $12, $13, fence + 1,
       attempts, releases, deaths
@@ -102,7 +102,7 @@ const moveToLease = dialects('lease move', {
 })
 const plainLease = `select run_id, ns, queue_id, null, concurrency_key, null, $10, $11, $12, $13, fence + 1, attempts,
     releases, deaths from`
-/** The same where none of them has a schedule or a dedupe key, so that no definition need be looked at once more. */
+/** As `moveToLease`, for runs without schedule and dedupe key: their definitions need no second read. */
 const movePlainly = dialects('lease move plainly', {
   sqlite: `${leaseChosen} ${plainLease} belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
   postgres: `with gone as (
@@ -113,7 +113,7 @@ const leaveLine = dialects('lease leave line', {
   sqlite: `delete from belfry.ready where ${chosenOfLane} ${inList.numbers('$9').sqlite}`,
   postgres: null,
 })
-/** SQLite deletes as it goes where it need not look at a list, in a third of the time. */
+/** Without a list to check, SQLite deletes in a third of the time. */
 const leaveLineWhole = dialects('lease leave line whole', {
   sqlite: `delete from belfry.ready where ${laneStretch}`,
   postgres: null,
@@ -147,11 +147,11 @@ interface Lane {
   readonly policy: Policy
   readonly needIds: readonly number[]
   readonly now: number
-  /** Whether runs in line may be held by themselves: by their keys, or by holds that have just begun on their schedules. */
+  /** Whether single runs in line may be held: by their keys, or by holds that have just begun on their schedules. */
   readonly mayBeHeld: boolean
 }
 
-/** Hands out the best-ranked runs that the caller can execute, as many as its limit and the queue's ceilings allow. */
+/** Leases the best-ranked runs that the caller can execute, up to its limit and the queue's ceilings. */
 export function* lease(context: StoreContext, request: LeaseRequest): Step<Leased> {
   const checked = checkRequest(request)
   if (!canBeName(request.queue)) return nothing('no-queue')
@@ -164,8 +164,8 @@ export function* lease(context: StoreContext, request: LeaseRequest): Step<Lease
 }
 
 /**
- * The same in a step that has tried to lock the queue by `tried` and does something else besides; `null` where nothing was
- * handed out because somebody else has it, or because that needs a step of its own.
+ * Leases in a step that tried to lock the queue by `tried` and has other writes. `null` where nothing was leased because another
+ * transaction holds the lock, or because the lease needs a step of its own.
  */
 export function* leaseTried(context: StoreContext, request: LeaseRequest, tried: Request): Step<Leased | null> {
   const checked = checkRequest(request)
@@ -174,7 +174,7 @@ export function* leaseTried(context: StoreContext, request: LeaseRequest, tried:
   return (yield* rowsOf(tried)).length > 0 ? answer : null
 }
 
-/** The same as a part of a step that has written something before, so that it must not end with it. */
+/** Leases in a step that has written before, so that the lease must not end the transaction. */
 export function* leaseInStep(context: StoreContext, request: LeaseRequest): Step<LeaseAnswer> {
   const checked = checkRequest(request)
   if (!canBeName(request.queue)) return nothing('no-queue')
@@ -191,11 +191,11 @@ function checkRequest(request: LeaseRequest): CheckedRequest {
   return { ...request, workerNumber, lists: capabilityLists(request.can) }
 }
 
-/** `locking` is what locks the queue. */
+/** `locking` is the request that locks the queue. */
 function* leaseAtLength(context: StoreContext, request: CheckedRequest, locking: Request): Step<LeaseAnswer> {
   const { lists, workerNumber: workerId } = request
   const queue = yield* one(survey, context.ns, request.queue, lists.kinds, lists.lanes, storeClock)
-  // A queue that was made after the lock was asked for is not locked: others may be counting in it at this moment.
+  // A queue created after the lock request is not locked: other transactions may be counting in it now.
   if (queue === undefined || (yield* rowsOf(locking)).length === 0) return nothing('no-queue')
   if (queue.held_by !== null) return { ...nothing('held-by'), hold: formatId('hold', queue.held_by as number) }
   const policy = readPolicy(queue.policy as string)
@@ -221,7 +221,7 @@ export function* leasesOf(context: StoreContext, claimId: string): Step<Lease[]>
   if (!canBeName(claimId)) return []
   return (yield* all(leasesOfClaim, claimId, context.ns)).flatMap((row) => {
     const contents = contentsOf(row)
-    // What was damaged since it was granted is nobody's to execute: its lease expires, and whoever is next sets it apart.
+    // A run damaged since the lease was granted is not executed: its lease expires, and the next lease parks it.
     return 'unreadable' in contents ? [] : [leaseOf(row, grantedIn(row), contents)]
   })
 }
@@ -254,7 +254,7 @@ function isDue(at: Row[string] | undefined, now: number): boolean {
   return typeof at === 'number' && at <= now
 }
 
-/** Puts the runs whose instant has come in line, before anybody is chosen. */
+/** Moves waiting runs whose instant has passed into the line, before runs are chosen. */
 function* promote({ queueId, policy, now }: Lane): Step<number> {
   const ids = (yield* all(findWaiting, queueId, now, promotedMax)).map((row) => row.run_id as number)
   const arrived = yield* takeFromAside(ids)
@@ -266,7 +266,7 @@ function* promote({ queueId, policy, now }: Lane): Step<number> {
   return ids.length
 }
 
-/** How many may start by the queue's rate, and when another one may. */
+/** How many starts the queue's rate limit leaves, and when the next one is free. */
 function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most: number; restMs: number }> {
   if (rateLimit === undefined) return { most: Number.POSITIVE_INFINITY, restMs: 0 }
   const recent = yield* one<{ starts: number; first_at: number | null }>(recentStarts, queueId, now - rateLimit.perMs)
@@ -277,9 +277,9 @@ function* startsLeft({ queueId, policy: { rateLimit }, now }: Lane): Step<{ most
 type Taken = Pick<LeaseAnswer, 'leases' | 'skipped' | 'broken' | 'more'>
 
 /**
- * Looks at the head of the line until the room is filled. Runs that come too late or cannot be read leave it before
- * anybody goes, because that may let better-ranked runs of their keys into line; so do runs of a full key, so that the
- * next look sees further. Each look is bounded, and so is their number.
+ * Reads the head of the line until the free slots are filled. Runs that are too late or unreadable leave the line first, because
+ * that may let better-ranked runs of their keys in. Runs of a full key leave it too, so that the next read reaches further. Each
+ * read is bounded, and so is their number.
  */
 function* take(lane: Lane, room: number): Step<Taken> {
   const leases: Lease[] = []
@@ -287,7 +287,7 @@ function* take(lane: Lane, room: number): Step<Taken> {
   const broken: LeaseAnswer['broken'] = []
   const inFlight = yield* countKeys(lane)
   let inTheWay = 0
-  // Where one run is too late its neighbours are likely to be, so each look after one that met any goes much further.
+  // Late runs come in groups, so a read that follows one reaches much further.
   let further = 0
   for (let looks = 1; leases.length < room && lane.needIds.length > 0; looks++) {
     if (looks > looksMax) return { leases, skipped, broken, more: true }
@@ -313,7 +313,7 @@ function* take(lane: Lane, room: number): Step<Taken> {
 interface Sorted {
   readonly going: (Candidate & { readonly contents: Contents })[]
   readonly gated: Candidate[]
-  /** How many are about to be set aside, because a hold on their schedule has just begun. */
+  /** Runs about to be set aside, because a hold on their schedule has just begun. */
   passed: number
 }
 
@@ -356,7 +356,7 @@ function gateOf({ context: { ns }, queueId, policy }: Lane, key: string) {
   return { ns, queueId, key, limit: policy.maxConcurrentPerKey ?? null }
 }
 
-/** Nobody stands between those who go where they are the whole head of the line. */
+/** `isWhole`: the runs are the whole head of the line, with no other run between them. */
 function* grant(lane: Lane, going: Sorted['going'], { isWhole }: { isWhole: boolean }): Step<Lease[]> {
   if (going.length === 0) return []
   const { context, request, workerId, queueId, policy, now } = lane

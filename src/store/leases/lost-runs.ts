@@ -3,17 +3,17 @@ import { dialects, each, runEach, type Step } from '../statement.ts'
 import { tables } from '../tables.ts'
 import type { LostRuns } from '../views.ts'
 
-/** In the order of their ids, as two who take back from the same workers must lock them. */
+/** In id order, so that two processes that reclaim from the same workers do not deadlock. */
 const findLost = dialects('lost find', {
   sqlite: 'select id, lost from belfry.worker where id = $1',
   postgres: 'select id, lost from belfry.worker where id = any ($1::bigint[]) order by id for no key update',
 })
 const writeLost = dialects('lost write', tables.worker.only('id', 'lost').update())
 
-/** More of one worker are counted, and not listed. */
+/** More runs of one worker are counted, but not listed. */
 const runsMax = 20
 
-/** Notes with each worker what was taken back from it, so that it can be told what became of its runs. */
+/** Records with each worker which runs were reclaimed from it and what became of them. */
 export function* noteLost(
   taken: readonly (Pick<Reclaimed, 'runId' | 'status' | 'reason'> & { readonly workerId: number })[],
 ): Step<void> {

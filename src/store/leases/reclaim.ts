@@ -35,7 +35,10 @@ const findOfWorkers = dialects('reclaim find of workers', {
   postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
     where ns = $3 and worker_id ${inList.numbers('$1').postgres} order by run_id limit $2`,
 })
-/** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
+/**
+ * Repeats the conditions of the read (without an instant where only dead workers' leases are wanted): a lease renewed or ended
+ * since then is not taken. Locked rows are skipped.
+ */
 export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
     and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning ${columnsOf('lease')}`,
@@ -46,8 +49,8 @@ export const takeBack = dialects('reclaim take back', {
 })
 
 /**
- * Takes back the leases that have expired, unless they are not to be, and those whose holders are proven dead, and judges
- * their runs. Until this has happened such a lease keeps its slot, and its holder may still end it.
+ * Reclaims expired leases, if asked to, and those of workers proven dead, and judges their runs. Until then such a lease keeps
+ * its slot, and its worker may still settle it.
  */
 export function* reclaim(
   context: StoreContext,
@@ -97,7 +100,7 @@ interface Late {
   readonly limit: number
 }
 
-/** Time alone says that a lease has expired, in whatever namespace; whoever names runs or a queue speaks of his own. */
+/** Expiry depends on time alone, so it covers every namespace; a request that names runs or a queue covers its own namespace. */
 function* findLate({ ns }: StoreContext, { now, expired, queue, limit }: Late): Step<Row[]> {
   if (expired === false) return []
   if (queue !== undefined) return canBeName(queue) ? yield* all(findOfQueue, now, ns, queue, limit) : []
@@ -106,7 +109,7 @@ function* findLate({ ns }: StoreContext, { now, expired, queue, limit }: Late): 
   return ids.length === 0 ? [] : yield* all(findNamed, now, JSON.stringify(ids), ns, limit)
 }
 
-/** What somebody else is at is left to the next round. */
+/** Runs whose gate another transaction holds are left to the next round. */
 function* withFreeGates(rows: readonly Row[]): Step<Row[]> {
   const free: Row[] = []
   for (const row of rows) {

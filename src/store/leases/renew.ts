@@ -7,7 +7,7 @@ import type { StoreContext } from '../store-context.ts'
 import { checkFence, lockLeases } from './fence.ts'
 import { runIdOf } from './settle.ts'
 
-/** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */
+/** The fence decides, not the clock: until a reclaim has taken the lease its worker may renew it, however late. */
 const renewed = `and fence = $2 and ns = $3 returning run_id, fence, expires_at, cancel_requested_at`
 const renewLeases = dialects('renew', {
   sqlite: `update belfry.lease set expires_at = $4 where run_id ${inList.numbers('$1').sqlite} ${renewed}`,
@@ -21,7 +21,7 @@ interface RenewedRow {
   readonly cancel_requested_at: number | null
 }
 
-/** Makes the caller's leases last, each for its own length from now, and tells which of their runs are to be cancelled. */
+/** Extends the caller's leases, each by its own length from now, and reports which runs are to be cancelled. */
 export function* renew(context: StoreContext, leases: readonly RenewedLease[], leaseMs?: number): Step<Renewal[]> {
   const groups = new Map<string, { readonly fence: number; readonly ms: number; readonly runIds: number[] }>()
   for (const lease of leases) {

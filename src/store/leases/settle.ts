@@ -38,8 +38,8 @@ const plainAttempts = `insert into belfry.attempt
   select run_id, fence, ns, queue_id, worker_id, leased_at,`
 const askedCount = `cardinality(translate($1, '[]', '{}')::bigint[])`
 /**
- * A plain success: nothing follows but a line of history. That is nearly every run, so it is written without a detour.
- * PostgreSQL names those that it ended only where these are not all: reading names costs more than anything else here.
+ * A plain success writes only a line of history. Nearly every run ends this way, so it has its own statement. PostgreSQL returns
+ * the ended runs only where some are missing: reading ids costs more than everything else here.
  */
 const endPlainly = dialects('settle end plainly', {
   sqlite: `${plainAttempts} $4, 'success', 'completed' from belfry.lease
@@ -55,7 +55,7 @@ const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
   postgres: null,
 })
-/** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
+/** An existing run returns a row, with or without an attempt; a removed one returns none. */
 const recorded = (join: Joins) =>
   `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')} where d.id`
 const findRecorded = dialects('settle find recorded', {
@@ -73,7 +73,7 @@ const deferralsOf = (
 ) => `select run_id, ended_at from belfry.attempt where run_id = ${run} and outcome = 'deferred'
   and fence > coalesce((select max(a.fence) from belfry.attempt a
     where a.run_id = ${run} and a.outcome not in ('deferred', 'released')), 0) order by fence limit 1`
-/** The first deferral of each run since its last attempt that came to something. Only one more deferral asks for it. */
+/** The first deferral of each run since its last real attempt. Read only when a run is deferred once more. */
 const findFirstDeferrals = dialects('settle find first deferrals', {
   sqlite: deferralsOf('$1'),
   postgres: `select d.run_id, d.ended_at from unnest($1::bigint[]) as i (id) cross join lateral (${deferralsOf('i.id')}) d`,
@@ -84,15 +84,14 @@ const findListed = dialects('settle find listed', {
     ${probes.inner('schedule_run s', 's.schedule_id = i.schedule_id and s.run_id = i.run_id')}`,
 })
 
-/** Whether nothing but a line of history and its result may follow; the lease itself decides. */
+/** Whether the end may write only history and a result; the lease decides finally. */
 export function mayBePlain({ outcome, scheduleId }: AttemptEnd): boolean {
   return outcome?.kind === 'success' && !scheduleId
 }
 
 /**
- * Settles those of such ends that are plain. The others follow in another transaction: whoever renews all these leases at
- * the same moment locks them in the order of their ids, and one who held some and then wanted others would wait in a
- * circle.
+ * Settles the plain ones among these ends. The others follow in another transaction: a concurrent renew locks all these leases in
+ * id order, and a transaction that held some and then wanted others could deadlock.
  */
 export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[]): Step<Map<AttemptEnd, Settled>> {
   const settled = new Map<AttemptEnd, Settled>()
@@ -120,7 +119,7 @@ export function* settlePlain(context: StoreContext, ends: readonly AttemptEnd[])
   return settled
 }
 
-/** No schedule moves at a plain end. */
+/** A plain end moves no schedule. */
 function* callHooks(context: StoreContext, now: number, written: readonly NumberedEnd[]): Step<void> {
   const plain = { scheduleId: null, outcome: 'success', status: 'completed', isOver: true, reason: 'success' } as const
   const ends = written.map(({ runId, end: { fence, result } }) => ({ ...plain, runId, ns: context.ns, fence, result }))
@@ -134,7 +133,7 @@ function* keepResults({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<
   )
 }
 
-/** All ends in one transaction, for a database with one writer at a time: nobody there can wait in a circle. */
+/** All ends in one transaction, for a database with one writer at a time: no deadlock is possible there. */
 export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
   const plain = yield* settlePlain(context, ends.filter(mayBePlain))
   if (plain.size === ends.length) return ends.map((end) => plain.get(end) as Settled)
@@ -143,10 +142,7 @@ export function* settleTogether(context: StoreContext, ends: readonly AttemptEnd
   return ends.map((end) => plain.get(end) ?? (settled.get(end) as Settled))
 }
 
-/**
- * Ends attempts under their fences and does all that follows. The answer of each is its own: `written`, or what became
- * of the lease meanwhile.
- */
+/** Ends attempts under their fences, with all consequences. Each end has its own answer: `written`, or what became of its lease. */
 export function* settle(context: StoreContext, ends: readonly AttemptEnd[]): Step<Settled[]> {
   const named = ends.map(numbered)
   const locking = yield* lockAhead(ends.flatMap(scheduleIdOf))
@@ -188,7 +184,7 @@ function* settleFully(
   for (const [fence, byRun] of fences) {
     rows.push(...(yield* all(takeLeases, listOf(byRun), fence, context.ns, storeClock)))
   }
-  // Where nothing was taken nothing follows, whatever the time.
+  // If nothing was taken, the instant is not used.
   const now = (rows[0]?.now ?? 0) as number
   const locked = yield* lockedBy(locking)
   const leases = new Map(rows.map((row) => [`${row.run_id} ${row.fence}`, row]))
@@ -214,7 +210,7 @@ function nameOf({ runId, end }: NumberedEnd): string {
   return `${runId} ${end.fence}`
 }
 
-/** A caller that did not name the schedule of a lease pays with a lock out of order, which the database may refuse once. */
+/** An end that did not name its lease's schedule causes a lock out of order, which the database may refuse once. */
 function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]): Step<Map<number, ScheduleRow>> {
   const ids = leases.flatMap((lease) => (lease.schedule_id === null ? [] : [lease.schedule_id as number]))
   const forgotten = ids.filter((id) => !locked.has(id))
@@ -226,13 +222,13 @@ interface EndedAttempt {
   readonly outcome: Outcome
 }
 
-/** A holder that obeyed a request to cancel need not say why: whoever asked has said it. */
+/** A worker that obeys a cancel request need not give a reason: the request has one. */
 function withReasonAsked(outcome: Outcome, lease: Row): Outcome {
   if (outcome.kind !== 'cancelled' || outcome.reason !== undefined || lease.cancel_reason === null) return outcome
   return { kind: 'cancelled', reason: lease.cancel_reason as string }
 }
 
-/** What becomes of each leased run; the budget is judged by its own retries, and by the policy of this moment. */
+/** What becomes of each leased run. Its own retries, and the queue's current policy, set the attempt budget. */
 export function* judge(
   now: number,
   attempts: readonly EndedAttempt[],
@@ -251,7 +247,7 @@ export function* judge(
   )
 }
 
-/** Runs whose schedule was deleted while they were leased. One that a person brought back afterwards is not listed any more. */
+/** Runs whose schedule was deleted while they were leased. A run that a person revived afterwards is not included. */
 function* orphansAmong(
   attempts: readonly EndedAttempt[],
   schedules: ReadonlyMap<number, ScheduleRow>,
@@ -263,7 +259,7 @@ function* orphansAmong(
   return new Set((yield* each<{ run_id: number }>(findListed, ofDeleted)).map((row) => row.run_id))
 }
 
-/** Nothing of a deleted schedule starts again: what would be tried once more is over. */
+/** A run of a deleted schedule is not retried: it ends. */
 function withoutFurtherAttempt(given: Verdict): Verdict {
   if (given.status !== 'ready') return given
   const { attempts, releases, deaths, reason } = given
@@ -297,13 +293,13 @@ function verdictOn({ now, lease, outcome, facts, firstDeferredAt }: Judging): Ve
   return verdict({ now, run, outcome: withReasonAsked(outcome, lease), policy })
 }
 
-/** Enqueued work is parked for a person when its budget is spent; an occurrence fails, because another one follows. */
+/** Enqueued work is parked when its attempts are used up; an occurrence fails, because another one follows. */
 function onExhaustedOf(lease: Row, facts: Row | undefined, policy: JudgingPolicy): 'park' | 'fail' {
   const own = (facts?.on_exhausted ?? null) as 'park' | 'fail' | null
   return own ?? policy.onExhausted ?? (lease.schedule_id === null ? 'park' : 'fail')
 }
 
-/** A deferral that fails or parks the run is recorded as a failure: after a reset its day begins anew. */
+/** A deferral that fails or parks the run is recorded as a failure, so that the deferral limit counts anew after a reset. */
 export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): Ending {
   const isSpent = given.status === 'failed' || given.status === 'parked'
   return {
@@ -322,7 +318,7 @@ export function endingOf(lease: Row, kind: Outcome['kind'], given: Verdict): End
   }
 }
 
-/** What is recorded of each run by fence; nothing of a run that is not there any more. */
+/** Recorded attempts of each run by fence; no entry for a run that was removed. */
 function* recordsOf({ ns }: StoreContext, ends: readonly NumberedEnd[]): Step<Map<number, Map<number, string>>> {
   const records = new Map<number, Map<number, string>>()
   if (ends.length === 0) return records
@@ -340,7 +336,7 @@ function written({ runId, fence }: AttemptEnd, given: Verdict): Settled {
   return { runId, fence, answer: 'written', status, reason, ...(nextEligibleAt !== undefined && { nextEligibleAt }) }
 }
 
-/** Only a reclaim records an attempt as lost; every other record under this fence was written by its own holder. */
+/** Only a reclaim records an attempt as lost; every other record under this fence is from its own worker. */
 function notWritten(
   { runId, end }: NumberedEnd,
   records: ReadonlyMap<number, ReadonlyMap<number, string>>,

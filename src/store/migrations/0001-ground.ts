@@ -1,18 +1,17 @@
 import type { Migration } from './migration.ts'
 
 /**
- * The shape of the live state was chosen by measurement (docs/decisions/0002-row-shape.md): a run's definition is
- * written once and never updated; where the run stands is told by the one narrow row it has in `ready`, `aside` or
- * `lease`, or by the attempt that ended it.
+ * The layout of live state was chosen by measurement (docs/decisions/0002-row-shape.md): a run's definition is written once and
+ * never updated; its state is the one narrow row it has in `ready`, `aside` or `lease`, or the attempt that ended it.
  *
- * Ids are counted over the whole store and never used again, so a key made of an id alone already lies in one namespace;
- * every key made of a name begins with its namespace.
+ * Ids are unique in the whole store and never reused, so a key made of an id alone already lies in one namespace; every key made
+ * of a name begins with its namespace.
  */
 export const ground: Migration = {
   version: 1,
   name: 'ground',
   statements: [
-    // Ids ascend. SQLite counts them inside the transaction; a sequence hands PostgreSQL's processes blocks of them.
+    // Ids ascend. SQLite counts them inside the transaction; on PostgreSQL each process takes blocks of them from a sequence.
     {
       sqlite: 'create table belfry.id_counter as select 0 as last',
       postgres: 'create sequence belfry.id_block as bigint',
@@ -46,7 +45,7 @@ export const ground: Migration = {
       actor {text} not null,
       primary key (queue_id, version)
     ) {clustered}`,
-    // The starts of queues with a rate limit, one row a lease call.
+    // The starts of queues with a rate limit, one row per lease call.
     `create table belfry.start (
       ns bigint not null,
       queue_id bigint not null,
@@ -56,7 +55,7 @@ export const ground: Migration = {
       primary key (queue_id, at, claim_id)
     ) {clustered}`,
 
-    // What a run needs of its executor: each is a lane of its own, so that work nobody here can do is never waded through.
+    // What a run needs from its executor. Each need is a lane, so that a worker never reads through work it cannot execute.
     `create table belfry.need (
       id {row id},
       ns bigint not null,
@@ -121,7 +120,7 @@ export const ground: Migration = {
       ended_by {text}
     )`,
     'create index hint_of_schedule on belfry.hint (schedule_id, id)',
-    // The live runs of a schedule, which is what overlap, pause and delete ask for.
+    // The live runs of a schedule, for overlap, pause and delete.
     `create table belfry.schedule_run (
       ns bigint not null,
       schedule_id bigint not null,
@@ -189,7 +188,7 @@ export const ground: Migration = {
     ) {clustered} {hot table}`,
     `create index ready_key on belfry.ready (queue_id, concurrency_key, need_id, priority, enqueued_at, run_id)
       where concurrency_key is not null`,
-    // Live or parked, but not to be leased now: waiting for an instant, behind a gate, held by a pause, or parked.
+    // Live or parked, but not leasable now: waiting for an instant, behind a gate, held by a pause, or parked.
     `create table belfry.aside (
       run_id {row id},
       ns bigint not null,
@@ -229,11 +228,11 @@ export const ground: Migration = {
       deaths integer not null
     ) {hot table}`,
     'create index lease_queue on belfry.lease (queue_id)',
-    // Only the few whose end was asked for, so that no other lease pays for it.
+    // Only the few leases with a cancel request, so that other leases do not pay for the index.
     'create index lease_cancel on belfry.lease (worker_id) where cancel_requested_at is not null',
     'create index lease_key on belfry.lease (queue_id, concurrency_key) where concurrency_key is not null',
 
-    // Append-only. Fence 0 is an end that no lease made: cancelled or skipped before it was leased, or while parked.
+    // Append-only. Fence 0 is an end without a lease: cancelled or skipped before it was leased, or while parked.
     `create table belfry.attempt (
       run_id bigint not null,
       fence integer not null,

@@ -1,13 +1,13 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A schedule remembers when its timing was written, because nothing from before then is an occurrence of it.
+ * A schedule stores when its timing was written, because no earlier instant is an occurrence of it.
  *
- * Of those that are there already it is known only in part. The timing is no older than the schedule. An edit of it sets
- * both anchors: `anchor_at` to that instant, and every end since moves it on; `grid_anchor_at` to that instant too, or to
- * a `startAt`. If that lay ahead, nothing comes before it, so that any instant before it does as well; hence the one
- * millisecond. If it was over, the instant found is too early. That is the safe side: at worst something comes once that
- * was over when it was written, while an instant too late would leave an occurrence without an end.
+ * For existing schedules that instant is only partly known. It is not before the schedule was created. An edit sets both anchors:
+ * `anchor_at` to the instant of the edit, after which every end moves it forward; `grid_anchor_at` to the same instant, or to a
+ * `startAt`. If that `startAt` was in the future, nothing occurs before it, so any earlier instant works too: hence the one
+ * millisecond. If it was in the past, the computed instant is too early. That is the safe side: at worst one occurrence comes
+ * that had passed when the timing was written, while an instant too late would leave an occurrence without an end.
  */
 export const timedAt: Migration = {
   version: 2,

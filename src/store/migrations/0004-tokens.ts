@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What lets somebody in at the doors of a server. Of the secret itself only a hash is kept. */
+/** API tokens. Only a hash of each secret is stored. */
 export const tokens: Migration = {
   version: 4,
   name: 'tokens',

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What has happened, in the order of time, for those who watch from outside. It is read from the history itself, so that nothing
- * on the way of a plain run is written for it: ended runs have an index by their end already. These are for what is rarer.
+ * Indexes for the event stream, in order of time. Events are read from the history itself, so that a plain run writes nothing
+ * extra: ended runs already have an index by their end. These indexes cover the rarer events.
  */
 export const events: Migration = {
   version: 5,

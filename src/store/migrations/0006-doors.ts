@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Versions remember through which door they were written. Of those that are there already nobody knows it any more. */
+/** Versions store the door they were written through. For existing versions it is unknown. */
 export const doors: Migration = {
   version: 6,
   name: 'doors',

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A queue that was deleted. Its row stays for the ended runs that name it, until retention has removed them; work that
- * names it again finds it as a new one.
+ * A deleted queue keeps its row for the ended runs that name it, until retention has removed them. New work under that name gets
+ * a new queue.
  */
 export const deletedQueues: Migration = {
   version: 10,

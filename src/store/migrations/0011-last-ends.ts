@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A schedule remembers when an occurrence of it ended last, and when one completed last, because the ledger would have to
- * be searched back to the last success of a schedule that has failed for months. What is there already is found there once.
+ * A schedule stores when its last occurrence ended and when one last completed: for a schedule that has failed for months the
+ * whole ledger would have to be searched. For existing schedules the ledger is searched once, here.
  */
 export const lastEnds: Migration = {
   version: 11,

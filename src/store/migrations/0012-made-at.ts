@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Lists of runs go by when each was made. Ids do not tell it: every process takes them from a block of its own. What a
- * schedule made is in `run_fired` by that instant already, so that no run is in more indexes than one for it; those of one
- * schedule get the instant into the index they had, and what is parked is listed by another instant.
+ * Lists of runs are ordered by creation time. Ids do not give that order: each process takes ids from its own block. `run_fired`
+ * already orders the runs of schedules by that instant, so that no run is in more than one such index; the index by schedule gets
+ * the instant as a column, and parked runs are listed by another instant.
  */
 export const madeAt: Migration = {
   version: 12,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** A worker that died has not stopped: when it was found dead, and what became of the runs that were taken back from it. */
+/** When a worker was found dead, as opposed to stopped, and what became of the runs that were reclaimed from it. */
 export const deaths: Migration = {
   version: 13,
   name: 'deaths',

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What was done to a subject is listed by when it was written, as runs are. The index takes the place of one by id, so that a row costs
- * as many entries as before.
+ * The audit lines of a subject are listed by the time they were written, as runs are. The index replaces one by id, so that a row
+ * costs as many index entries as before.
  */
 export const newestFirst: Migration = {
   version: 14,

@@ -1,13 +1,13 @@
 import type { Migration } from './migration.ts'
 
-/** As `endless` in `holds/hold-row.ts`; a migration says what it said when it was written. */
+/** Equal to `endless` in `holds/hold-row.ts`, and not imported: a migration must never change. */
 const endless = 9_007_199_254_740_991
 
 /**
- * One table of holds in place of a flag of the namespace and one of each queue. An older worker would not look at the table and would
- * start work under a hold, so the flags go, and its leases fail until it is replaced.
+ * One table of holds replaces a flag on the namespace and one on each queue. An older worker would ignore the table and start
+ * work under a hold, so the flags are dropped, and its leases fail until it is replaced.
  *
- * Ids of namespaces and queues are counted together with all others, so that their rows can give them to the holds made here.
+ * Ids are unique over all tables, so each new hold takes the id of its namespace or queue.
  */
 export const holds: Migration = {
   version: 16,
@@ -27,11 +27,11 @@ export const holds: Migration = {
       author {text} not null,
       created_at bigint not null
     )`,
-    // A lease probes it, and passes the holds that have ended without looking at them.
+    // A lease probes it, and skips ended holds without reading them.
     'create index hold_on on belfry.hold (ns, scope, subject, until_at)',
     'create index hold_end on belfry.hold (ns, until_at)',
     'create index hold_begin on belfry.hold (ns, from_at) where begun_at is null',
-    // Whether runs have to be asked for their keys at all.
+    // Whether any key is held, so that keys of runs have to be checked.
     `create index hold_key on belfry.hold (ns) where scope = 'key'`,
     `insert into belfry.hold (id, ns, scope, subject, from_at, until_at, begun_at, reason, note, firing, author, created_at)
       select id, id, 'namespace', '', stopped_at, ${endless}, stopped_at, 'stopped', stopped_reason, 'nothing', 'belfry', stopped_at
@@ -43,7 +43,7 @@ export const holds: Migration = {
     'alter table belfry.namespace drop column stopped_reason',
     'alter table belfry.queue drop column paused_at',
     'alter table belfry.queue drop column paused_reason',
-    // A hold on the schedule is in force: what is made of it stands aside.
+    // The hold in force on the schedule: new runs of it are set aside.
     'alter table belfry.schedule add column held_by bigint',
   ],
 }

@@ -12,7 +12,6 @@ import { newestFirst } from './0014-newest-first.ts'
 import { holds } from './0016-holds.ts'
 import type { Migration } from './migration.ts'
 
-/** The kernel's own. */
 const ofKernel: readonly Migration[] = [
   ground,
   timedAt,
@@ -27,7 +26,7 @@ const ofKernel: readonly Migration[] = [
   holds,
 ]
 
-/** Those of the kernel and of the parts, by their numbers. */
+/** The migrations of the kernel and of the parts, by number. */
 export function migrationsOf(parts: readonly StorePart[]): readonly Migration[] {
   const all = [...ofKernel, ...parts.flatMap(({ migrations = [] }) => migrations)]
   return all.sort((one, other) => one.version - other.version)

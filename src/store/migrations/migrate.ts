@@ -3,7 +3,7 @@ import type { Database } from '../database-port.ts'
 import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
 import { type Dialect, type Migration, spelled } from './migration.ts'
 
-// SQLite's one writer excludes every other migrator; PostgreSQL's needs a lock of its own, held until the commit.
+// SQLite has one writer at a time; PostgreSQL needs a lock, held until the commit.
 const lockMigrations = dialects('migrate lock', {
   sqlite: null,
   postgres: `select pg_advisory_xact_lock(hashtextextended('belfry migrations', 0))`,
@@ -27,11 +27,11 @@ const recordVersion = both(
 )
 
 /**
- * Brings the schema up to this program's version in one transaction: a process that is killed half-way leaves the old schema,
- * and of several that start at once one does the work while the others wait for it.
+ * Brings the schema to this program's version in one transaction: a killed process leaves the old schema, and of several that
+ * start at once one migrates while the others wait.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
-  // Nearly always it is there already, and then no lock is taken and nothing is written.
+  // Nearly always the schema is current, and then no lock is taken and nothing is written.
   if ((await database.read(versionFound)) === migrations.length) return
   await database.write(() => apply(database, migrations))
 }

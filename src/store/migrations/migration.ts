@@ -1,6 +1,6 @@
 /**
- * Migrations are written once for both databases, with the few words in braces that the databases spell differently.
- * They are numbered, only ever go forward, and each is applied whole or not at all.
+ * Migrations are written once for both databases; words in braces are spelled per database. They are numbered, only go forward,
+ * and each is applied all or nothing.
  */
 export interface Migration {
   readonly version: number
@@ -13,12 +13,12 @@ export type Dialect = 'sqlite' | 'postgres'
 const words: Record<Dialect, Readonly<Record<string, string>>> = {
   // Only the exact words `integer primary key` make a column SQLite's row id; any other spelling costs a second index.
   sqlite: { 'row id': 'integer primary key', text: 'text', clustered: 'without rowid', 'hot table': '' },
-  // Byte order on every text, because queue order and uniqueness may not depend on the collation of a database.
+  // Byte order on every text: queue order and uniqueness must not depend on the collation of a database.
   postgres: {
     'row id': 'bigint primary key',
     text: 'text collate "C"',
     clustered: '',
-    // These tables are small and churn: vacuum must come by their turnover, not by a share of their size.
+    // These tables are small and churn: vacuum must be triggered by row changes, not by a share of the table's size.
     'hot table':
       'with (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0)',
   },

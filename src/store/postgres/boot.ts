@@ -21,12 +21,12 @@ export const readSettings = `select current_setting('server_version_num')::int a
 
 const promises = ['fsync', 'synchronous_commit', 'full_page_writes'] as const
 
-/** The settings without which a crash of the server may lose what it acknowledged. */
+/** Settings that let a server crash lose acknowledged work. */
 export function riskySettings(settings: Settings): (typeof promises)[number][] {
   return promises.filter((name) => settings[name] === 'off')
 }
 
-/** Refuses a server that is too old, cannot be written to, or would acknowledge work that a crash then loses. */
+/** Refuses a server that is too old, read-only, or may lose acknowledged work in a crash. */
 export async function refuseUnfitServer(pool: pg.Pool, place: string, options: DatabaseOptions): Promise<void> {
   const { rows } = await pool.query<Settings>(readSettings)
   const settings = rows[0] as Settings

@@ -4,7 +4,7 @@ import { readSettings, riskySettings, type Settings } from './boot.ts'
 
 const findSettings = dialects('postgres condition', { sqlite: null, postgres: readSettings })
 
-/** They can be changed while the store is open, so that what was refused at the opening may be so now. */
+/** The settings can change while the store is open, so they are checked again after boot. */
 export function* condition(): Step<DatabaseCondition> {
   const settings = (yield* one<Settings>(findSettings)) as Settings
   return {
@@ -15,7 +15,7 @@ export function* condition(): Step<DatabaseCondition> {
     risks: riskySettings(settings).map((setting) => ({
       setting,
       is: settings[setting],
-      mend: `On the server: alter system set ${setting} = on; select pg_reload_conf(). Whatever the database or the user sets comes before that.`,
+      mend: `On the server: alter system set ${setting} = on; select pg_reload_conf(). A setting of the database or the user overrides it.`,
     })),
   }
 }

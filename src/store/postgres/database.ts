@@ -30,22 +30,22 @@ interface Transaction {
   readonly begin: string
   readonly end: (talk: Talk) => Promise<void>
   readonly isRehearsal?: boolean
-  /** It reads and locks nothing, so its end need not be waited for. */
+  /** It only reads and takes no lock, so its end need not be awaited. */
   readonly isLook?: boolean
 }
 
-/** What a new connection takes, and sometimes more. */
+/** About what opening a connection takes, or a little more. */
 const connectMs = 20
 const readCommitted = 'begin isolation level read committed'
 const oneSnapshot = 'begin isolation level repeatable read read only'
 const idsInBlock = 1_000
 const int8 = 20
 
-const silence = 'Something kept this process busy or stopped in the middle of a step, so that the server broke it off.'
+const silence = 'This process was blocked or stopped in the middle of a step, so the server ended the session.'
 const noTransaction = '25P01'
 const abortedTransaction = '25P02'
 
-/** A pool of connections to one schema. Each transaction has a connection for itself. */
+/** A pool of connections to one schema. Each transaction has its own connection. */
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres'
   readonly place: string
@@ -55,14 +55,14 @@ export class PostgresDatabase implements Database {
   readonly #clock: Dials | undefined
   readonly #spelled = new Map<Statement, { readonly name: string; readonly text: string }>()
   readonly #ahead = new WeakMap<Request, SentQuery>()
-  /** Callers' own connections, with the last step that was asked of each. */
+  /** Callers' own connections, with the last step on each. */
   readonly #lent = new WeakMap<Connection, Promise<unknown>>()
   readonly #ofThisDatabase = new WeakSet<Connection>()
-  /** Steps that have begun and not ended; none of them fails. */
+  /** Running steps; none of these promises rejects. */
   readonly #underWay = new Set<Promise<unknown>>()
   #ids = { next: 1, last: 0 }
   #closing: Promise<void> | undefined
-  /** The ends of looks whose connections are on the way back. */
+  /** The ends of reads whose connections are being returned. */
   readonly #leaving = new Set<Promise<void>>()
 
   constructor(pool: Pool, { place, schema, clock }: { place: string; schema: string; clock?: Dials | undefined }) {
@@ -94,7 +94,7 @@ export class PostgresDatabase implements Database {
         return await step()
       } catch (error) {
         if (!isConflict(error) && !(error instanceof StepAgain)) throw error
-        // The whole step has been rolled back, and a step is made to be asked again.
+        // The whole step was rolled back, and every step can be repeated.
         if (tries >= stepTriesMax) throw metOthers((error as Error).message, error)
       }
     }
@@ -109,14 +109,14 @@ export class PostgresDatabase implements Database {
       })
     }
     refusePool(connection)
-    // Two steps at once would share one savepoint, and the one that is refused would undo the other.
+    // Two concurrent steps would share one savepoint, and the failure of one would undo the other.
     const before = this.#lent.get(connection) ?? Promise.resolve()
     const step = before.then(() => this.#stepWithin(connection, verb))
     this.#lent.set(connection, step.catch(ignored))
     return step
   }
 
-  /** A step happens wholly or not at all, also when the caller goes on after it was refused. */
+  /** A step is all or nothing, even when the caller continues after its refusal. */
   async #stepWithin<Result>(connection: Connection, verb: () => Step<Result>): Promise<Result> {
     const talk = new Talk(connection, { place: this.place, types: typeParsers, begin: null })
     await this.#beginStep(talk)
@@ -131,7 +131,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection leads to one database for as long as it lasts, so that it is asked once. */
+  /** A connection stays with one database, so it is checked once. */
   async #refuseOther(connection: Connection, talk: Talk): Promise<void> {
     if (this.#ofThisDatabase.has(connection)) return
     const [theirs] = await talk.ask({ text: whichDatabase })
@@ -140,7 +140,7 @@ export class PostgresDatabase implements Database {
   }
 
   async trimLog(): Promise<void> {
-    // The server sees to its log itself.
+    // The server manages its log.
   }
 
   condition(): Promise<DatabaseCondition> {
@@ -148,7 +148,7 @@ export class PostgresDatabase implements Database {
   }
 
   async damage(): Promise<null> {
-    // The server sees to its pages itself.
+    // The server checks its pages.
     return null
   }
 
@@ -214,13 +214,13 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Something keeps this process from answering the server in the middle of a step. What it broke off was not written. */
+  /** Whether the server ended the session because this process stalled in the middle of a step. Nothing of that step was written. */
   #isBrokenSilence(client: pg.PoolClient, error: unknown): boolean {
     if (!(error instanceof BelfryError) || error.code !== 'unavailable') return false
     return isSilence(error.cause) || this.#pool.wasSilent(client)
   }
 
-  /** Lets the reader go on before the connection is free again. */
+  /** Returns to the reader before the connection is free again. */
   #leave(leaving: Promise<void>): void {
     const over = this.#untilOver(leaving)
     this.#leaving.add(over)
@@ -228,8 +228,8 @@ export class PostgresDatabase implements Database {
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    // A look that follows another would find its connection on the way back. Its server may have stopped in the middle, so
-    // that it is not waited for longer than a new one takes.
+    // The connection of a previous read may still be on its way back. Its server may be stuck, so the wait is no longer than
+    // opening a new connection takes.
     if (this.#pool.idleCount === 0 && this.#leaving.size > 0) {
       await Promise.race([...this.#leaving, pause(systemClock, connectMs)])
     }
@@ -237,7 +237,7 @@ export class PostgresDatabase implements Database {
       return await this.#pool.connect()
     } catch (error) {
       throw new BelfryError('unavailable', `No connection to ${this.place}: ${(error as Error).message}.`, {
-        hint: 'Look whether the server runs and accepts this user; work goes on by itself once it does.',
+        hint: 'Check that the server runs and accepts this user; Belfry then continues by itself.',
         cause: error,
       })
     }
@@ -259,8 +259,8 @@ export class PostgresDatabase implements Database {
       case 'ids':
         return this.#takeIds(talk, request.count)
       case 'wake-others':
-        // Nobody else knows when the caller commits, so here alone the notification is part of the transaction. It says
-        // nothing of its sender, because this process has to hear of the commit as well.
+        // Only the caller knows when it commits, so here alone the notification is part of the transaction. It carries no sender,
+        // because this process must receive it too.
         if (this.#clock !== undefined) return []
         return talk.ask({ ...notification, values: [this.#wire.channel, ''] })
       case 'all':
@@ -304,14 +304,14 @@ export class PostgresDatabase implements Database {
     return spelled
   }
 
-  /** A sequence hands out whole blocks, so that an enqueue seldom pays a round trip for its ids. */
+  /** A sequence returns whole blocks, so that an enqueue seldom pays a round trip for its ids. */
   async #takeIds(talk: Talk, count: number): Promise<Row[]> {
     const rows: Row[] = []
     while (rows.length < count) {
       if (this.#ids.next > this.#ids.last) {
         const text = postgresText(`select nextval('belfry.id_block') as block`, this.#schema)
         const block = Number((await talk.askAlone({ text }))[0]?.block)
-        // Of two answers that overtook each other the larger block counts, or ids would not ascend.
+        // Of two answers out of order the larger block counts, or ids would not ascend.
         if (block * idsInBlock > this.#ids.last) {
           this.#ids = { next: (block - 1) * idsInBlock + 1, last: block * idsInBlock }
         }
@@ -329,7 +329,7 @@ export function postgresText(text: string, schema: string): string {
   return text.replace(/"belfry"|\bbelfry\./g, (found) => (found.endsWith('.') ? `${name}.` : name))
 }
 
-/** The server cuts longer names, and statements of long schemas would then have the same one. */
+/** The server truncates longer names, and statements of long schemas would then collide. */
 const nameBytesMax = 63
 
 function serverName(name: string): string {
@@ -337,8 +337,8 @@ function serverName(name: string): string {
 }
 
 /**
- * Reads 64-bit integers as numbers, in these queries alone: the driver's global parsers and the parsers of a caller's own
- * client belong to the program that embeds us. Instants and ids stay far below 2^53.
+ * Parses 64-bit integers as numbers, in these queries alone: the driver's global parsers and those of a caller's client belong to
+ * the embedding program. Instants and ids stay far below 2^53.
  */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: unknown) {
@@ -353,7 +353,7 @@ function columns(tuples: readonly (readonly Value[])[]): string[] {
 }
 
 function ignored(): void {
-  // The error is reported elsewhere; see where this listens.
+  // The step itself reports the error.
 }
 
 async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error | undefined> {
@@ -361,14 +361,14 @@ async function rolledBack(client: pg.PoolClient, error: unknown): Promise<Error 
     await client.query('rollback')
     return undefined
   } catch {
-    // The connection is gone, and with it the transaction; the pool must not hand it out again.
+    // The connection is gone with its transaction; the pool must not reuse it.
     return error instanceof Error ? error : new Error(String(error))
   }
 }
 
 function alreadyAborted(error: unknown): BelfryError {
-  return new BelfryError('invalid', 'The transaction has failed before and can only be rolled back.', {
-    hint: "Call query('rollback') on the client and begin anew.",
+  return new BelfryError('invalid', 'The transaction has already failed and can only be rolled back.', {
+    hint: "Call query('rollback') on the client and begin again.",
     cause: error,
   })
 }

@@ -1,18 +1,18 @@
 import { BelfryError } from '../../core/error.ts'
 import type { Row } from '../statement.ts'
 
-/** What tells a database from every other one, by whatever address it was reached. */
+/** Identifies a database, whatever address it was reached by. */
 export const whichDatabase = `select current_database() as name, pg_postmaster_start_time()::text as since,
   (select oid::text from pg_database where datname = current_database()) as oid,
   host(inet_server_addr()) as host, inet_server_port() as port`
 
-/** Tables of the same name may be in another database too: work would land there, and no worker of this store would do it. */
+/** Another database may have tables of the same name: work would go there, and no worker of this store would execute it. */
 export function refuseOtherDatabase(theirs: Row | undefined, ours: Row | undefined, place: string): void {
   const isSame = (['name', 'since', 'oid'] as const).every((part) => theirs?.[part] === ours?.[part])
   if (!isSame) throw otherDatabase(theirs, place)
 }
 
-/** A pool sends each statement to any of its clients, so that no transaction of its caller holds them together. */
+/** A pool sends each statement to any of its clients, so no transaction holds them together. */
 export function refusePool(given: object): void {
   if (typeof (given as { totalCount?: unknown }).totalCount !== 'number') return
   throw new BelfryError('invalid', 'The transaction is a pg pool, and a transaction is on one client of it.', {

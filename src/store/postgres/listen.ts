@@ -11,24 +11,24 @@ const farewellMsMax = 1_000
 
 export interface Line {
   readonly clock: Pick<Clock, 'after'>
-  /** Makes the connection that listens, which has to be one of its own: a pool would hand it to another user. */
+  /** The connection that listens. It cannot come from a pool, which would lend it to another user. */
   readonly connection: pg.ClientConfig
-  /** Where all processes of this store announce what they did. */
+  /** The channel of all processes of this store. */
   readonly channel: string
-  /** Where this process alone gets its own pings back. */
+  /** The channel on which this process receives its own pings. */
   readonly pingChannel: string
-  /** How this process names itself when it announces its own steps, which it need not hear again. */
+  /** The sender name of this process, by which it ignores its own notifications. */
   readonly self: string
   readonly heard: (what: NewsKind | 'anything') => void
-  /** Sends by another connection. */
+  /** Sends through another connection. */
   readonly ping: (token: string) => Promise<unknown>
 }
 
 /**
- * Listens until it is stopped, and knows whether notifications arrive. A connection that looks sound may deliver nothing, be it
- * for a firewall that forgot it or a pooler that gave it to another client, so it is trusted only while it delivers a
- * ping now and then; one that does not is replaced. What was sent while no connection listened is lost, so the callback is called
- * when listening begins, and when it ends, because from then on the caller must poll.
+ * Listens until it is stopped, and knows whether notifications arrive. A connection that looks sound may deliver nothing, because
+ * a firewall dropped it or a pooler gave it to another client. So it is trusted only while it delivers regular pings, and
+ * replaced otherwise. Notifications sent while no connection listens are lost, so the callback runs when listening begins, and
+ * when it ends, because from then on the caller must poll.
  */
 export class Listener {
   readonly #line: Line
@@ -37,7 +37,7 @@ export class Listener {
   #isProven = false
   #pings = 0
   #heardPing = 0
-  /** Ends whatever is being waited for. */
+  /** Ends the current wait. */
   #interrupt: () => void = () => undefined
 
   constructor(line: Line) {
@@ -62,7 +62,7 @@ export class Listener {
     }
   }
 
-  /** One connection from its beginning to its end; answers whether it ever delivered anything. */
+  /** Runs one connection from beginning to end. Returns whether it ever delivered anything. */
   async #listenOnce(): Promise<boolean> {
     const socket = new Socket()
     const client = new pg.Client({ ...this.#line.connection, keepAlive: true, stream: () => socket })
@@ -85,7 +85,7 @@ export class Listener {
         await this.#wait(pingEveryMs, isOver)
       }
     } catch {
-      // The server is away or accepts no connection; `isProven` is false for as long as that lasts.
+      // The server is down or refuses connections; `isProven` stays false meanwhile.
     }
     isOpen = false
     const wasProven = this.#isProven
@@ -96,7 +96,7 @@ export class Listener {
 
   async #hearsPing(isOver: () => boolean): Promise<boolean> {
     const ping = ++this.#pings
-    // The connection may be sound when the ping cannot be sent, but that is not known.
+    // The connection may be sound when the ping cannot be sent, but that is unknown.
     this.#line.ping(String(ping)).catch(() => this.#interrupt())
     await this.#wait(pingMsMax, isOver)
     return this.#heardPing === ping && !isOver()
@@ -110,7 +110,7 @@ export class Listener {
     }
     const [sender, ...news] = (payload ?? '').split(' ')
     if (sender === this.#line.self) return
-    // Another program's word, or no word at all, may mean anything.
+    // An unknown or missing kind may mean anything.
     const known = newsKinds.filter((kind) => news.includes(kind))
     for (const what of known.length === news.length && news.length > 0 ? known : (['anything'] as const)) {
       this.#line.heard(what)
@@ -123,7 +123,7 @@ export class Listener {
     if (isNew && !this.#isStopped) this.#line.heard('anything')
   }
 
-  /** Waits that long, or until something interrupts it; not at all when it is over before it begins. */
+  /** Waits that long, until an interrupt, or not at all when `isOver` already. */
   async #wait(ms: number, isOver: () => boolean): Promise<void> {
     if (isOver()) return
     await new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ export class Listener {
     })
   }
 
-  /** Takes leave as the server expects it; one that does not answer is left without. */
+  /** Closes the connection properly; if the server does not answer, drops it. */
   async #hangUp(client: pg.Client, socket: Socket): Promise<void> {
     const takeBack = this.#line.clock.after(farewellMsMax, () => socket.destroy())
     await client.end().catch(() => undefined)
@@ -144,7 +144,7 @@ export class Listener {
   }
 }
 
-/** All processes lose a server at once, and must not all come back at once. */
+/** All processes lose a server at once, and must not all reconnect at once. */
 function againMs(failures: number): number {
   return Math.min(againMsMax, againMsMin * 2 ** failures) * (0.5 + Math.random() / 2)
 }

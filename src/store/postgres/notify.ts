@@ -1,7 +1,7 @@
 import { type Clock, pause } from '../../core/clock.ts'
 import type { NewsKind } from '../news.ts'
 
-/** Shorter, and the notifications of one busy process would slow down the commits of all others. */
+/** With a shorter gap the notifications of one busy process would slow down the commits of all others. */
 const gapMs = 10
 
 export interface Sender {
@@ -9,10 +9,7 @@ export interface Sender {
   readonly send: (news: readonly NewsKind[]) => Promise<unknown>
 }
 
-/**
- * Sends the first notification at once and, while more are wanted, one after the other with a gap between them: however
- * many steps ask for one meanwhile, the next tells of them all.
- */
+/** Sends the first notification at once and later ones with a gap between them; each covers all steps since the one before. */
 export class Notifier {
   readonly #sender: Sender
   #wanted = new Set<NewsKind>()
@@ -47,5 +44,5 @@ export class Notifier {
 }
 
 function lost(): void {
-  // A lost notification costs a sleeping worker the time until its next poll.
+  // A lost notification delays a sleeping worker until its next poll.
 }

@@ -3,7 +3,7 @@ import { BelfryError } from '../../core/error.ts'
 import type { Row } from '../statement.ts'
 import { busyServer, isBusyServer, isConflict, isRefusal } from './refusal.ts'
 
-/** Anything that speaks like a `pg` client. */
+/** Anything with the interface of a `pg` client. */
 export interface Connection {
   query(config: Query & { types: pg.CustomTypesConfig }): Promise<{ rows: Row[] }>
 }
@@ -15,34 +15,32 @@ export interface Query {
 }
 
 export interface TalkOptions {
-  /** Names the store for people. */
+  /** The store's name for people. */
   readonly place: string
   readonly types: pg.CustomTypesConfig
-  /** What begins the transaction; `null` where it is the caller's, whose connection may not like to be sent ahead. */
+  /** The statement that begins the transaction; `null` in a caller's transaction, whose connection may not support pipelining. */
   readonly begin: string | null
-  /** Everything is taken back at the end, so nothing may be committed before. */
+  /** Everything is rolled back at the end, so nothing may be committed before. */
   readonly isRehearsal?: boolean
-  /** It only reads. */
   readonly isLook?: boolean
 }
 
-/** A statement that was sent, whose rows can be waited for when they are wanted. */
+/** A statement that was sent; its rows can be awaited later. */
 export interface SentQuery {
   rows(): Promise<Row[]>
 }
 
 /**
- * One transaction's talk with the server. Each answer that is waited for costs a round trip, and there are as many of
- * these in a second as there are: so the beginning travels with the first statement, a statement whose rows are not read
- * travels with the one that follows, and the last of them with the commit. The server does them one after the other all
- * the same, each with a snapshot of its own, and after one that failed it does none.
+ * The statements of one transaction. Each awaited answer costs a round trip, and round trips limit the throughput. So `begin` is
+ * sent with the first statement, a statement whose rows are not read with the next one, and the last one with the commit. The
+ * server still executes them one after the other, each with its own snapshot, and none after one that failed.
  */
 export class Talk {
   readonly #connection: Connection
   readonly #options: TalkOptions
   #hasBegun = false
   #hasWritten = false
-  /** What was sent and not yet answered. */
+  /** Sent and not yet answered. */
   #sent: Promise<unknown>[] = []
 
   constructor(connection: Connection, options: TalkOptions) {
@@ -50,25 +48,24 @@ export class Talk {
     this.#options = options
   }
 
-  /** Waits for the rows. */
   async ask(query: Query): Promise<Row[]> {
     this.#begin()
     return this.#answered(this.#send(query))
   }
 
-  /** Does not wait: if it failed, whatever is waited for next fails. */
+  /** Does not wait: if it fails, the next awaited answer fails. */
   async tell(query: Query): Promise<SentQuery> {
     this.#begin()
     const answer = handled(this.#send(query))
     if (this.#options.begin === null) await this.#answered(answer)
     else this.#sent.push(answer)
-    // What was waited for meanwhile is there, and what was sent since then is not waited for.
+    // An answer that arrived meanwhile is returned without waiting for later statements.
     return { rows: async () => (this.#sent.includes(answer) ? this.#answered(answer) : (await answer).rows) }
   }
 
   /**
-   * The last statement of a transaction, sent together with its commit: a process that is stopped while it waits for the
-   * answer keeps no lock. What is asked after it begins another transaction.
+   * The last statement of a transaction, sent together with its commit: a process that stops while it waits for the answer keeps
+   * no lock. A later statement begins another transaction.
    */
   async askLast(query: Query): Promise<Row[]> {
     const { begin, isRehearsal = false } = this.#options
@@ -80,7 +77,7 @@ export class Talk {
     return (await answer).rows
   }
 
-  /** One statement that is a transaction by itself, as long as nothing was said before. */
+  /** A statement that is its own transaction, if none was sent before. */
   async askAlone(query: Query): Promise<Row[]> {
     const { begin, isRehearsal = false } = this.#options
     if (this.#hasBegun || begin === null || isRehearsal) return this.ask(query)
@@ -95,7 +92,7 @@ export class Talk {
 
   async commit(): Promise<void> {
     if (!this.#hasBegun) return
-    // What only read and locked has nothing to commit, and need not wait for the disk to be let go.
+    // A transaction that only read and locked has nothing to commit, and need not wait for the disk.
     if (!this.#hasWritten) return this.rollBack()
     await this.#committed()
   }
@@ -128,12 +125,12 @@ export class Talk {
     return this.#connection.query({ ...query, types: this.#options.types })
   }
 
-  /** A broken connection before the commit is a plain "no": the server rolls back what it was never told to commit. */
+  /** A connection that breaks before the commit is a definite "no": the server rolls back. */
   async #answered(last: Promise<{ rows: Row[] }>): Promise<Row[]> {
     const before = this.#sent
     this.#sent = []
     try {
-      // Of several that failed the first tells why; the others only tell that one did.
+      // Of several failures the first has the cause; the others only follow from it.
       await Promise.all(before.concat(last))
       return (await last).rows
     } catch (error) {
@@ -142,7 +139,7 @@ export class Talk {
         'unavailable',
         `${this.#options.place} broke off: ${(error as Error).message}; nothing was written.`,
         {
-          hint: 'Look whether the server runs; work goes on by itself once it does.',
+          hint: 'Check that the server runs; Belfry then continues by itself.',
           cause: error,
         },
       )
@@ -153,14 +150,14 @@ export class Talk {
     return isBusyServer(error) ? busyServer(this.#options.place, error as Error) : error
   }
 
-  /** Once the commit is on its way, only a server that says "no" has not done it. */
+  /** Once the commit is sent, only an explicit refusal means that it did not happen. */
   #afterCommit(error: unknown): unknown {
     if (isConflict(error) || isRefusal(error)) return this.#refusal(error)
     return new BelfryError(
       'commit-unknown',
       `The commit to ${this.#options.place} broke off and may or may not have taken effect.`,
       {
-        hint: 'Ask the store what it holds before trying again.',
+        hint: 'Read the current state before trying again.',
         cause: error,
       },
     )
@@ -171,7 +168,7 @@ function isLook(text: string): boolean {
   return /^\s*(select|begin|rollback|commit)\b/i.test(text)
 }
 
-/** Another caller waits for it, or none does any more. */
+/** Marks a promise as handled that another caller awaits, or none. */
 function handled<Answer>(answer: Promise<Answer>): Promise<Answer> {
   answer.catch(() => undefined)
   return answer

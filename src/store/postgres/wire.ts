@@ -5,15 +5,15 @@ import type { NewsKind } from '../news.ts'
 import { Listener } from './listen.ts'
 import { Notifier } from './notify.ts'
 
-/** It says who sends it, which matters to the sender alone, and what kind of thing happened; what happened is in the store. */
+/** It carries the sender, so that the sender can ignore it, and the kind of change; the change itself is in the store. */
 export const notification = { name: 'belfry notify', text: 'select pg_notify($1, $2)' }
 
-/** By what the processes of one store tell each other that something happened. */
+/** Carries notifications between the processes of one store. */
 export class Wire {
-  /** Where all of them are told. */
+  /** The channel of all of them. */
   readonly channel: string
   readonly #pool: pg.Pool
-  /** Tells this store's notifications from those of all others. */
+  /** Identifies the notifications of this store object. */
   readonly #self = randomBytes(12).toString('hex')
   readonly #notifier: Notifier
   readonly #listeners = new Set<Listener>()
@@ -52,7 +52,7 @@ export class Wire {
     this.#notifier.ring(news)
   }
 
-  /** What was to be told is told before. */
+  /** Sends pending notifications first. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#listeners].map((listener) => listener.stop()))

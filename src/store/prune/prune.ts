@@ -9,7 +9,7 @@ import { sweepParked } from './sweep-parked.ts'
 import { sweepSchedules } from './sweep-schedules.ts'
 import { sweepSurplus } from './sweep-surplus.ts'
 
-/** A round goes through these in their order. */
+/** In the order of a round. */
 const sweeps = {
   parked: sweepParked,
   ended: sweepEnded,
@@ -23,8 +23,8 @@ const order = Object.keys(sweeps) as SweepName[]
 const limitMax = 100_000
 
 /**
- * Removes what retention no longer keeps, in one small step of a round, and tells where the round goes on. Live and
- * parked work is not touched, but for parked runs of queues that say how long they are kept.
+ * Removes what retention no longer keeps, in one small step of a round, and returns where the round continues. Live and parked
+ * work stays, except parked runs of queues that limit how long they are kept.
  */
 export function* prune(context: StoreContext, { limit, from }: PruneRequest): Step<Pruned> {
   checkInteger(limit, 'limit', 1, limitMax)
@@ -50,7 +50,7 @@ function placeIn(from: string): { name: SweepName | undefined; place: string | n
     const [name, place] = JSON.parse(from) as [SweepName, string | null]
     if (order.includes(name) && (place === null || typeof place === 'string')) return { name, place }
   } catch {
-    // Falls through to the one refusal of everything that no step has answered.
+    // Falls through to the one refusal of a bad `from`.
   }
   throw invalid('from', `is ${JSON.stringify(from)}`, 'the `next` of the step before')
 }

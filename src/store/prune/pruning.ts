@@ -9,6 +9,6 @@ export interface Pruned {
   readonly runs: number
   readonly ledger: number
   readonly other: number
-  /** Where this round goes on; `null` when it is over. */
+  /** Where this round continues; `null` when it is over. */
   readonly next: string | null
 }

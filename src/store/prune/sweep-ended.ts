@@ -25,7 +25,7 @@ export interface EndedUntil {
   until(status: EndedStatus): number
 }
 
-/** Of each queue and status the runs that ended first, until an instant. */
+/** The runs of each queue and status that ended first, up to an instant. */
 function* endedUntil(queues: readonly EndedUntil[], most: number): Step<EndedRun[]> {
   return yield* each<EndedRun>(
     findOldest,
@@ -33,7 +33,6 @@ function* endedUntil(queues: readonly EndedUntil[], most: number): Step<EndedRun
   )
 }
 
-/** The runs of a queue that ended first, whatever their status. */
 export function* oldestEnded(queue: EndedUntil, most: number): Step<number[]> {
   const rows = yield* endedUntil([queue], most)
   return rows
@@ -44,7 +43,7 @@ export function* oldestEnded(queue: EndedUntil, most: number): Step<number[]> {
 
 const queuesAtOnce = 100
 
-/** Removes the runs that ended longer ago than their queue keeps them, one queue in a step. */
+/** Removes the runs that ended longer ago than their queue keeps them, one queue per step. */
 export function* sweepEnded({ now, queues, rowsLeft }: Sweeping, from: string | null): Step<Swept> {
   const rest = queues.filter(({ id }) => id >= Number(from ?? 0))
   const looked = rest.slice(0, queuesAtOnce).map((queue) => ({

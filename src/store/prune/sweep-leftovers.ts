@@ -25,14 +25,14 @@ const findWorkers = both(
   `select id from belfry.worker where ns = $1 and coalesce(stopped_at, beat_at) <= $2
     and id not in (select worker_id from belfry.lease) order by id limit $3`,
 )
-/** Asks again: a worker that has beaten since it was found is alive. */
+/** Checks again: a worker that has beaten since it was found is alive. */
 const removeWorkers = dialects('prune remove workers', {
   sqlite: 'delete from belfry.worker where id = $1 and coalesce(stopped_at, beat_at) <= $2',
   postgres: `delete from belfry.worker w using unnest($1::bigint[], $2::bigint[]) as i (id, until)
     where w.id = i.id and coalesce(w.stopped_at, w.beat_at) <= i.until`,
 })
 const removeDuties = both('prune remove duties', 'delete from belfry.duty where ns = $1 and expires_at <= $2')
-/** Ids ascend with time, so what is old comes first. */
+/** Ids ascend with time, so old lines come first. */
 const findAudit = both(
   'prune find audit',
   'select id from (select id, at from belfry.audit order by id limit $2) as oldest where at <= $1',
@@ -47,10 +47,10 @@ const dayMs = 24 * hourMs
 const idempotencyKeptMs = 30 * dayMs
 const workersKeptMs = 7 * dayMs
 const auditKeptMs = 365 * dayMs
-/** The starts of a rate's window count; a little more is kept in case the window is lengthened. */
+/** The starts in a rate limit's window count; a little more is kept in case the window is lengthened. */
 const startsKeptMsMin = hourMs
 
-/** Removes what belongs to no run and no schedule. */
+/** Removes rows that belong to no run and no schedule. */
 export function* sweepLeftovers(sweeping: Sweeping): Step<Swept> {
   const { context, now } = sweeping
   yield* one(removeDuties, context.ns, now)

@@ -8,7 +8,7 @@ const findParked = both(
   'prune find parked',
   `select run_id from belfry.aside where kind = 'parked' and queue_id = $1 and at <= $2 order by at, run_id limit $3`,
 )
-/** A run that was reset since it was found is not taken. Found by its run, as `takeGated` in `key-gate.ts`. */
+/** A run that was reset since it was found is not taken. Found by its run id, as `takeGated` in `key-gate.ts`. */
 const takeParked = dialects('prune take parked', {
   sqlite: `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning run_id`,
   postgres: `delete from belfry.aside where run_id = any ($1::bigint[]) and coalesce(kind, '') = 'parked'
@@ -17,7 +17,7 @@ const takeParked = dialects('prune take parked', {
 
 const reason = 'retention'
 
-/** Ends the runs that were parked longer than their queue says. From then on they are kept like other cancelled runs. */
+/** Ends runs that were parked longer than their queue allows. From then on they are kept like other cancelled runs. */
 export function* sweepParked({ context, now, queues, rowsLeft }: Sweeping): Step<Swept> {
   const found: number[] = []
   for (const { id, policy } of queues) {

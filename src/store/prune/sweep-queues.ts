@@ -1,7 +1,7 @@
 import { all, both, dialects, each, type Step, thereIsNo } from '../statement.ts'
 import type { Sweeping } from './sweep.ts'
 
-/** What may still name a queue: runs that have not ended, the ends of those that have, and schedules. */
+/** What may still refer to a queue: live runs, ended runs, and schedules. */
 export const namingQueue = [
   'from belfry.ready r where r.queue_id = q.id',
   'from belfry.lease l where l.queue_id = q.id',
@@ -20,7 +20,7 @@ const findQueues = both(
   'prune find deleted queues',
   `select q.id from belfry.queue q where q.ns = $1 and q.deleted_at <= $2 and ${isForgotten} order by q.id limit $3`,
 )
-/** Asks again: work may have brought it back since it was found. */
+/** Checks again: new work may have revived the queue since it was found. */
 const removeQueues = dialects('prune remove queues', {
   sqlite: 'delete from belfry.queue where id = $1 and deleted_at is not null returning id',
   postgres: 'delete from belfry.queue where id = any ($1::bigint[]) and deleted_at is not null returning id',
@@ -30,10 +30,10 @@ const removeVersions = dialects('prune remove queue versions', {
   postgres: 'delete from belfry.queue_version where queue_id = any ($1::bigint[])',
 })
 
-/** Longer than any transaction takes that has found the queue before it was deleted. */
+/** Longer than any transaction that found the queue before it was deleted. */
 const keptMs = 86_400_000
 
-/** A deleted queue goes when nothing speaks of it any more. */
+/** Removes a deleted queue when nothing refers to it any more. */
 export function* sweepQueues({ context, now, rowsLeft }: Sweeping): Step<number> {
   const found = yield* all<{ id: number }>(findQueues, context.ns, now - keptMs, rowsLeft)
   const removed = yield* each<{ id: number }>(

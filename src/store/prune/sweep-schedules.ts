@@ -15,7 +15,7 @@ const findLedger = dialects('prune find ledger', {
     cross join lateral (select ${columnsOf('ledger')} from belfry.ledger where schedule_id = i.schedule_id and from_at <= i.until
       order by from_at limit i.most) l where ${isOver.replaceAll('$2', 'i.until')}`,
 })
-/** Asks again: a row that stands for many may have been extended since it was found. */
+/** Checks again: a row that covers many occurrences may have been extended since it was found. */
 const removeLedger = dialects('prune remove ledger', {
   sqlite: 'delete from belfry.ledger where schedule_id = $1 and from_at = $2 and to_at <= $3 returning from_at',
   postgres: `delete from belfry.ledger l using unnest($1::bigint[], $2::bigint[], $3::bigint[]) as i (schedule_id, from_at, until)
@@ -32,12 +32,12 @@ const removeHints = dialects('prune remove hints', {
   sqlite: 'delete from belfry.hint where id = $1',
   postgres: 'delete from belfry.hint where id = any ($1::bigint[])',
 })
-/** A deleted schedule goes when nothing speaks of it any more. */
+/** Nothing refers to a deleted schedule any more. */
 const isForgotten = [
   'from belfry.ledger l where l.schedule_id = s.id',
   'from belfry.hint h where h.schedule_id = s.id',
   'from belfry.schedule_run r where r.schedule_id = s.id',
-  // By the index that has the schedule in front, and not along all that were ever fired.
+  // Uses the index that begins with the schedule, instead of scanning all fired runs.
   'from belfry.run d where d.schedule_id = s.id and d.occurrence_at is not null order by d.schedule_id, d.occurrence_at',
 ]
   .map(thereIsNo)
@@ -53,7 +53,7 @@ const removeVersions = dialects('prune remove versions', {
 })
 
 const schedulesAtOnce = 100
-/** How many of the oldest rows of one schedule are looked at. */
+/** How many of the oldest rows of one schedule one step reads. */
 const rowsOfOneMax = 100
 
 interface FoundSchedule {
@@ -62,7 +62,7 @@ interface FoundSchedule {
   readonly deleted_at: number | null
 }
 
-/** Goes through the schedules by id and removes what their ledgers no longer keep, old hints, and deleted schedules. */
+/** Goes through the schedules by id. Removes old ledger rows, old hints, and deleted schedules. */
 export function* sweepSchedules(sweeping: Sweeping, from: string | null): Step<Swept> {
   const fromId = Number(from ?? 0)
   const found = yield* all<FoundSchedule>(findSchedules, sweeping.context.ns, fromId, schedulesAtOnce)
@@ -83,7 +83,7 @@ interface KeptSchedule {
   readonly id: number
   readonly isDeleted: boolean
   readonly ledgerUntil: number
-  /** When nothing of a deleted one is kept any longer. */
+  /** A schedule deleted before this instant may be removed. */
   readonly deletedUntil: number
 }
 
@@ -111,7 +111,7 @@ function* sweepLedger(schedules: readonly KeptSchedule[], rowsLeft: number): Ste
     removeLedger,
     going.map((row) => [row.schedule_id, row.from_at, until.get(row.schedule_id) ?? 0]),
   )
-  // A whole look of removable rows means that there may be more behind them.
+  // A full page of removable rows means that more may follow.
   return { removed: removed.length, more: going.length < found.length || found.length >= rowsOfOneMax }
 }
 

@@ -2,7 +2,7 @@ import { both, one, type Step } from '../statement.ts'
 import { type KeptQueue, nothingSwept, removeRuns, type Sweeping, type Swept } from './sweep.ts'
 import { endedStatuses, oldestEnded } from './sweep-ended.ts'
 
-/** Ids are counted over the whole store, so a store cannot hold more runs than its ids span. */
+/** Ids are unique in the whole store, so a store cannot hold more runs than its ids span. */
 const findSpan = both(
   'prune find span',
   'select (select min(id) from belfry.run) as first, (select max(id) from belfry.run) as last',
@@ -18,10 +18,10 @@ const countRest = both(
     where queue_id = $1 and ends = $2 and (ended_at, run_id) > ($3, $4) limit $5) as few`,
 )
 
-/** A million ended runs are counted in steps of so many: nothing else would be done meanwhile. */
+/** A million ended runs are counted in steps of this size, so that other writes can run in between. */
 const stepRows = 10_000
 
-/** How far the count of a queue has come, or, when it is over, how many are too many. */
+/** How far the count of a queue has come or, once counted, how many runs are too many. */
 type Progress =
   | {
       readonly queueId: number
@@ -32,7 +32,7 @@ type Progress =
     }
   | { readonly queueId: number; readonly surplus: number }
 
-/** Removes the runs that ended first where a queue keeps more of them than it may. */
+/** Removes the oldest ended runs of queues that have more than they may keep. */
 export function* sweepSurplus(sweeping: Sweeping, from: string | null): Step<Swept> {
   const progress = from === null ? yield* firstOf(sweeping, 0) : (JSON.parse(from) as Progress)
   if (progress === null) return nothingSwept

@@ -3,7 +3,7 @@ import { readPolicy } from '../queues/queue-row.ts'
 import { all, both, dialects, each, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** A queue with the policy that says what of it is kept. */
+/** A queue with its retention policy. */
 export interface KeptQueue {
   readonly id: number
   readonly policy: Policy
@@ -17,9 +17,9 @@ export interface Sweeping {
   readonly rowsLeft: number
 }
 
-/** What a sweep removed, and where it goes on; `null` when it has been through everything. */
+/** What a sweep removed, and where it continues; `null` when it is through. */
 export interface Swept {
-  /** All rows that went, by which a step is bounded; the counts below are of things. */
+  /** All removed rows, which bound a step; the counts below are of runs, schedules and so on. */
   readonly rows: number
   readonly runs: number
   readonly ledger: number
@@ -34,7 +34,7 @@ export const nothingSwept: Swept = { rows: 0, runs: 0, ledger: 0, other: 0, next
 
 const findQueues = both('prune find queues', 'select id, policy from belfry.queue where ns = $1 order by id')
 
-/** A queue whose policy cannot be read keeps everything: it is unknown what may go. */
+/** A queue whose policy cannot be read keeps everything: its retention is unknown. */
 export function* keptQueues(context: StoreContext): Step<KeptQueue[]> {
   const rows = yield* all<{ id: number; policy: string }>(findQueues, context.ns)
   return rows.flatMap(({ id, policy: text }) => {
@@ -54,7 +54,7 @@ const removeOf = (table: string, column: string) =>
     sqlite: `delete from belfry.${table} where ${column} = $1`,
     postgres: `delete from belfry.${table} where ${column} = any ($1::bigint[])`,
   })
-/** The run goes last, and with it the last that is known of it. */
+/** The run's own row is removed last. */
 const removals = [
   removeOf('output', 'run_id'),
   removeOf('result', 'run_id'),
@@ -62,7 +62,7 @@ const removals = [
   removeOf('run', 'id'),
 ]
 
-/** Removes ended runs with all that is kept of them, as many as the rows left allow but at least one. */
+/** Removes ended runs with all their rows, as many as the rows left allow but at least one. */
 export function* removeRuns(runIds: readonly number[], rowsLeft: number): Step<{ runs: number; rows: number }> {
   const counted = yield* each<{ run_id: number; kept: number }>(
     countRows,

@@ -9,15 +9,14 @@ import { all, both, clockNow, dialects, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { Counted } from '../views.ts'
 
-/** What keeps a queue from being deleted. */
 export interface QueueUse {
-  /** Runs in it that have not ended: at work, in line, waiting or held. */
+  /** Runs in it that have not ended: leased, in line, waiting or held. */
   readonly live: Counted
   readonly parked: Counted
   /** The first schedules that name it, and how many there are. */
   readonly schedules: readonly string[]
   readonly schedulesCount: number
-  /** What else names it: by the noun, the names. */
+  /** What else names it: names by noun. */
   readonly others: Readonly<Record<string, readonly string[]>>
 }
 
@@ -25,7 +24,7 @@ export type DeleteQueueAnswer =
   | { readonly answer: 'deleted' | 'not-found' | 'system' }
   | { readonly answer: 'in-use'; readonly use: QueueUse }
 
-/** Locked against every other change of it, and against leases. */
+/** Locked against every other change, and against leases. */
 const lockQueue = dialects('delete queue lock', {
   sqlite: 'select id, managed_by from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
   postgres:
@@ -40,9 +39,9 @@ const markDeleted = both('delete queue mark', 'update belfry.queue set deleted_a
 const namesMax = 5
 
 /**
- * Marks a queue as deleted, if nothing is in it and nothing names it; its name is free at once. Ended runs keep their
- * queue: the row stays for them until retention has removed them. Work that arrives at the same moment is not lost: it is
- * leased from the row all the same, and repair makes the queue visible again.
+ * Marks a queue as deleted, if it is empty and nothing names it; its name is free at once. The row stays for ended runs until
+ * retention has removed them. Work that arrives at the same moment is not lost: it is leased from the row all the same, and
+ * repair makes the queue visible again.
  */
 export function* deleteQueue(
   context: StoreContext,

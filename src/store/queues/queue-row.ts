@@ -4,7 +4,7 @@ import { checkText, nameLengthMax } from '../check.ts'
 import { both, clockNow, dialects, each, freshIds, type Row, run, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** A queue as the verbs need it. `policy` is `null` when what is stored cannot be read, and then nothing is leased. */
+/** `policy` is `null` where the stored one cannot be read; then nothing is leased. */
 export interface QueueRow {
   readonly id: number
   readonly name: string
@@ -18,7 +18,7 @@ const findQueues = dialects('queue find', {
   postgres: `select q.id, q.name, q.policy, q.policy_version from belfry.queue q
     join unnest($1::bigint[], $2::text[]) as i (ns, name) on q.ns = i.ns and q.name = i.name where q.deleted_at is null`,
 })
-/** A queue that was deleted is made anew in its old row, which ended runs may still name; its versions go on. */
+/** A deleted queue is created again in its old row, which ended runs may still name; its versions continue. */
 export const madeAnew = `on conflict (ns, name) do update set policy = excluded.policy, policy_version = q.policy_version + 1,
     notify = excluded.notify, created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
 const insertQueues = dialects('queue insert', {
@@ -44,7 +44,7 @@ const bringBack = both(
   'update belfry.queue set deleted_at = null where id = $1 and deleted_at is not null',
 )
 
-/** For work that comes to a queue by its row and not by its name, such as the retry of an ended run. */
+/** For work that names a queue by its row and not by its name, such as the retry of an ended run. */
 export function* bringQueueBack(id: number): Step<void> {
   yield* run(bringBack, id)
 }
@@ -54,7 +54,7 @@ export interface FoundQueues {
   readonly created: ReadonlySet<string>
 }
 
-/** What tells in which namespace a queue is made, and with which ceiling. */
+/** The namespace and the ceiling of new queues. */
 type Ground = Pick<StoreContext, 'ns' | 'defaultMaxConcurrent' | 'parts'>
 
 /** The named queues, created with conservative policies where they do not exist yet. */
@@ -82,7 +82,7 @@ export function* ensureQueues(context: Ground, names: readonly string[]): Step<F
   return { queues: yield* find(context, wanted), created: new Set(missing) }
 }
 
-/** The policy that a queue is created with. */
+/** The policy of a new queue. */
 export function policyAtFirst({ defaultMaxConcurrent, parts }: Omit<Ground, 'ns'>, name: string): Policy {
   return firstPolicy({ defaultMaxConcurrent, queues: Object.assign({}, ...parts.map(({ queues }) => queues)) }, name)
 }
@@ -123,7 +123,7 @@ function parsePolicy(text: string): Policy | null {
     // A program without the part that added a field still leases from the queue.
     return policyProblems(policy, Object.keys(policy as object)).length === 0 ? (policy as Policy) : null
   } catch {
-    // Not JSON at all: the caller refuses to lease from this queue and says why.
+    // Not JSON: the caller refuses to lease from this queue and reports why.
     return null
   }
 }

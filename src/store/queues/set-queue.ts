@@ -31,7 +31,7 @@ export const updateQueue = both(
   'set queue update',
   'update belfry.queue set policy = $2, policy_version = $3 where id = $1',
 )
-/** Nobody can start sooner for it, so that it is apart from what wakes those who sleep. */
+/** Separate from statements that wake sleepers: no run can start sooner because of it. */
 const updateNotify = both('set queue notify', 'update belfry.queue set notify = $2 where id = $1')
 const insertVersion = both(
   'set queue version',
@@ -44,7 +44,7 @@ const nextGatedKey = both(
     order by concurrency_key limit 1`,
 )
 
-/** As many runs as one step may move, and as many gates as it may look at. */
+/** Runs that one step may move, and gates that it may read. */
 const movesMax = 2_000
 const gatesMax = 1_000
 
@@ -59,14 +59,14 @@ const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>([
 ])
 const pauseFields: ReadonlySet<string> = new Set(['reason'])
 
-/** Creates a queue or changes what is named of it. A policy that is not sound is refused whole, with all its problems. */
+/** Creates a queue or changes the named fields. An invalid policy is refused whole, with all its problems. */
 export function* setQueue(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer> {
   checkText(name, 'queue', nameLengthMax)
   checkChange(change)
   const found = yield* one(lockQueue, context.ns, name)
   if (found !== undefined && found.deleted_at === null) return yield* update(context, found, change)
   const created = yield* create(context, name, change)
-  // Somebody made the queue between the two statements, so this is a change of it after all.
+  // Another transaction created the queue between the two statements, so this is a change of it.
   return created ?? (yield* update(context, (yield* one(lockQueue, context.ns, name)) as Row, change))
 }
 setQueue.rehearses = true as const
@@ -144,17 +144,17 @@ function* saveNotify(context: StoreContext, queueId: number, notify: Notify): St
   yield* ensureLanesOf(context, notify)
 }
 
-/** `null` takes an optional field away and `retention` is changed field by field; what is not named stays. */
+/** `null` removes an optional field and `retention` is changed field by field; other fields stay. */
 function patched(name: string, base: Policy, patch: PolicyPatch | undefined): Policy {
   if (patch === undefined) return base
   const { retention } = patch
   const ofRetention = isRecord(retention) ? { retention: merged(base.retention, retention) } : {}
   const whole = merged(base, { ...patch, ...ofRetention })
-  // The names are judged by the caller, who knows what parts add.
+  // The caller checks the field names, because it knows what parts add.
   const problems = policyProblems(whole, Object.keys(whole))
   if (problems.length === 0) return whole as unknown as Policy
   const said = problems.map(({ field, problem, expected }) => `${field} ${problem}, it must be ${expected}`).join('; ')
-  throw new BelfryError('invalid', `The policy of queue ${name} is not sound: ${said}.`, { details: { problems } })
+  throw new BelfryError('invalid', `The policy of queue ${name} is not valid: ${said}.`, { details: { problems } })
 }
 
 function merged(base: object, patch: object): Record<string, unknown> {
@@ -173,8 +173,8 @@ function isWiderThan(before: Policy | null, after: Policy): boolean {
 }
 
 /**
- * Lets through those who need not wait any longer. The work is bounded, and nobody is waited for; a key that is not
- * reached has a run in line or in flight, whose end opens its gate with the new ceiling, and `repair` finds it otherwise.
+ * Moves runs into the line that need not wait any longer. The step is bounded and waits for no lock. A key that it does not reach
+ * has a run in line or in flight, whose end opens the gate with the new ceiling; otherwise `repair` finds it.
  */
 function* openGates(context: StoreContext, queueId: number, limit: number | null): Step<void> {
   let after = ''

@@ -5,13 +5,13 @@ import { all, both, dialects, inList, type Row, type Step } from '../statement.t
 import type { StoreContext } from '../store-context.ts'
 import { workerIdOf } from '../workers/take-duty.ts'
 
-/** Few are to be cancelled, and they have an index; the sum keeps a database from walking along all that are leased. */
+/** Few leases have a cancel request, and those have an index; the sum keeps the database from scanning all leases. */
 const findCancelRequests = both(
   'read cancel requests',
   `select run_id, fence from belfry.lease where cancel_requested_at is not null and worker_id = $1 and ns = $2
     order by run_id + 0`,
 )
-/** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
+/** No index by worker, which every lease and settle would pay for: few rows are in flight. */
 const ofWorkers = (inWorkers: string) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
   where ns = $1 and worker_id ${inWorkers} order by run_id limit $3`
 const findOfWorkers = dialects('read leases of workers', {
@@ -26,7 +26,7 @@ export function* cancelRequests(context: StoreContext, workerId: string): Step<L
   return (yield* all(findCancelRequests, workerIdOf(workerId, 'workerId'), context.ns)).map(nameOf)
 }
 
-/** What these workers hold, oldest run first. */
+/** The leases of these workers, oldest run first. */
 export function* leasesOfWorkers(
   context: StoreContext,
   workerIds: readonly string[],

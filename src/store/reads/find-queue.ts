@@ -19,7 +19,7 @@ const selectQueue = both(
   'read queue',
   `select ${columns} from belfry.queue q where q.ns = $1 and q.name = $2 and q.deleted_at is null`,
 )
-/** One look at each line, at what has waited long enough, and at the first instant that is still waited for. */
+/** Probes each line, the runs whose waiting is over, and the next instant of a waiting run. */
 const ahead = (now: string, list: string, inLine: string) => `select c.now, cast(${list} filter (where ${inLine}
       or exists (select 1 from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at <= c.now)) as text) as queues,
     min((select min(a.at) from belfry.aside a where a.kind = 'waiting' and a.queue_id = q.id and a.at > c.now)) as next_at,
@@ -33,8 +33,8 @@ const findAhead = dialects('read work ahead', {
   postgres: ahead(clockOr('$2'), listed.postgres, anyInLine),
 })
 /**
- * The lanes of each line are walked from one to the next, whatever their lengths: a queue costs as many probes as it has
- * lanes, and one more, however many lanes the caller serves.
+ * Walks from lane to lane of each line, whatever their lengths: a queue costs as many probes as it has lanes, and one more,
+ * however many lanes the caller serves.
  */
 export const walkLanes = `with recursive lane (queue_id, need_id) as (
     select q.id, (select min(r.need_id) from belfry.ready r where r.queue_id = q.id) from belfry.queue q where q.ns = $1
@@ -67,7 +67,7 @@ export function* findQueue(context: StoreContext, name: string): Step<QueueView 
   return row === undefined ? null : viewOf(row)
 }
 
-/** The queues behind a name, by name; all of them for whoever asks for no page. */
+/** The queues after a name, by name; without a page, all of them. */
 export function* listQueues(context: StoreContext, page?: { after?: string; limit: number }): Step<QueueView[]> {
   const { after, limit } = page ?? { limit: 2 ** 31 - 1 }
   checkInteger(limit, 'limit', 1, page === undefined ? limit : pageMax)
@@ -78,8 +78,8 @@ export function* listQueues(context: StoreContext, page?: { after?: string; limi
 }
 
 /**
- * Where a worker may find something now, by name, and when it may next. What a run needs whose waiting is over is not
- * looked at: whoever asks its queue puts it in line, and is not sent there for it again.
+ * The queues, by name, where a worker may find a run now, and when it may find the next. The need of a run whose waiting is over
+ * is not checked: a lease from its queue puts it in line, and it counts only once.
  */
 export function* workAhead(context: StoreContext, can?: Capabilities): Step<WorkAhead> {
   const [row] = yield* can === undefined ? allAlone(findAhead, context.ns, storeClock) : aheadFor(context, can)
@@ -116,7 +116,7 @@ function viewOf(row: Row): QueueView {
   }
 }
 
-/** Every policy that a queue has had, the newest first. */
+/** Every policy of a queue, newest first. */
 export function* queueVersions(context: StoreContext, name: string): Step<VersionView<Policy | null>[]> {
   if (!canBeName(name)) return []
   return (yield* all(findVersions, context.ns, name, versionsMax)).map((row) => ({

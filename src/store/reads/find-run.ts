@@ -44,7 +44,7 @@ const endColumns = `e.run_id, e.ends, e.ended_at, e.reason,
   (select max(a.fence) from belfry.attempt a where a.run_id = e.run_id) as fence,
   (select count(*) from belfry.attempt a where a.run_id = e.run_id
     and (a.outcome in ('failed', 'lost', 'unknown') or a.reason like 'bounced%')) as attempts`
-/** PostgreSQL is to find them by their runs: planned while there are few, it would go through the ends of all. */
+/** PostgreSQL must find them by run: a plan made while there are few would scan all ends. */
 const findEnds = dialects('read ends', {
   sqlite: `select ${endColumns} from belfry.attempt e where e.run_id = $1 and e.ends is not null`,
   postgres: `select ${endColumns} from belfry.attempt e
@@ -56,7 +56,7 @@ const findLarge = both(
     left join belfry.result r on r.run_id = d.id where d.id = $1`,
 )
 
-/** A run with all that was kept of it; `null` when there is none, or none any more. */
+/** A run with all its data; `null` where it does not exist or was removed. */
 export function* findRun(context: StoreContext, runId: string): Step<RunView | null> {
   const id = runIdOf({ runId })
   const [summary] = yield* summariesOf(context, [id])
@@ -70,7 +70,7 @@ export function* findRun(context: StoreContext, runId: string): Step<RunView | n
   }
 }
 
-/** Runs in the order of their ids given; those that the namespace does not have are left out. */
+/** Runs in the order of the given ids, without those of other namespaces. */
 export function* summariesOf(context: StoreContext, ids: readonly number[]): Step<RunSummary[]> {
   const definitions = byRun(
     yield* each(
@@ -94,7 +94,7 @@ type RunState = Pick<
   'status' | 'waiting' | 'fence' | 'attempts' | 'releases' | 'deaths' | 'lease' | 'parked' | 'end'
 >
 
-/** Each run has exactly one row that says where it stands; those most often asked for are looked for first. */
+/** Each run has exactly one row with its state; the tables are tried in the order of likelihood. */
 function* standingsOf(definitions: readonly Row[]): Step<Map<number, RunState>> {
   const standings = new Map<number, RunState>()
   const missing = () => definitions.filter((row) => !standings.has(row.id as number))
@@ -186,5 +186,5 @@ function byRun(rows: readonly Row[], column: string): Map<number, Row> {
 }
 
 function nowhere(id: number): AssertionError {
-  return new AssertionError({ message: `Run ${formatId('run', id)} neither stands anywhere nor has ended.` })
+  return new AssertionError({ message: `Run ${formatId('run', id)} is neither live, parked nor ended.` })
 }

@@ -33,8 +33,8 @@ const findDeleted = both(
   `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and id > $2 and deleted_at is not null order by id limit $3`,
 )
 /**
- * Deleted and disabled schedules have no instant to wake at, and nothing is fired in a stopped namespace, so nothing of them is
- * late. To say so of deleted ones here would make PostgreSQL walk along the names of all others.
+ * Deleted and disabled schedules have no wake instant, and a stopped namespace fires nothing, so none of them is overdue. A
+ * condition for deleted ones would make PostgreSQL scan all other names.
  */
 const overdue = (
   now: string,
@@ -63,7 +63,7 @@ const ledger = tables.ledger.but('ns', 'scheduleId')
 const pageDefault = 100
 const pageMax = 1_000
 
-/** A schedule by its name; a deleted one, whose name may be another's by now, by its id. */
+/** A schedule by its name; a deleted one, whose name may be reused, by its id. */
 export function* findSchedule(context: StoreContext, name: string): Step<ScheduleView | null> {
   const row = yield* findScheduleRow(context, name)
   return row === null ? null : scheduleViewOf(row)
@@ -90,7 +90,6 @@ export function* scheduleNow({ ns }: StoreContext, name: string): Step<ScheduleN
   return { now, schedule: row === undefined ? null : scheduleViewOf(scheduleRowOf(row)) }
 }
 
-/** The schedules of these names that there are. */
 export function* schedulesNamed({ ns }: StoreContext, names: readonly string[]): Step<ScheduleView[]> {
   const rows = yield* all(findNamed, ns, JSON.stringify(names.filter(canBeName)))
   return rows.map((row) => scheduleViewOf(scheduleRowOf(row)))
@@ -119,7 +118,7 @@ function deletedAfter(after: unknown): number {
   return id
 }
 
-/** Schedules that should have been looked at this long ago or longer, the most overdue first. */
+/** Schedules whose wake instant passed this long ago or longer, the most overdue first. */
 export function* overdueSchedules(
   context: StoreContext,
   { lateMs, limit }: { lateMs: number; limit: number },
@@ -130,7 +129,7 @@ export function* overdueSchedules(
   return rows.map((row) => scheduleViewOf(scheduleRowOf(row)))
 }
 
-/** What a schedule said and who said so, newest first. */
+/** The versions of a schedule with their authors, newest first. */
 export function* scheduleVersions(context: StoreContext, name: string): Step<VersionView<ScheduleSpec>[]> {
   const found = yield* findScheduleRow(context, name)
   if (found === null) return []
@@ -140,7 +139,7 @@ export function* scheduleVersions(context: StoreContext, name: string): Step<Ver
   })
 }
 
-/** The hints a schedule was given, newest first. */
+/** The hints of a schedule, newest first. */
 export function* listHints(context: StoreContext, name: string): Step<HintView[]> {
   const found = yield* findScheduleRow(context, name)
   if (found === null) return []

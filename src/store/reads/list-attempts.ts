@@ -14,7 +14,7 @@ const findAttempts = both(
 const attempts = tables.attempt.only('fence', 'workerId', 'startedAt', 'endedAt', 'outcome', 'reason', 'ends')
 const attemptsMax = 1_000
 
-/** How the attempts of a run ended, oldest first; of very many the newest. An end without a lease has fence 0 and comes last. */
+/** The attempts of a run, oldest first; of very many, the newest. An end without a lease has fence 0 and comes last. */
 export function* listAttempts(context: StoreContext, runId: string): Step<AttemptView[]> {
   const rows = yield* all(findAttempts, runIdOf({ runId }), context.ns, attemptsMax)
   return rows.map((row) => {

@@ -7,13 +7,13 @@ import { all, both, dialects, each, one, type Row, type Step, storeClock } from 
 import type { StoreContext } from '../store-context.ts'
 
 /**
- * How far everything is known to be visible. A step reads the clock after its transaction has begun and may commit much later, so
- * that what it writes appears in the past; nothing newer than the oldest of those still open is told. On SQLite this look
- * has the right to write, so that no other transaction is open.
+ * Up to which instant every event is visible. A step reads the clock after its transaction has begun and may commit much later,
+ * so its events appear in the past; nothing newer than the oldest open transaction is returned. On SQLite this read holds the
+ * write lock, so no other transaction is open.
  */
 const findHorizon = dialects('events horizon', {
   sqlite: 'select $1 as now, null as open_at',
-  // The instant at which this statement began: a transaction that begins after it writes nothing older.
+  // The instant at which this statement began: a transaction that begins later writes nothing older.
   postgres: `select coalesce(cast($1 as bigint), floor(extract(epoch from statement_timestamp()) * 1000)::bigint) as now, (
     select floor(extract(epoch from min(xact_start)) * 1000)::bigint from pg_stat_activity
     where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start is not null) as open_at`,
@@ -33,7 +33,7 @@ const findEnded = dialects('events ended', {
       where t.queue_id = i.queue_id and t.ends = i.ends and t.ends is not null and ${behindEach}
       order by t.ended_at, t.run_id, t.fence limit i.most) a`,
 })
-/** The second parameter is there so that both kinds are asked for alike. */
+/** The second parameter gives both kinds the same parameters. */
 const findGoingOn = dialects('events going on', {
   sqlite: `select ${attemptColumns} from belfry.attempt where queue_id = $1 and $2 is null and ends is null
     and ${behindPlace} order by ended_at, run_id, fence limit $7`,
@@ -64,12 +64,12 @@ const endedStatuses = ['completed', 'failed', 'cancelled', 'skipped'] as const s
 const ranks = { fired: 0, attempt: 1, change: 2, end: 3 } as const
 const limitMax = 1_000
 
-/** What has happened since a place, oldest first. Without a place: nothing, but where now is. */
+/** Events after a position, oldest first. Without a position: no events, and the current position. */
 export function* listEvents(context: StoreContext, after: EventCursor | null, limit: number): Step<EventPage> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { now, open_at: openAt } = (yield* one(findHorizon, storeClock)) as Row
   const until = Math.min(now as number, (openAt as number | null) ?? Number.POSITIVE_INFINITY)
-  // Everything before the horizon has been told, and nothing of its own instant.
+  // Everything before the horizon was returned, and nothing of its own instant.
   const horizon = { at: until - 1, rank: ranks.end, number: 0, fence: 0 }
   if (after === null) return { events: [], place: horizon, more: false }
   checkPlace(after)
@@ -82,7 +82,10 @@ export function* listEvents(context: StoreContext, after: EventCursor | null, li
   const more = sorted.length > limit
   return { events: told, place: more ? (told.at(-1) as EventView).place : horizon, more }
 }
-/** Where there is one writer no other is about to commit; elsewhere the snapshot of a read is older than what it learns of others. */
+/**
+ * SQLite has one writer, so no other commit is pending; on PostgreSQL a read's snapshot would be older than what it learns about
+ * others.
+ */
 listEvents.seesCommits = true as const
 
 function checkPlace({ at, rank, number, fence }: EventCursor): void {
@@ -100,7 +103,7 @@ interface Looking {
   readonly most: number
 }
 
-/** Behind which of those of a rank to look: none of an instant whose rank is still to come, all of one whose rank is over. */
+/** The start for one rank: an instant whose rank is still to come is included whole, one whose rank is over is excluded whole. */
 function startOf({ at, rank, number, fence }: EventCursor, own: number): readonly [number, number, number] {
   if (rank < own) return [at, -1, -1]
   return rank > own ? [at + 1, -1, -1] : [at, number, fence]

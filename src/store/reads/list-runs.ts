@@ -22,10 +22,10 @@ import { type Candidates, endedSource, lineSource, misplaced, parkedSource, type
 const findQueues = both('list queues', 'select id, name from belfry.queue where ns = $1')
 
 const limitMax = 1_000
-/** How many runs are looked at for a page when not each of them is asked for. */
+/** How many runs are read for one page when a filter drops some. */
 const looksMax = 500
 
-/** A page of runs. Each kind of list is read from the index that has it in order; whatever else is asked for is sifted. */
+/** A page of runs. Each kind of list is read from the index with its order; other filters are applied to the rows. */
 export function* listRuns(context: StoreContext, filter: RunFilter): Step<RunPage> {
   const { limit, before, queue } = filter
   checkInteger(limit, 'limit', 1, limitMax)
@@ -69,7 +69,7 @@ function* candidatesFor({ status }: RunFilter, scheduleId: number | null, look: 
   }
 }
 
-/** First those in line, in the order they go, then those that wait for something. */
+/** First the runs in line, in queue order, then those that wait. */
 function* readySource(look: RunQuery): Step<Candidates> {
   if (look.before?.startsWith(waitingMark)) return yield* waitingSource(look)
   const line = yield* lineSource(look)

@@ -17,7 +17,6 @@ const findStopped = both(
 const liveMax = 10_000
 const stoppedMax = 200
 const pageMax = 1_000
-/** No id is greater. */
 const idMax = Number.MAX_SAFE_INTEGER
 
 interface WorkerPage {
@@ -27,8 +26,8 @@ interface WorkerPage {
 }
 
 /**
- * Those that have not stopped, oldest first, then those that stopped last. A worker that missed its beats has not stopped. A page behind a
- * worker has only workers of its kind, so that a worker that stops between two pages hides no other.
+ * Running workers, oldest first, then stopped ones, the last stopped first. A worker that missed its beats has not stopped. A
+ * page after a worker has only workers of its kind, so that a worker that stops between two pages hides no other.
  */
 export function* listWorkers(context: StoreContext, page?: WorkerPage): Step<WorkerView[]> {
   if (page !== undefined) return yield* workerPage(context, page)

@@ -3,26 +3,26 @@ import { all, both, one, probing, type Statement, type Step } from '../statement
 import { type Candidates, integerIn, misplaced, type RunQuery, runIn } from './run-sources.ts'
 
 /**
- * These lists go by when their runs were made, newest first, then by id. An id alone tells nothing of that: each process
- * takes ids from a block of its own on PostgreSQL, and a caller's transaction has a range of its own on SQLite.
+ * These lists are ordered by creation time, newest first, then by id. Ids alone do not give that order: on PostgreSQL each
+ * process takes ids from its own block, and on SQLite a caller's transaction has its own range.
  */
 interface MadeAt {
   readonly id: number
   readonly at: number
 }
 
-/** No look passes more rows than this, however few of them it is asked for. */
+/** No query passes more rows than this, however few it returns. */
 const windowRowsMax = 5_000
 
 interface Windowed {
-  /** Whether a window has other kinds of rows too. */
+  /** Whether a window also contains rows of other kinds. */
   readonly isMixed: boolean
   readonly matches: Statement
-  /** The last row of a full window, where the next look begins. */
+  /** The last row of a full window, where the next query begins. */
   readonly edge: Statement
 }
 
-/** Rows of one namespace in the order of an index, of which those of a queue or of a kind are sifted. */
+/** Rows of one namespace in the order of an index, filtered by queue or kind. */
 function windowed(name: string, rows: { table: string; id: string; within: string; sifted?: string }): Windowed {
   const { table, id, within, sifted = 'true' } = rows
   const behind = `ns = $1 and ${within} and (enqueued_at, ${id}) < ($2, $3) order by enqueued_at desc, ${id} desc`
@@ -43,12 +43,12 @@ function windowed(name: string, rows: { table: string; id: string; within: strin
 }
 
 const run = { table: 'run', id: 'id' }
-/** What a schedule made has an index of its own for those who watch events; the rest has another, and no run has both. */
+/** Runs of schedules have their own index, for the event stream; all others have another, and no run is in both. */
 const enqueuedRuns = windowed('enqueued runs', { ...run, within: 'schedule_id is null' })
 const firedRuns = windowed('fired runs', { ...run, within: 'schedule_id is not null' })
 const madeBehind = (schedule: string) => `select id, at from (select id, enqueued_at as at from belfry.run
     where ns = $1 and schedule_id is ${schedule} and (enqueued_at, id) < ($2, $3) order by enqueued_at desc, id desc limit $4)`
-/** Both at once where none is sifted, which spares PostgreSQL a round trip. */
+/** Both at once where nothing is filtered, which saves PostgreSQL a round trip. */
 const findEvery = both(
   'list runs',
   `${madeBehind('null')} e union all ${madeBehind('not null')} f order by at desc, id desc limit $4`,
@@ -57,7 +57,7 @@ const aside = { table: 'aside', id: 'run_id', within: `kind <> 'parked'` }
 const waitingRuns = windowed('waiting runs', { ...aside, sifted: `w.kind in ('waiting', 'key', 'overlap')` })
 const heldRuns = windowed('held runs', { ...aside, sifted: `w.kind = 'held'` })
 
-/** In flight are no more than the ceilings let go, and every lease counts them: they are sorted, and need no index. */
+/** The ceilings limit the runs in flight, and every lease counts them: they are sorted without an index. */
 const findLeased = probing(
   'list leased runs',
   (join) => `select l.run_id as id, d.enqueued_at as at from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
@@ -88,7 +88,7 @@ export function* everyRunSource(look: RunQuery): Step<Candidates> {
 export const heldSource = (look: RunQuery) => throughWindows([heldRuns], look, madeMark)
 export const waitingSource = (look: RunQuery) => throughWindows([waitingRuns], look, waitingMark)
 
-/** Several lists in one order. Below the newest end of a window there may be runs that it did not reach. */
+/** Merges several lists in one order. Below the end of the shortest window there may be runs that it did not reach. */
 function* throughWindows(lists: readonly Windowed[], look: RunQuery, mark: string): Step<Candidates> {
   const from = madeIn(look, mark)
   const found: MadeAt[] = []
@@ -104,7 +104,7 @@ function* throughWindows(lists: readonly Windowed[], look: RunQuery, mark: strin
   return { found: page.map((one) => candidateOf(one, mark)), next: next === null ? null : placeOf(next, mark) }
 }
 
-/** `end` is where the look ended before the list did. */
+/** `end` is where the query stopped before the end of the list. */
 function* throughWindow(
   { isMixed, matches, edge }: Windowed,
   { ns, queueId, most }: RunQuery,
@@ -123,7 +123,7 @@ export function* leasedSource(look: RunQuery): Step<Candidates> {
 }
 
 export const scheduleSource = (scheduleId: number, look: RunQuery) => ofSchedule(findOfSchedule, scheduleId, look)
-/** All runs a schedule ever made and the store still keeps. */
+/** All runs of a schedule that the store still has. */
 export const madeBySource = (scheduleId: number, look: RunQuery) => ofSchedule(findMadeBy, scheduleId, look)
 
 function* ofSchedule(statement: Statement, scheduleId: number, look: RunQuery): Step<Candidates> {
@@ -145,7 +145,7 @@ function placeOf({ at, id }: MadeAt, mark: string): string {
   return `${mark}${at}/${formatId('run', id)}`
 }
 
-/** The mark tells a place in one of these lists from one in a list by ends, and from those of versions that went by id. */
+/** The mark tells a cursor of one of these lists from one of a list by ends, and from cursors of versions that ordered by id. */
 function madeIn(look: RunQuery, mark: string): MadeAt {
   if (look.before === undefined) return { at: Number.MAX_SAFE_INTEGER, id: 0 }
   if (!look.before.startsWith(mark)) return misplaced(look)

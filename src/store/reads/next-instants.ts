@@ -4,8 +4,8 @@ import { allAlone, clockOr, dialects, type Row, type Step, storeClock } from '..
 import type { StoreContext } from '../store-context.ts'
 
 /**
- * A worker of a stopped namespace does not sleep towards its schedules: what is due there stays due, and the worker would not sleep
- * at all. It sleeps towards the end of the hold. Leases expire all the same.
+ * A worker of a stopped namespace does not wait for its schedules: they stay due, and it would never sleep. It sleeps until the
+ * end of the hold. Leases expire all the same.
  */
 const findInstants = (now: string) => `select c.now,
     (select min(s.wake_at) from belfry.schedule s
@@ -17,7 +17,7 @@ const findInstants = (now: string) => `select c.now,
   from (select ${now} as now) c`
 const instants = dialects('read next instants', { sqlite: findInstants('$2'), postgres: findInstants(clockOr('$2')) })
 
-/** The earliest instant of each kind, also when it is over and nobody has acted on it yet. */
+/** The earliest instant of each kind, even when it has passed and no worker has acted on it yet. */
 export function* nextInstants(context: StoreContext): Step<NextInstants> {
   const row = (yield* allAlone(instants, context.ns, storeClock))[0] as Row
   const holdAt = Math.min((row.hold_ends_at ?? endless) as number, (row.hold_begins_at ?? endless) as number)

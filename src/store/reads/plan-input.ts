@@ -23,7 +23,7 @@ const findLeased = probing(
   (join) => `select l.run_id, l.fence, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
     from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
 )
-/** One statement a kind, because each kind has an index of its own. */
+/** One statement per kind, because each kind has its own index. */
 const findWaiting = asides('plan find waiting', `kind = 'waiting' and queue_id = $1`, 'at, run_id')
 const findGated = asides(
   'plan find gated',
@@ -55,9 +55,8 @@ function asides(name: string, where: string, order: string): Statement {
 const limitMax = 100_000
 
 /**
- * A queue as `planLeases` takes it. All that is in flight is part of the window, and of everything else the first
- * `limit` runs of each kind: those in line in queue order, those that wait by their instants. A run beyond the window
- * could go only after one inside it.
+ * A queue as input of `planLeases`. The window contains all runs in flight and the first `limit` runs of each other kind: those
+ * in line in queue order, waiting ones by their instants. A run beyond the window can start only after one inside it.
  */
 export function* planInput(context: StoreContext, queue: string, limit: number): Step<PlanWindow> {
   checkInteger(limit, 'limit', 1, limitMax)
@@ -141,7 +140,7 @@ function instantsOf(row: Row): Pick<PlannedRun, 'nextEligibleAt' | 'notBefore'> 
   return row.reason === 'backoff' ? { nextEligibleAt: row.at as number } : { notBefore: row.at as number }
 }
 
-/** From this instant on it must not start: its deadline, or what lateness allows until it is leased for the first time. */
+/** The run must not start from this instant on: its deadline, or the lateness limit until its first lease. */
 function deadlineOf(row: Row): number | null {
   const deadlines = [row.deadline as number | null]
   if (row.late_after !== null && row.fence === 0) deadlines.push((row.late_after as number) + 1)
@@ -161,7 +160,7 @@ function unreadablePolicy(queue: string): BelfryError {
     'failure',
     `The stored policy of queue ${queue} cannot be read, so nothing is leased from it.`,
     {
-      hint: 'Set the policy of the queue anew.',
+      hint: 'Set the policy of the queue again.',
     },
   )
 }

@@ -9,7 +9,7 @@ const findQueue = both(
 )
 const countLeases = both('stats count leases', 'select count(*) as count from belfry.lease where queue_id = $1')
 
-/** A line may hold a million runs, and whoever looks need not know whether it is one more. */
+/** A line may hold a million runs, and an exact count is not needed. */
 const countMax = 10_000
 
 function counting(name: string, from: string | ((join: Joins) => string)) {
@@ -41,7 +41,7 @@ const findParked = both(
       order by at desc, run_id desc limit ${countMax}) p
     group by reason order by count(*) desc, reason limit 20`,
 )
-/** The first of a lane and a priority is the oldest of them, so that nobody need look at those behind it. */
+/** The first run of a lane and a priority is its oldest, so the runs behind it need not be read. */
 const nextOldest = both(
   'stats next oldest',
   `select need_id, priority, enqueued_at from belfry.ready where queue_id = $1 and (need_id, priority) > ($2, $3)
@@ -52,7 +52,7 @@ const prioritiesMax = 50
 const throughputMs = 60_000
 const ends = ['completed', 'failed', 'cancelled', 'skipped'] as const
 
-/** How full a queue is, how long its oldest run has been in line, and what has come of it lately. */
+/** How full a queue is, how long its oldest run has been in line, and what ended lately. */
 export function* queueStats(context: StoreContext, name: string): Step<QueueStats | null> {
   const found = canBeName(name) ? yield* one<{ id: number }>(findQueue, context.ns, name) : undefined
   if (found === undefined) return null

@@ -20,7 +20,7 @@ interface OutputRow {
   readonly body: string
 }
 
-/** What an attempt wrote, of the newest that wrote anything unless one is named; `null` when nothing was written. */
+/** The output of an attempt, by default of the newest one that wrote any; `null` where there is none. */
 export function* readOutput(context: StoreContext, runId: string, fence?: number): Step<OutputView | null> {
   const id = runIdOf({ runId })
   if (fence !== undefined) checkFence(fence, 0)

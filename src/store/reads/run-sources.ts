@@ -6,7 +6,7 @@ import { invalid, priorityMax } from '../check.ts'
 import { all, both, dialects, each, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 
-/** A run that a list may show, with the place from which the page after it goes on. */
+/** A run that a list may show, with the cursor of the page after it. */
 export interface Candidate {
   readonly id: number
   readonly place: string
@@ -14,14 +14,14 @@ export interface Candidate {
 
 export interface Candidates {
   readonly found: readonly Candidate[]
-  /** Where to look on when all found ones are used up. */
+  /** Where to continue when all found runs are used. */
   readonly next: string | null
 }
 
 export interface RunQuery {
   readonly ns: number
   readonly queueIds: readonly number[]
-  /** Set when only one queue is asked for. */
+  /** Set when only one queue is wanted. */
   readonly queueId: number | null
   readonly before: string | undefined
   readonly most: number
@@ -88,7 +88,7 @@ export function* parkedSource(look: RunQuery): Step<Candidates> {
   )
 }
 
-/** Those in line, in the order they go. */
+/** The runs in line, in queue order. */
 export function* lineSource(look: RunQuery): Step<Candidates> {
   const [priority, enqueuedAt, id] = look.before === undefined ? laneStart : lanePlaceIn(look)
   const needs = yield* all<{ id: number }>(findNeeds, look.ns)

@@ -3,16 +3,16 @@ import { all, dialects, type Step, thereIs } from '../statement.ts'
 import { type Gate, lockGates, regateLocked, tryLockGate } from './key-gate.ts'
 import { type Aside, byPlace, putInLine, type ReadyRow, setAside } from './ready-aside.ts'
 
-/** A live run that is to take its place. */
+/** A live run that needs its place. */
 export interface Arrival {
   readonly standing: ReadyRow
-  /** The earliest instant it may go, and why; `null` when it may go at once. */
+  /** The earliest instant it may start, and why; `null` when it may start at once. */
   readonly eligible: { readonly at: number; readonly reason: string } | null
-  /** It must wait for a run of its schedule, or until its schedule is neither paused nor held. */
+  /** It must wait for a run of its schedule, or for the end of a pause or hold of its schedule. */
   readonly kept: 'overlap' | 'held' | null
   /** The ceiling of its key, if it has a key and the queue such a ceiling. */
   readonly keyLimit: number | null
-  /** No gate is locked for it: it stands in line, and the lease that meets it decides. */
+  /** No gate is locked for it: it goes into line, and the lease that reads it decides. */
   readonly passesGates?: boolean
 }
 
@@ -28,12 +28,12 @@ const findKeyStates = dialects('admit find key states', {
   postgres: statesIn('(select json_array_elements_text($2::json) as value)', 'belfry.ready', '$4'),
 })
 
-/** More gates than this are not locked in one step; PostgreSQL keeps all its locks in one table of fixed size. */
+/** How many gates one step locks at most: PostgreSQL keeps all locks in one table of fixed size. */
 const gatesMax = 200
 
 /**
- * The one rule of where a live run stands: held by a pause, behind a run of its schedule, waiting for its instant, behind
- * its key's gate, or in line. Every step that makes, returns or frees a run ends here.
+ * The one rule for the place of a live run: held by a pause, behind a run of its schedule, waiting for its instant, behind its
+ * key's gate, or in line. Every step that creates, returns or frees a run ends here.
  */
 export function* admit(now: number, arrivals: readonly Arrival[]): Step<void> {
   const inLine: ReadyRow[] = []
@@ -72,8 +72,9 @@ interface SortedAtGates {
 }
 
 /**
- * Of a key that no other run has, the first runs stand in line and the others behind them. Where others have it, or it is held, the
- * gate decides, if it can be locked at once; else the runs stand in line, and the lease that meets them sends them behind.
+ * Of a key that no other run has, the first runs go into line and the others behind the gate. Where other runs have the key, or
+ * it is held, the gate decides, if it can be locked at once; else the runs go into line, and the lease that reads them moves them
+ * behind the gate.
  */
 function* sortAtGates(now: number, gates: readonly AtGate[]): Step<SortedAtGates> {
   const sorted: SortedAtGates = { inLine: [], behind: [], locked: [] }
@@ -122,7 +123,7 @@ function behindGate(standing: ReadyRow): Aside {
   return { standing, kind: 'key', at: standing.enqueuedAt, reason: standing.key }
 }
 
-/** Waits for gates and puts each in order; for those who took runs of their keys away. */
+/** Waits for gates and regates each; for steps that took runs of their keys away. */
 export function* regateAll(gates: ReadonlyMap<string, Gate>): Step<void> {
   yield* lockGates(gates.values())
   for (const gate of gates.values()) yield* regateLocked(gate)

@@ -10,12 +10,12 @@ const halfBytesMax = outputBytesMax / 2
 /** Small writes fill a row up to this size, so that an attempt has few rows and a rotation drops little more than it must. */
 const rowBytesMax = 16 * 1024
 const characterBytesMax = 4
-/** The rows of the last half are numbered from here on; what was dropped lies before the first of them. */
+/** Rows of the last half are numbered from here; dropped output was before the first of them. */
 export const tailFrom = 1_000_000
 
 /**
- * Held until the commit: neither a reclaim nor the holder's own settle can come between the check of the fence and the
- * write, and two writes of one attempt take turns.
+ * Locked until the commit: no reclaim or settle can come between the check of the fence and the write, and two writes of one
+ * attempt take turns.
  */
 const holdLease = dialects('output hold lease', {
   sqlite: 'select run_id from belfry.lease where run_id = $1 and fence = $2 and ns = $3',
@@ -62,11 +62,11 @@ interface Growth {
   readonly insert: readonly Piece[]
   readonly drop: readonly OutputRow[]
   readonly droppedBytes: number
-  /** The first row of the last half, which tells what was dropped before it. */
+  /** The first row of the last half, which records what was dropped before it. */
   readonly tail: OutputRow | undefined
 }
 
-/** Adds to the output of an attempt while its lease is held; with an older fence nothing is written. */
+/** Appends to the output of an attempt while its lease is held; with an older fence nothing is written. */
 export function* appendOutput(context: StoreContext, lease: LeaseName, chunk: string): Step<'written' | 'lease-lost'> {
   const [runId, fence] = [runIdOf(lease), lease.fence]
   if ((yield* one(holdLease, runId, fence, context.ns)) === undefined) return 'lease-lost'
@@ -86,7 +86,7 @@ export function* appendOutput(context: StoreContext, lease: LeaseName, chunk: st
   return 'written'
 }
 
-/** Fills the first half, then the last, whose oldest rows give way. */
+/** Fills the first half, then the last, whose oldest rows are dropped. */
 function grow(rows: readonly OutputRow[], text: Buffer): Growth {
   const pieces = cutIntoPieces(rows, text)
   const last = rows.at(-1)
@@ -117,7 +117,7 @@ function surplusOf(tail: readonly OutputRow[]): OutputRow[] {
   return surplus
 }
 
-/** The first piece fills up the last row, if there is room in it; all others are new rows. No character is cut in two. */
+/** The first piece fills up the last row, if it has room; all others are new rows. No character is split. */
 function cutIntoPieces(rows: readonly OutputRow[], text: Buffer): Piece[] {
   const pieces: Piece[] = []
   let { seq, bytes } = rows.at(-1) ?? { seq: 0, bytes: 0 }

@@ -16,8 +16,8 @@ export const requestCancel = both(
     where run_id = $1 and cancel_requested_at is null returning run_id`,
 )
 /**
- * A lease that was granted since then is nobody's request yet: then the run has moved, and is looked for again. It is
- * found by its run, and not among all that are to be cancelled.
+ * A lease granted after the request has no request yet: then the run has moved, and the search starts again. Found by its run,
+ * not among all cancel requests.
  */
 const findRequest = both(
   'cancel find request',
@@ -32,8 +32,8 @@ const findEnd = both(
 export const reasonLengthMax = 2_000
 
 /**
- * Ends a run that nobody has leased, and asks the holder of a leased one to end it; the first request stands. A run that
- * moved from place to place under others' hands while we looked is looked for again.
+ * Ends a run that is not leased, and asks the worker of a leased one to end it; the first request stands. If other transactions
+ * moved the run meanwhile, the search starts again.
  */
 export function* cancelRun(context: StoreContext, runId: string, reason: string): Step<CancelAnswer> {
   const id = runIdOf({ runId })
@@ -45,18 +45,18 @@ export function* cancelRun(context: StoreContext, runId: string, reason: string)
   if ((yield* one(requestCancel, id, now, reason)) !== undefined) return 'cancel-requested'
   if ((yield* one(findRequest, id)) !== undefined) return 'already-requested'
   if ((yield* one(findEnd, id)) !== undefined) return 'already-ended'
-  // The gate comes before the run, as for everybody who moves runs of a key, and after the lease, which a settle has
-  // locked when it wants the gate.
+  // The gate is locked before the run, as in every step that moves runs of a key, and after the lease, which a settle has locked
+  // when it wants the gate.
   yield* lockGates(gatesOf(place))
   const withdrawn = yield* withdraw(place)
-  if (withdrawn === null) throw new StepAgain(`Run ${runId} moved while it was to be cancelled.`)
+  if (withdrawn === null) throw new StepAgain(`Run ${runId} changed state during the cancel.`)
   yield* conclude(context, { now, endings: [cancelledEnding({ place, reason, ...withdrawn })], schedules })
   return 'cancelled'
 }
 cancelRun.audits = (answer: CancelAnswer, [id]: About) =>
   answer === 'cancelled' || answer === 'cancel-requested' ? { detail: { answer }, subject: `run ${id}` } : null
 
-/** The gate that is to be locked before a run of a key is moved. */
+/** The gate to lock before a run of a key is moved. */
 export function gatesOf({ ns, queueId, key, keyLimit }: RunOutline): Gate[] {
   return key === null || keyLimit === null ? [] : [{ ns, queueId, key, limit: keyLimit }]
 }
@@ -74,7 +74,7 @@ export interface Cancelled {
   readonly wasParked: boolean
 }
 
-/** The end of a run that nobody has leased. For its schedule a parked run has ended before, so it does not end again. */
+/** The end of a run that is not leased. For its schedule a parked run has ended before, so it does not end again. */
 export function cancelledEnding({ place, reason, wasParked }: Cancelled): Ending {
   const { runId, ns, queueId, scheduleId, key, dedupeKey } = place
   return {

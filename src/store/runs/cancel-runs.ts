@@ -15,8 +15,8 @@ export const requestCancels = dialects('cancel runs request', {
 })
 
 /**
- * Ends every run of a locked schedule that nobody has leased and, where `leased` says so, asks the holders of the others
- * to end theirs. `schedule` is the row that the ends are counted on.
+ * Ends every run of a locked schedule that is not leased and, with `leased`, asks the workers of the others to end theirs.
+ * `schedule` is the row whose counters change.
  */
 export function* cancelRuns(
   context: StoreContext,

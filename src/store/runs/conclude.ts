@@ -11,7 +11,7 @@ import { callEnded, callEnding, type RunEnd } from './end-hooks.ts'
 import { type Gate, lockGates } from './key-gate.ts'
 import { setAside } from './ready-aside.ts'
 
-/** An attempt that has ended, or a run that ended without one (fence 0), with the verdict on it. */
+/** The end of an attempt, or of a run that ended without one (fence 0), with its verdict. */
 export interface Ending {
   readonly runId: number
   readonly ns: number
@@ -20,21 +20,21 @@ export interface Ending {
   readonly key: string | null
   readonly dedupeKey: string | null
   readonly workerId: number | null
-  /** The fence of the attempt; 0 when no lease made this end. */
+  /** The fence of the attempt; 0 for an end without a lease. */
   readonly fence: number
-  /** The fence the run has reached. */
+  /** The run's highest fence. */
   readonly lastFence: number
   readonly startedAt: number | null
   readonly outcome: Outcome['kind']
   readonly verdict: Verdict
-  /** For its schedule it has ended before, when it was parked. */
+  /** For its schedule the run ended before, when it was parked. */
   readonly wasParked?: boolean
-  /** What the holder gave as the result. */
+  /** The result from the worker. */
   readonly result?: unknown
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
-/** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
+/** One run holds a dedupe key, so the run ids name the rows; the keys are there for the index. */
 const deleteDedupe = dialects('conclude delete dedupe', {
   sqlite: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}
     and run_id ${inList.numbers('$3').sqlite}`,
@@ -50,7 +50,6 @@ const findKeyLimits = dialects('conclude find key limits', {
   postgres: 'select id, policy from belfry.queue where id = any ($1::bigint[])',
 })
 
-/** What ended, and the locked schedules of the runs. */
 interface Concluded {
   readonly now: number
   readonly endings: readonly Ending[]
@@ -58,8 +57,8 @@ interface Concluded {
 }
 
 /**
- * Writes down how attempts ended and does all that follows, in the transaction that ended them: the history, the run's next place, the keys it
- * frees, its schedule's next occurrence, and what parts do at an end.
+ * Records how attempts ended and applies all consequences in the same transaction: the history, the run's next place, the keys it
+ * frees, its schedule's next occurrence, and the parts' hooks.
  */
 export function* conclude(context: StoreContext, { now, endings, schedules }: Concluded): Step<void> {
   const notable = endings.filter(isNotable)
@@ -101,7 +100,7 @@ function* freeDedupeKeys(over: readonly Ending[]): Step<void> {
   }
 }
 
-/** A plain success leaves nothing behind but its history; that is nearly every run, and costs nearly nothing here. */
+/** A plain success needs only its history; nearly every run is one, and costs nearly nothing here. */
 function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
   return (
     verdict.status === 'ready' ||
@@ -113,7 +112,7 @@ function isNotable({ verdict, key, dedupeKey, scheduleId }: Ending): boolean {
   )
 }
 
-/** The reason of an end as it is recorded and answered: a success after a cancel request is marked. */
+/** The reason of an end, as recorded and returned: a success after a cancel request is marked. */
 export function reasonTold({ lateCancel, reason }: Verdict): string {
   return lateCancel === true ? 'late-cancel' : reason
 }
@@ -183,7 +182,7 @@ function* keyLimitsOf(endings: readonly Ending[]): Step<Map<number, number | nul
   return new Map(rows.map((row) => [row.id as number, readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null]))
 }
 
-/** Every key of which a run left its slot or its place: the next one behind its gate may go. */
+/** The keys of which a run left its slot or place: the next run behind each gate may go. */
 function gatesOf(endings: readonly Ending[], keyLimits: ReadonlyMap<number, number | null>): Map<string, Gate> {
   const gates = new Map<string, Gate>()
   for (const { ns, queueId, key } of endings) {

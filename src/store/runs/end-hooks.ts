@@ -4,68 +4,67 @@ import type { Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
 /**
- * The end of an attempt, or of a run that ended without one. It says what the step that ended it knows anyhow; a hook that needs more of a
- * run reads it by its id.
+ * The end of an attempt, or of a run that ended without one. It has what the ending step knows anyhow; a hook that needs more
+ * reads the run by its id.
  */
 export interface RunEnd {
   readonly runId: number
-  /** A step reclaims and prunes for every namespace of the store, so that this may be another one than the context's. */
+  /** Reclaim and prune work on every namespace of the store, so this may differ from the context's. */
   readonly ns: number
   readonly scheduleId: number | null
-  /** The fence of the attempt; 0 when no lease made this end. */
+  /** The fence of the attempt; 0 for an end without a lease. */
   readonly fence: number
   readonly outcome: Outcome['kind']
   readonly status: Verdict['status']
   /** Whether the run has ended or is parked; `false` when another attempt follows. */
   readonly isOver: boolean
   readonly reason: string
-  /** What the holder gave as the result, before it is shortened to be kept. */
+  /** The result from the worker, before it is shortened. */
   readonly result?: unknown
 }
 
-/** What ended in one step. */
 export interface Ends<Schedule> {
   readonly now: number
   readonly ends: readonly RunEnd[]
-  /** The schedules of these ends, by id. The step has locked them. */
+  /** The schedules of these ends, by id, locked by the step. */
   readonly schedules: ReadonlyMap<number, Schedule>
 }
 
-/** A schedule as it was before its runs ended, and what they did to it. */
+/** A schedule as it was before its runs ended, and the effect of their ends. */
 export interface MovedSchedule {
   readonly before: ScheduleRow
-  /** How many occurrences had failed in a row after each run whose end counts for it, in the order in which they ended. */
+  /** The failures in a row after each run whose end counts, in the order of the ends. */
   readonly failures: ReadonlyMap<number, number>
 }
 
 /**
- * Called in the transaction that ends runs, once for every attempt that ends and for every run that ends without one. It must not fail: a run
+ * Called in the transaction that ends runs, once per ended attempt and per run that ends without one. It must not fail: a run
  * whose end cannot be written keeps its lease.
  */
 export interface EndHook<Schedule, Answer> {
   (context: StoreContext, ends: Ends<Schedule>): Step<Answer>
   /**
-   * A plain end is the success of a run without a schedule, a key or a request to cancel it. A hook that does nothing at such an end says so:
-   * while every hook does, plain ends are written by one statement that is a transaction of its own.
+   * A plain end is the success of a run without a schedule, a key or a cancel request. Set this for a hook that does nothing at
+   * plain ends: if all hooks set it, one statement that is its own transaction writes plain ends.
    */
   readonly skipsPlain?: true
 }
 
 export interface EndHooks {
-  /** Before schedules move; answers the ids of the schedules that it wrote, which are then read again. */
+  /** Before schedules move. Returns the ids of the schedules that it wrote, which are then read again. */
   readonly ending?: EndHook<ScheduleRow, readonly number[]>
   /** After schedules moved. */
   readonly ended?: EndHook<MovedSchedule, void>
 }
 
-/** Whether some part does something at plain ends. */
+/** Whether some part has a hook for plain ends. */
 export function seesPlainEnds({ parts }: StoreContext): boolean {
   return parts.some(({ ending, ended }) =>
     [ending, ended].some((hook) => hook !== undefined && hook.skipsPlain !== true),
   )
 }
 
-/** Calls the hooks that come before schedules move; answers the schedules as they are then. */
+/** Calls the hooks before schedules move. Returns the current schedules. */
 export function* callEnding(
   context: StoreContext,
   { now, ends, schedules }: Ends<ScheduleRow>,
@@ -79,7 +78,7 @@ export function* callEnding(
   return rows
 }
 
-/** Calls the hooks that come after schedules moved. */
+/** Calls the hooks after schedules moved. */
 export function* callEnded(context: StoreContext, ends: Ends<MovedSchedule>): Step<void> {
   for (const { ended } of context.parts) if (ended !== undefined) yield* ended(context, ends)
 }

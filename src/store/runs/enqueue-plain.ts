@@ -6,8 +6,8 @@ import { needName } from './lane-row.ts'
 import type { RunRow } from './run-row.ts'
 
 /**
- * Runs of one lane, whose queue and need are there: all of them go into line by one statement, or none of them does. It
- * answers nothing where it has taken nothing. SQLite has no round trips to save.
+ * Runs of one lane, whose queue and need exist: one statement puts all of them in line, or none. It returns no row where it took
+ * none. SQLite has no round trips to save.
  */
 export const enqueuePlainly = dialects('enqueue plainly', {
   sqlite: null,
@@ -29,14 +29,14 @@ export const enqueuePlainly = dialects('enqueue plainly', {
     select count(*) as taken from placed having count(*) > 0`,
 })
 
-/** A run that was found sound: what it needs of its executor, and its free parts as they will be stored. */
+/** A valid run: what it needs from its executor, and its JSON fields as they will be stored. */
 export interface CheckedRun {
   readonly input: NewRun
   readonly need: TargetNeed | null
   readonly texts: Pick<RunRow, 'target' | 'payload' | 'options'>
 }
 
-/** Whether nothing follows from any of them but a place in line, and they stand in one and the same. */
+/** Whether all of these runs need only a place in line, in the same lane. */
 export function arePlain(runs: readonly CheckedRun[]): boolean {
   const [first] = runs
   if (first === undefined) return false
@@ -53,12 +53,12 @@ interface PlainLane {
   readonly priorityDefault: number
 }
 
-/** Answers whether they were taken in; where they were not, the queue or the need may have to be made first. */
+/** Returns whether the runs were taken in; if not, the queue or the need may not exist yet. */
 export function* enqueueAtOnce(...plain: Parameters<typeof plainly>): Step<boolean> {
   return (yield* eachAlone(...plainly(...plain))).length > 0
 }
 
-/** The same for whoever reads its rows later: there is one where they were taken in. */
+/** As `enqueueAtOnce`, with its rows read later: there is one where the runs were taken in. */
 export function enqueueAhead(...plain: Parameters<typeof plainly>): Step<Request> {
   return eachAhead(...plainly(...plain))
 }

@@ -63,7 +63,7 @@ interface Candidate {
   readonly input: NewRun
 }
 
-/** Takes work in: an accepted run is in the store, once, whatever happens to whoever sent it. */
+/** Adds runs: an accepted run is in the store, once, whatever happens to its sender. */
 export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step<Enqueued[]> {
   const checked = inputs.map(checkRun)
   if (!arePlain(checked)) return yield* enqueueFully(context, checked)
@@ -72,7 +72,7 @@ export function* enqueue(context: StoreContext, inputs: readonly NewRun[]): Step
   return areTaken ? takenIn(ids) : yield* enqueueFully(context, checked, { drawn: ids })
 }
 
-/** What the audit says of work that was taken in: which runs, and by the first of their queues. */
+/** The audit line of enqueued work: the runs, and the first of their queues. */
 export function runsMade(answers: readonly Enqueued[], queues: readonly string[] = []): AuditDetail {
   const created = answers.filter((answer) => answer.created)
   if (created.length === 0) return null
@@ -83,37 +83,37 @@ export function runsMade(answers: readonly Enqueued[], queues: readonly string[]
   }
 }
 
-/** The same for one run that comes from elsewhere, inside the transaction of a larger step. */
+/** Enqueues one run from another source, inside the transaction of a larger step. */
 export function* enqueueFrom(context: StoreContext, source: RunSource, input: NewRun): Step<Enqueued> {
   const [answer] = yield* enqueueFully(context, [checkRun(input, 0)], { source })
   return answer as Enqueued
 }
 
-/** Work that another program had in line before. */
+/** Work from the queue of another program. */
 export interface RunWithPast extends NewRun {
-  /** Why it was parked there, and is here. */
+  /** Why it was parked there; it is parked here too. */
   readonly parkedReason?: string
-  /** How many attempts it had used there. */
+  /** How many attempts it used there. */
   readonly attempts?: number
 }
 
 /**
- * Enqueues work that another program had in line, inside the transaction of a larger step; what was parked there is
- * parked from the start. Its place in that line may change before it is enqueued again, and it is the same work all the
- * same, so its key is compared without priority and instant.
+ * Enqueues work from another program's queue, inside the transaction of a larger step; what was parked there is parked from the
+ * start. Its place in that queue may change before it is enqueued again, and it is still the same work, so its key is compared
+ * without priority and instant.
  */
 export function* enqueueWithPast(context: StoreContext, inputs: readonly RunWithPast[]): Step<Enqueued[]> {
   const checked = inputs.map(({ parkedReason: _, attempts: __, ...input }, index) => checkRun(input, index))
   const pasts = inputs.map(({ parkedReason = null, attempts = 0 }, index) => {
     return { parkedReason, attempts: checkInteger(attempts, `runs[${index}].attempts`, 0, attemptsMax) }
   })
-  // The way of a caller's own transaction, which neither ends it nor locks gates in it.
+  // `isLent` as in a caller's own transaction: such an enqueue neither ends the transaction nor locks gates in it.
   return yield* enqueueFully({ ...context, isLent: true }, checked, { pasts })
 }
 
 /**
- * The same for runs without keys or instants, whose answer is what the answer tells: what follows in the same step may be
- * on its way to PostgreSQL before. It tells `null` where nothing was taken in, because their queue or lane has to be made.
+ * Enqueues runs without keys or instants and returns a step for their answer: on PostgreSQL the next statement can be sent before
+ * it. The answer is `null` where nothing was taken in, because their queue or lane does not exist yet.
  */
 export function* enqueueBefore(context: StoreContext, inputs: readonly NewRun[]): Step<() => Step<Enqueued[] | null>> {
   const checked = inputs.map(checkRun)
@@ -137,7 +137,7 @@ interface Taking {
   /** Their ids, where they have them already. */
   readonly drawn?: readonly number[]
   readonly source?: RunRow['source']
-  /** Of work with a past: why each is parked, or `null`, and how many attempts it has used. */
+  /** For work with a past: why each run is parked, or `null`, and how many attempts it has used. */
   readonly pasts?: readonly { readonly parkedReason: string | null; readonly attempts: number }[]
 }
 
@@ -197,7 +197,7 @@ function* enqueueFully(
   return ids.map((id) => answers.get(id) as Enqueued)
 }
 
-/** A fresh run as it comes to its place: nothing counted yet, but for the attempts that work with a past has used. */
+/** A new run with zero counts, except the attempts that work with a past has used. */
 export function arrivalOf(row: RunRow, attempts = 0) {
   const standing = {
     runId: row.id,
@@ -279,18 +279,18 @@ function checkParts(input: NewRun, where: (field: string) => string): void {
   if (input.onExhausted !== undefined) checkChoice(input.onExhausted, where('onExhausted'), ['park', 'fail'])
 }
 
-/** A caller that asks again does so in another span of its trace, and means the same run all the same. */
+/** A repeated request comes from another span of the caller's trace, and still means the same run. */
 function withoutTrace(options: NewRun['options'] = {}): NewRun['options'] {
   const { traceparent: _, ...rest } = options
   return rest
 }
 
-/** What it says of the work, and not of when and in which order it is to be done. */
+/** The work alone, without its instant and its rank. */
 function withoutPlace({ priority: _, notBefore: __, ...rest }: NewRun): NewRun {
   return rest
 }
 
-/** The first run with a key answers for the key, also when two callers come with it at the same moment. */
+/** The first run with a key answers for the key, even when two callers send it at the same moment. */
 function* refuseKnownKeys(
   context: StoreContext,
   candidates: readonly Candidate[],
@@ -330,8 +330,8 @@ function* refuseLiveDuplicates(
 }
 
 /**
- * Takes the keys that are free, and answers who has each. A holder may end between the two statements, so that its key is
- * nobody's by the time we look: then it is free, and we take it again.
+ * Takes the free keys, and returns the holder of each. A holder may end between the two statements, so that its key is free by
+ * the time of the read: then the key is taken again.
  */
 function* claimDedupe(
   context: StoreContext,
@@ -349,7 +349,7 @@ function* claimDedupe(
     const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, names)
     for (const row of rows) holders.set(row.key, row.run_id)
   }
-  throw metOthers(`The holders of a dedupe key ended ${looksMax} times while we looked.`)
+  throw metOthers(`The holders of a dedupe key ended ${looksMax} times during the request.`)
 }
 
 interface Accepted extends Candidate, Pick<CheckedRun, 'texts'> {

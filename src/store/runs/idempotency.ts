@@ -13,7 +13,7 @@ const findKeys = dialects('enqueue find idempotency', {
   postgres: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').postgres}`,
 })
 
-/** A run that comes with a key, and with what tells whether another one with that key is meant to be the same. */
+/** A run with a key, and a digest that tells whether another run with that key has the same input. */
 export interface KeyedRun {
   readonly id: number
   readonly key: string
@@ -26,7 +26,7 @@ export interface FirstRun {
   readonly hash: string
 }
 
-/** Takes the keys that nobody has, and tells who has each: the first run with it, also when two come at one moment. */
+/** Takes the free keys, and returns the first run with each, even when two come at one moment. */
 export function* firstsOf(context: StoreContext, keyed: readonly KeyedRun[], now: number): Step<Map<string, FirstRun>> {
   if (keyed.length === 0) return new Map()
   yield* each(

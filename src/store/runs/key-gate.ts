@@ -8,13 +8,12 @@ export interface Gate {
   readonly ns: number
   readonly queueId: number
   readonly key: string
-  /** `null` where the queue has no such ceiling: all may pass. */
+  /** `null` where the queue has no such ceiling: all runs may pass. */
   readonly limit: number | null
 }
 
-// Everybody who moves runs of a key between the line and its gate does so under this lock; without it a run could be set
-// behind the gate at the very moment when the last run of the key ends and finds nobody to let through. SQLite has one
-// writer at a time anyhow.
+// Every step that moves runs of a key between the line and its gate holds this lock. Without it a run could be set behind the
+// gate at the moment when the last run of the key ends and finds no run to let through. SQLite has one writer at a time anyhow.
 const lockGate = dialects('gate lock', {
   sqlite: null,
   postgres: `select pg_advisory_xact_lock(hashtextextended($2, cast($1 as bigint)))`,
@@ -27,14 +26,14 @@ const countInFlight = both(
   'gate in flight',
   'select count(*) as in_flight from belfry.lease where queue_id = $1 and concurrency_key = $2',
 )
-/** One probe a lane: a count or a `distinct` would read every run behind the gate. */
+/** One probe per lane: a count or a `distinct` would read every run behind the gate. */
 const lanesAt = (now: string) => `select n.id as need_id, ${holdOn('key', '$3', { now })} as held_by
   from belfry.need n where n.ns = $1 and (
     ${thereIs(`from belfry.aside a
       where a.kind = 'key' and a.queue_id = $2 and a.concurrency_key = $3 and a.need_id = n.id`)}
     or ${thereIs('from belfry.ready r where r.queue_id = $2 and r.concurrency_key = $3 and r.need_id = n.id')})`
 const lanesOfKey = dialects('gate lanes', { sqlite: lanesAt('$4'), postgres: lanesAt(`(select ${clockOr('$4')})`) })
-/** SQLite would rather walk the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
+/** SQLite would rather scan the whole lane, whose primary key has the wanted order, than read the few runs of the key. */
 const inLine = dialects('gate in line', {
   sqlite: `select ${columnsOf('ready')} from belfry.ready indexed by ready_key
     where queue_id = $1 and concurrency_key = $2 and need_id = $3 order by priority, enqueued_at, run_id limit $4`,
@@ -47,40 +46,41 @@ const behind = both(
     order by priority, enqueued_at, run_id limit $4`,
 )
 
-/** Found by their runs, which are the last column of the index of all that stand behind gates. */
+/** Found by run, the last column of the index of runs behind gates. */
 const takeGated = dialects('gate take gated', {
   sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning ${columnsOf('aside')}`,
   postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and coalesce(kind, '') = 'key'
     returning ${columnsOf('aside')}`,
 })
 
-/** The runs of one lane that one look at a gate moves. */
+/** The runs of one lane that one call moves. */
 export const movesMax = 500
 
 /**
- * Waits for the locks of gates, in one order for everybody. Only those wait who have already taken a run of the key from
- * its place or are about to: they must be sure that whoever is next is let through.
+ * Waits for the locks of gates, always in the same order. Only steps that take a run of the key from its place wait: they must be
+ * sure that the next run is let through.
  */
 export function* lockGates(gates: Iterable<Gate>): Step<void> {
   for (const { queueId, key } of [...gates].sort(byName)) yield* run(lockGate, queueId, key)
 }
 
-/** Answers at once; whoever leases, makes or finds work never waits at a gate. */
+/** Never waits: leases, enqueues and reads must not wait at a gate. */
 export function* tryLockGate(gate: Pick<Gate, 'queueId' | 'key'>): Step<boolean> {
   return (yield* one(tryLock, gate.queueId, gate.key)) !== undefined
 }
 
-/** Does what `regateLocked` does unless somebody else is at this gate; answers how many runs were moved. */
+/** Runs `regateLocked` unless another transaction holds the gate. Returns how many runs were moved. */
 export function* tryRegate(gate: Gate): Step<number> {
   return (yield* tryLockGate(gate)) ? yield* regateLocked(gate) : 0
 }
 
 /**
- * Brings the line into agreement with the room a key has: in each lane the best-ranked runs stand in line, as many as
- * could go now, and all others stand behind the gate. So the line never holds more than a few runs of any key, and a
- * lease never wades through those that cannot go. A key that is held has no room. The caller has locked the gate.
+ * Makes the line agree with the free slots of a key: in each lane the best-ranked runs are in line, as many as could go now, and
+ * all others are behind the gate. So the line never holds more than a few runs of any key, and a lease never reads through runs
+ * that cannot go. A held key has no free slot. The caller has locked the gate.
  *
- * Lanes are apart because a worker that can do one kind of work must not wait for a run that only another can do.
+ * Lanes are separate because a worker that can execute one kind of work must not wait for a run that only another worker can
+ * execute.
  */
 export function* regateLocked(gate: Gate): Step<number> {
   const lanes = yield* all<LaneOfKey>(lanesOfKey, gate.ns, gate.queueId, gate.key, storeClock)
@@ -94,7 +94,7 @@ export function* regateLocked(gate: Gate): Step<number> {
 
 interface LaneOfKey {
   readonly need_id: number
-  /** The hold on the key: while there is one, the gate is shut. */
+  /** The hold on the key: while there is one, the gate is closed. */
   readonly held_by: number | null
 }
 

@@ -3,7 +3,7 @@ import { canBeName } from '../check.ts'
 import { dialects, each, eachAhead, freshIds, type Request, rowsOf, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** The lane of runs without a target, which only hosts take. */
+/** The lane of runs without a target, which only hosts lease. */
 export const hostKind = 'none'
 
 const findNeeds = dialects('need find', {
@@ -24,7 +24,7 @@ export function needName(need: TargetNeed | null): string {
   return JSON.stringify([need?.kind ?? hostKind, need?.name ?? ''])
 }
 
-/** Looks for lanes in any namespace; `ensureNeeds` reads what was found when it is handed the request. */
+/** Queries lanes of any namespace; pass the request to `ensureNeeds` to read them. */
 export function* askForNeeds(
   needs: readonly { readonly ns: number; readonly need: TargetNeed | null }[],
 ): Step<Request> {
@@ -32,7 +32,7 @@ export function* askForNeeds(
   return yield* eachAhead(findNeeds, [...wanted.values()])
 }
 
-/** The lanes of these needs, by `needName`, made where they do not exist yet. */
+/** The lanes of these needs, by `needName`, created where they do not exist yet. */
 export function* ensureNeeds(
   context: Pick<StoreContext, 'ns'>,
   needs: readonly (TargetNeed | null)[],
@@ -71,7 +71,7 @@ function needTuple(ns: number, name: string): [number, string, string] {
   return [ns, ...(JSON.parse(name) as [string, string])]
 }
 
-/** Whether a need `n` is among what a caller can execute, whose lists are these parameters. */
+/** Whether the caller can execute a need `n`; the parameters are its lists. */
 export const needServed = {
   sqlite: (kinds: string, lanes: string) =>
     `(n.kind in (select value from json_each(${kinds}))
@@ -89,7 +89,7 @@ export interface CapabilityLists {
   readonly lanes: string
 }
 
-/** The lane of runs without a target is no kind that could be named: only a host has it. */
+/** The lane of runs without a target has no kind that could be named: only a host has it. */
 export function capabilityLists(can: Capabilities): CapabilityLists {
   const lanes = lanesOf(can).filter(({ kind, name }) => kind !== hostKind && canBeName(kind) && canBeName(name ?? kind))
   const whole = lanes.filter(({ name }) => name === undefined).map(laneText)

@@ -7,8 +7,8 @@ import type { StoreContext } from '../store-context.ts'
 import { enqueue, enqueueBefore } from './enqueue.ts'
 
 /**
- * The lock that every lease takes, if nobody else has it. Whoever enqueues waits for no worker: one that stops in the
- * middle of its lease would keep him waiting for seconds.
+ * The lock that every lease takes, if it is free. An enqueue must not wait for a worker: a worker that stops in the middle of its
+ * lease would delay it for seconds.
  */
 const tryLockQueue = queueLock('enqueue try lock queue', 'skip locked')
 
@@ -18,9 +18,9 @@ interface Joined {
 }
 
 /**
- * A lone run on its way into its queue. A worker of the same process that has nothing to do asks for its lease at the same
- * time, and both are done in one transaction: a commit waits for the disk, which is most of the time from `enqueue` to the
- * start of the run. It is the same lease as any other, so it takes whoever ranks first, and passes no ceiling.
+ * A lone run that is being enqueued. An idle worker of the same process leases at the same time, and both happen in one
+ * transaction: a commit waits for the disk, which is most of the time from `enqueue` to the start of the run. It is a lease like
+ * any other, so it takes the best-ranked run, and exceeds no ceiling.
  */
 export class LoneRun {
   readonly queue: string
@@ -35,7 +35,7 @@ export class LoneRun {
     return this.#joined !== null
   }
 
-  /** Does the lease in the same transaction, or answers nothing where it has begun without. */
+  /** Leases in the same transaction; `null` where that has begun already. */
   join(request: LeaseRequest): Promise<LeaseAnswer> | null {
     if (this.#hasBegun || this.#joined !== null || request.queue !== this.queue) return null
     return new Promise((answer) => {
@@ -43,16 +43,13 @@ export class LoneRun {
     })
   }
 
-  /** From here on nobody joins; answers what is to be done with it. */
+  /** From here on no lease can join. Returns the joined request. */
   begin(): LeaseRequest | null {
     this.#hasBegun = true
     return this.#joined?.request ?? null
   }
 
-  /**
-   * Answers whoever joined with what comes of the request. Whoever enqueued hears of it first, so that he knows the run
-   * before it begins.
-   */
+  /** Answers the joined lease. The enqueue is answered first, so that its caller knows the run before it starts. */
   answer(answerTo: (request: LeaseRequest) => Promise<LeaseAnswer>): void {
     if (this.#joined === null) return
     const { request, answer } = this.#joined
@@ -60,7 +57,7 @@ export class LoneRun {
   }
 }
 
-/** Work that waits for nothing and nobody but a free slot, so that its transaction does not wait either. */
+/** Work that waits for nothing but a free slot, so that its transaction does not wait either. */
 export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
   const [run] = runs
   if (run === undefined || runs.length > 1) return false
@@ -69,16 +66,16 @@ export function isLone(runs: readonly NewRun[]): runs is readonly [NewRun] {
 
 export interface LoneAnswer {
   /**
-   * `null` where nothing was taken in, because its lane has to be made first. Whoever makes the same one at that moment is
-   * waited for, and may be in a transaction of a caller's own, which takes as long as it likes: nobody waits for that with
-   * the queue in his hands.
+   * `null` where nothing was taken in, because its lane does not exist yet. Creating it may wait for another transaction that
+   * creates the same one, and that may be a caller's own, of any length: no step waits for that while it holds the lock of the
+   * queue.
    */
   readonly answers: Enqueued[] | null
-  /** What was leased in the same transaction; `null` where nothing was, and the lease is to be asked for by itself. */
+  /** What was leased in the same transaction; `null` where the lease has to be done separately. */
   readonly leased: Leased | null
 }
 
-/** Where answers have to be waited for, the lease is on its way together with the run. */
+/** On PostgreSQL the lease is sent together with the run. */
 export function* enqueueLone(
   context: StoreContext,
   runs: readonly NewRun[],
@@ -99,7 +96,7 @@ function answered(answers: Enqueued[]): () => Step<Enqueued[]> {
   }
 }
 
-/** Whether the run it is about is leased already, so that nobody else need look for it. */
+/** Whether the run is leased already, so that no other worker need be woken for it. */
 export function isTaken({ answers, leased }: LoneAnswer): boolean {
   const ids = new Set(leased?.leases.map(({ runId }) => runId))
   return answers?.every(({ id }) => ids.has(id)) === true

@@ -2,19 +2,19 @@ import { all, dialects, each, inList, type Row, runEach, type Step } from '../st
 import type { RowOf } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 
-/** Where a live run stands in its queue, and the counts it carries from place to place. */
+/** Where a live run stands in its queue, with the counts it carries from place to place. */
 export type ReadyRow = RowOf<typeof tables.ready>
 
 /**
- * Why a run is aside: `waiting` for an instant, behind a full `key`, behind a run of its schedule (`overlap`), `held` by
- * its schedule's pause, or `parked`.
+ * Why a run is aside: `waiting` for an instant, behind a full `key`, behind a run of its schedule (`overlap`), `held` by its
+ * schedule's pause, or `parked`.
  */
 export type AsideKind = 'waiting' | 'key' | 'overlap' | 'held' | 'parked'
 
 export interface Aside {
   readonly standing: ReadyRow
   readonly kind: AsideKind
-  /** When it may go at the earliest; for a parked run, when it was parked. */
+  /** The earliest instant it may go; for a parked run, when it was parked. */
   readonly at: number
   readonly reason: string | null
 }
@@ -28,7 +28,7 @@ const deleteFromLane = dialects('standing delete from lane', {
   postgres: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').postgres} returning run_id`,
 })
 
-/** Runs that wait for an instant have a statement of their own, because a sleeping worker may have to wake sooner for them. */
+/** Waiting runs have their own statement, because a sleeping worker may have to wake sooner for them. */
 export const insertWaiting = dialects('standing insert waiting', tables.aside.insert())
 const insertAside = dialects('standing insert aside', tables.aside.insert())
 
@@ -44,7 +44,7 @@ export function* putInLine(standings: readonly ReadyRow[]): Step<void> {
   )
 }
 
-/** Takes runs out of line. Those that another step has taken meanwhile are not among the answer. */
+/** Takes runs out of line. Returns those that no other step has taken meanwhile. */
 export function* takeFromLine(standings: readonly ReadyRow[]): Step<number[]> {
   const taken: number[] = []
   for (const lane of stretches(standings)) {
@@ -63,7 +63,7 @@ export interface Stretch {
 
 type LinePlace = Pick<ReadyRow, 'queueId' | 'needId' | 'priority' | 'enqueuedAt' | 'runId'>
 
-/** Runs by lane. Whoever names a stretch and a list touches only that stretch of the index, whatever its length. */
+/** Runs by lane. A statement with a stretch and a list reads only that stretch of the index, whatever its length. */
 export function stretches(places: readonly LinePlace[]): Stretch[] {
   const lanes: LinePlace[][] = []
   for (const place of places.toSorted((a, b) => byLane(a, b) || byPlace(a, b))) {
@@ -82,7 +82,7 @@ function byLane(a: LinePlace, b: LinePlace): number {
   return a.queueId - b.queueId || a.needId - b.needId
 }
 
-/** Queue order, as `core/queue/plan-leases.ts` has it: ids grow as their texts do. */
+/** Queue order, as in `core/queue/plan-leases.ts`: ids sort as their texts do. */
 export function byPlace(a: LinePlace, b: LinePlace): number {
   return a.priority - b.priority || a.enqueuedAt - b.enqueuedAt || a.runId - b.runId
 }

@@ -14,11 +14,11 @@ import { lockScheduleOf } from './reset-run.ts'
 import { type RunOutline, runOutlines } from './run-outline.ts'
 
 /**
- * A run's place in line is told by its definition and by its row there, so both change, or none: whoever holds the row in
- * line is the only one who may touch the definition. A run that somebody has leased has no such row, and keeps its place.
+ * A run's rank is in its definition and in its row in line, so both change, or neither: only a step that holds the row in line
+ * may change the definition. A leased run has no such row, and keeps its rank.
  *
- * The row goes and another one comes; it is never changed. PostgreSQL would lock a changed row for a claim that began before
- * the change, which cannot see it to take it out of line: the run would be leased and stay in line, to be leased again.
+ * The row is deleted and inserted again, never updated. PostgreSQL would lock an updated row for a claim that began before the
+ * update, which cannot see it to take it out of line: the run would be leased and stay in line, to be leased again.
  */
 const leaveLine = both(
   'reprioritise leave line',
@@ -54,7 +54,7 @@ export function* reprioritiseRun(
   if (!(yield* move(place, priority))) return yield* notWaiting(context, runId)
   if (before === priority) return { answer: 'unchanged', before }
   yield* run(redefine, id, priority)
-  // Of a key the best-ranked stand in line, and that may be another one now.
+  // The best-ranked runs of a key are in line, and they may be others now.
   for (const gate of gates) yield* regateLocked(gate)
   const now = yield* clockNow()
   const detail = { from: before, to: priority }
@@ -75,5 +75,5 @@ function* notWaiting(context: StoreContext, runId: string): Step<Reprioritised> 
   if (found === null) return { answer: 'not-found' }
   const { status } = found
   if (status === 'leased' || isEnded(status)) return { answer: 'not-waiting', status }
-  throw new StepAgain(`Run ${runId} moved while it was to get another place.`)
+  throw new StepAgain(`Run ${runId} changed state while its priority was being changed.`)
 }

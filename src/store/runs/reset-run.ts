@@ -10,7 +10,7 @@ import { type Arrival, admit } from './admit.ts'
 import { asideOf } from './ready-aside.ts'
 import { freshReadyRow, type RunOutline, runOutlines } from './run-outline.ts'
 
-/** Found by its run, and not among all that are parked; see `takeGated` in `key-gate.ts`. */
+/** Found by its run, not among all parked ones; see `takeGated` in `key-gate.ts`. */
 const takeParked = both(
   'reset take parked',
   `delete from belfry.aside where run_id = $1 and coalesce(kind, '') = 'parked' returning ${columnsOf('aside')}`,
@@ -25,12 +25,11 @@ const findOtherLive = both(
 )
 
 /**
- * Gives a parked run its whole budget back, at once. Its fence goes on counting, so that whoever held it before stays
- * shut out.
+ * Gives a parked run all its attempts back, at once. Its fence continues, so that earlier lease holders stay fenced out.
  *
- * For its schedule the occurrence ended when it was parked and the chain has gone on from there: the reset run is live
- * again for overlap, pause and delete, but its second end moves nothing. A dedupe key that another live run has taken
- * meanwhile stays with that run.
+ * For its schedule the occurrence ended when it was parked, and the chain went on: the reset run is live again for overlap, pause
+ * and delete, but its second end does not move the schedule. A dedupe key that another live run has taken meanwhile stays with
+ * that run.
  */
 export function* resetRun(context: StoreContext, runId: string): Step<'ready' | 'not-parked' | 'not-found'> {
   const id = runIdOf({ runId })
@@ -46,7 +45,7 @@ export function* lockScheduleOf({ scheduleId }: Pick<RunOutline, 'scheduleId'>):
   return (yield* lockSchedules([scheduleId], { wait: true })).get(scheduleId) ?? null
 }
 
-/** Does it for a run whose schedule is locked; answers whether the run was parked. */
+/** Resets a run whose schedule is locked. Returns whether the run was parked. */
 export function* resetParked(place: RunOutline, schedule: ScheduleRow | null): Step<boolean> {
   const now = yield* clockNow()
   const row = yield* one(takeParked, place.runId)
@@ -66,8 +65,8 @@ export interface Joined extends Pick<Arrival, 'kept' | 'eligible'> {
 }
 
 /**
- * Lists a run that a person brought (back) to life with its schedule's live runs, and tells what keeps it: a pause, or
- * the live run it must not overlap. What a deleted schedule left behind belongs to nobody any more.
+ * Adds a run that a person started or revived to its schedule's live runs, and returns what holds it: a pause, or the live run it
+ * must not overlap. A run of a deleted schedule belongs to no schedule any more.
  */
 export function* joinSchedule(
   now: number,
@@ -80,7 +79,7 @@ export function* joinSchedule(
   const isAtWork = isSerial && (yield* schedulesAtWork([schedule.id])).has(schedule.id)
   yield* listLiveRuns([{ ns, scheduleId: schedule.id, id: runId }])
   const behind = other?.run_id ?? null
-  // A resumption lets one of those who may not overlap go first; the mark says that this is one of them.
+  // A resume releases runs that may not overlap one at a time; the mark identifies them.
   const eligible = behind === null ? null : { at: enqueuedAt, reason: 'overlap' }
   if (setsAside(schedule, now)) return { kept: 'held', eligible, behind }
   return isAtWork ? { kept: 'overlap', eligible, behind } : { kept: null, eligible: null, behind }

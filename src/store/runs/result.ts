@@ -20,9 +20,9 @@ export interface NewResult {
 }
 
 /**
- * Keeps what runs answered, of each run the newest, with dates as their texts. Too long a text is cut at a character and
- * marked. What JSON cannot say is not kept, and the mark says why: the work is done, and its end must not be refused for
- * its answer.
+ * Stores the newest result of each run, with dates as text. A result that is too long is cut at a character and marked. A value
+ * that JSON cannot express is not stored, and the mark says why: the work is done, and its end must not be refused for its
+ * result.
  */
 export function* writeResults(results: readonly NewResult[]): Step<void> {
   yield* runEach(
@@ -41,7 +41,7 @@ function whyOf({ path, problem }: JsonProblem): string {
   return keepableText(`result${path} ${problem}`)
 }
 
-/** The longest beginning of a text that fits, without half a character at its end. */
+/** The longest prefix of a text that fits, without half a character at its end. */
 export function cut(text: string, bytesMax: number): string {
   const bytes = Buffer.from(keepableText(text))
   let end = Math.min(bytesMax, bytes.length)

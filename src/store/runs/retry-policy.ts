@@ -3,13 +3,13 @@ import { type OwnRetries, retriesIn, withRetries } from '../../core/run/retries.
 import { readPolicy } from '../queues/queue-row.ts'
 import type { Row } from '../statement.ts'
 
-/** A policy that cannot be read allows no further attempt: the queue is closed anyhow until somebody mends it. */
+/** A policy that cannot be read allows no further attempt: the queue is closed anyhow until the policy is set again. */
 const noFurtherAttempt = { maxAttempts: 1, backoffBaseMs: 0, backoffFactor: 1, backoffCapMs: 0 } as const
 
-/** What the end of an attempt is judged by. */
+/** The policy by which an end is judged. */
 export type JudgingPolicy = Pick<Policy, keyof typeof noFurtherAttempt | 'backoffSpread' | 'onExhausted'>
 
-/** The policy that the queue has at this moment, with the retries that the run has of its own. */
+/** The queue's current policy, with the run's own retries. */
 export function judgingPolicy(facts: Row | undefined): JudgingPolicy {
   const policy = facts === undefined ? null : readPolicy(facts.policy as string)
   return policy === null ? noFurtherAttempt : withRetries(policy, ownRetries(facts?.options))
@@ -21,7 +21,7 @@ function ownRetries(options: Row[string] | undefined): OwnRetries {
   try {
     return retriesIn(JSON.parse(options))
   } catch {
-    // Damaged options have no retries: the queue's hold, and the next lease says what is wrong with the run.
+    // Damaged options have no retries: the queue's apply, and the next lease reports the run.
     return {}
   }
 }

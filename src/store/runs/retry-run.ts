@@ -41,10 +41,9 @@ const work = tables.run.only(
 type Work = RowOf<typeof work>
 
 /**
- * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its
- * schedule; it carries no idempotency key, because that key answers for the run that first came with it. A person may want
- * work again that is not repeatable, so it is made again all the same; that it was done already is part of the answer,
- * because after a cancel request most people take it for undone.
+ * Makes a new run of an ended one, and resets a parked one. The new run has no occurrence and does not move its schedule; it has
+ * no idempotency key, because that key answers for the first run. A person may want work again that is not repeatable, so it runs
+ * again; the answer says that it was done before, because after a cancel request most people assume it was not.
  */
 export function* retryRun(
   context: StoreContext,
@@ -98,7 +97,7 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
     occurrenceAt: null,
     dueAt: ahead(first.not_before, now) ?? standsFor(first) ?? now,
     source: sourceOfRetry(context, first.source as RunSource),
-    // Instants that are over say nothing about a run that a person wants now; those still ahead hold for it as well.
+    // Instants in the past do not apply to the new run; those in the future do.
     notBefore: ahead(first.not_before, now),
     deadline: ahead(first.deadline, now),
     lateAfter: null,
@@ -125,13 +124,13 @@ function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): S
   for (let looks = 1; looks <= looksMax; looks++) {
     yield* one(claimDedupeKey, ns, key, id)
     const holder = yield* one<{ run_id: number }>(findDedupeKey, ns, key)
-    // Nobody has it when its holder ended between the two statements; then it is free to be taken.
+    // No run has it when its holder ended between the two statements; then the key is free.
     if (holder !== undefined) return holder.run_id
   }
-  throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times while we looked.`)
+  throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times during the request.`)
 }
 
-/** The instant that a run was made for when it was over already; whoever does it again does it for that instant. */
+/** The instant that the first run was made for, where that had passed already; the retry is made for the same instant. */
 function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
   const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
   return isOver ? (dueAt as number) : null
@@ -161,7 +160,11 @@ function* latestWork(context: StoreContext, { spec, queueId }: ScheduleRow): Ste
 const priorityDefault = 100
 
 function withoutSchedule(runId: string): BelfryError {
-  return new BelfryError('invalid', `Run ${runId} was enqueued directly and has no schedule to take the latest from.`, {
-    hint: 'Retry it as it was, or enqueue the work anew.',
-  })
+  return new BelfryError(
+    'invalid',
+    `Run ${runId} was enqueued directly, so it has no schedule with a latest version.`,
+    {
+      hint: 'Retry it as it was, or enqueue the work again.',
+    },
+  )
 }

@@ -19,14 +19,11 @@ const definition = tables.run.only(
   ] as const),
 )
 
-/**
- * What a step must know of a run before it locks anything. Nothing of it changes but the ceiling, and the priority while the run is not
- * leased.
- */
+/** What a step must know of a run before it locks anything. Only the ceiling can change, and the priority while the run is not leased. */
 export interface RunOutline extends Omit<RowOf<typeof definition>, 'id' | 'concurrencyKey'> {
   readonly runId: number
   readonly key: string | null
-  /** The ceiling of its key at this moment, if its queue has such a ceiling. */
+  /** The current ceiling of its key, if its queue has such a ceiling. */
   readonly keyLimit: number | null
 }
 
@@ -37,7 +34,7 @@ const findOutlines = dialects('place find', {
     ${probes.inner('run d', 'd.id = i.id and d.ns = i.ns')} join belfry.queue q on q.id = d.queue_id`,
 })
 
-/** The places of runs by their ids; a run that the namespace does not have is not among the answer. */
+/** Runs by their ids, without those of other namespaces. */
 export function* runOutlines(
   { ns }: Pick<StoreContext, 'ns'>,
   runIds: readonly number[],
@@ -49,7 +46,7 @@ export function* runOutlines(
   return new Map(rows.map((row) => [row.id as number, outlineOf(row)]))
 }
 
-/** A run as it stands in line before anything was counted. */
+/** A run in line with zero counts. */
 export function freshReadyRow(place: RunOutline, fence: number): ReadyRow {
   const { runId, ns, queueId, needId, priority, enqueuedAt, key } = place
   return { runId, ns, queueId, needId, priority, enqueuedAt, key, fence, attempts: 0, releases: 0, deaths: 0 }

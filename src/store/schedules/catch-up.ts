@@ -8,16 +8,16 @@ import type { ScheduleRow } from './schedule-row.ts'
 type Turn = TurnOf<ScheduleRow>
 
 const listed = inList.numbers('$1')
-/** Schedules that no step has fired yet: other workers have them, or the next step will. One look serves all queues. */
+/** Schedules that no step has fired yet: other workers will, or the next step. One query serves all queues. */
 const countOverdue = dialects('catch up count overdue', {
   sqlite: `select s.queue_id, count(*) as count from belfry.schedule s
     where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.sqlite} group by s.queue_id`,
   postgres: `select s.queue_id, count(*) as count from belfry.schedule s
     where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.postgres} group by s.queue_id`,
 })
-/** A run of an occurrence has a `not_before` only where it has a share of a catch-up. */
+/** The run of an occurrence has a `not_before` only where a catch-up was spread. */
 const isShare = 'd.occurrence_at is not null and d.not_before = a.at'
-/** Retries wait for an instant too: no more runs of a queue are looked at, so that many of them do not slow a step. */
+/** Retries wait for an instant too. This bounds the runs read per queue, so that many retries do not slow a step. */
 const looksMax = 500
 const findWaiting = dialects('catch up find waiting', {
   sqlite: `select $1 as queue_id from (select run_id, at from belfry.aside
@@ -31,9 +31,9 @@ const findWaiting = dialects('catch up find waiting', {
 })
 
 /**
- * Spreads the missed occurrences of each queue over 30 s, where there are more than three over all its schedules: started
- * together, they would be a stampede. Steps and workers that fire the others of the same queue see each other's: those that
- * are still due, and those that wait for their share.
+ * Spreads the missed occurrences of each queue over 30 s, if there are more than three over all its schedules: started together,
+ * they would be a stampede. Concurrent steps of other workers count each other's occurrences of the same queue: those still due,
+ * and those that wait for their spread instant.
  */
 export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]> {
   const missed = new Map<number, Turn[]>()
@@ -47,7 +47,7 @@ export function* spreadCatchUp(now: number, turns: readonly Turn[]): Step<Turn[]
   return turns.map((turn) => (isSpread.has(turn.row.queueId) ? withShares(turn, now) : turn))
 }
 
-/** The queues in which too much was missed. What this step knows by itself is not asked for. */
+/** The queues with too many missed occurrences. What this step knows already is not queried. */
 function* stampedes(now: number, missed: ReadonlyMap<number, readonly Turn[]>): Step<Set<number>> {
   const counts = new Map([...missed].map(([queueId, own]) => [queueId, missedCount(own)]))
   const isSpread = new Set<number>()

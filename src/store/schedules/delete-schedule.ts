@@ -14,8 +14,8 @@ import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 import type { DeleteOptions } from './schedule-steps.ts'
 
 /**
- * Marks a schedule as deleted; its name is free at once. Its runs that are not leased end, leased ones finish or, on
- * request, are asked to end; nothing they do moves the schedule any more.
+ * Marks a schedule as deleted; its name is free at once. Its runs that are not leased end. Leased ones finish or, on request, are
+ * asked to end; their ends no longer move the schedule.
  */
 export function* deleteSchedule(
   context: StoreContext,

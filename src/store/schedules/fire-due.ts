@@ -22,8 +22,8 @@ import { lockSchedules, type ScheduleRow, savePlans, saveSchedules, scheduleRowO
 type Turn = TurnOf<ScheduleRow>
 
 /**
- * Whether its namespace is stopped is asked of each row, and not joined, because PostgreSQL would rather begin with the holds and
- * sort all that is due. Each row tells the clock by which it is due, which saves PostgreSQL a round trip.
+ * Each row is checked for a stopped namespace, without a join, because PostgreSQL would begin with the holds and sort everything
+ * due. Each row has the clock by which it is due, which saves PostgreSQL a round trip.
  */
 const dueRows = (now: string) => `select ${columnsOf('schedule', 's')}, (select ${now}) as now from belfry.schedule s
   where s.wake_at <= (select ${now}) and s.wake_at is not null
@@ -39,15 +39,15 @@ const lockNewest = dialects('fire lock newest', {
   postgres: `${dueRows('$1::bigint')} ${newestFirst} for no key update skip locked`,
 })
 
-/** More runs than this are not made in one transaction, so that a long catch-up does not keep everybody else out. */
+/** Runs made in one transaction at most, so that a long catch-up does not lock out other writers. */
 const runsMax = 2_000
 const brokenAgainMs = 60_000
 
 const postponeUnread = dialects('fire postpone unread', tables.schedule.only('id', 'wakeAt').update())
 
 /**
- * Makes runs of the occurrences that are due and asks the governor what follows, of many schedules in one step. What
- * somebody else is changing is left for the next step.
+ * Makes runs of due occurrences and asks the governor for the next ones, for many schedules in one step. Schedules locked by
+ * another transaction are left for the next step.
  */
 export function* fireDue(context: StoreContext, { limit }: { limit: number }): Step<Fired> {
   checkInteger(limit, 'limit', 1, 100_000)
@@ -68,8 +68,8 @@ export function* fireDue(context: StoreContext, { limit }: { limit: number }): S
 }
 
 /**
- * Half of a step goes to those who are due longest and half to those who came due last, by turns: with ten thousand due
- * in one instant, whoever comes due a moment later would else be late by all of them. Each step still ends the oldest.
+ * Half of a step goes to the longest due schedules and half to the latest due, alternating: with ten thousand due in one instant,
+ * a schedule due a moment later would otherwise be late by all of them. Each step still ends the oldest.
  */
 function* lockDue(limit: number): Step<Row[]> {
   const oldest = yield* all(lockOldest, storeClock, Math.ceil(limit / 2))
@@ -78,14 +78,14 @@ function* lockDue(limit: number): Step<Row[]> {
   if (last === undefined || rest === 0 || oldest.length < Math.ceil(limit / 2)) return oldest
   const { now, wake_at: wakeAt, id } = last as Record<string, number>
   const found = yield* all(lockNewest, now as number, rest, wakeAt as number, id as number)
-  // PostgreSQL answers a row that somebody moved while it was looked for as it is now, in the place that it had before: the
-  // last of the oldest is not always the latest, and the second look may find one of them again.
+  // PostgreSQL returns a row that was moved during the query with its new values in its old position: the last of the oldest is
+  // not always the latest, and the second query may find one of them again.
   const taken = new Set(oldest.map((row) => row.id))
   const newest = found.filter((row) => !taken.has(row.id))
   return oldest.flatMap((row, index) => [row, ...newest.slice(index, index + 1)])
 }
 
-/** A row that cannot even be read is set apart like one that cannot be worked out. */
+/** An unreadable row is set apart like one that cannot be evaluated. */
 function readRows(rows: readonly Row[]): { due: ScheduleRow[]; unread: { row: Row; error: Error }[] } {
   const due: ScheduleRow[] = []
   const unread: { row: Row; error: Error }[] = []
@@ -105,11 +105,11 @@ function isDue({ wakeAt }: ScheduleRow, now: number): boolean {
 
 export interface FiredSchedules {
   readonly fired: Pick<Fired, 'runs' | 'skipped' | 'broken'>
-  /** The schedules as they are stored now; those that were left for the next step are not among them. */
+  /** The schedules as stored now, without those left for the next step. */
   readonly after: ReadonlyMap<number, ScheduleRow>
 }
 
-/** Gives locked schedules their turns, all writes of one kind in one statement. */
+/** Fires locked schedules, with one statement per kind of write. */
 export function* fireSchedules(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<FiredSchedules> {
   const asked = yield* askForWork(rows)
   const { taken, broken } = yield* turnsOf(context, now, rows)
@@ -145,14 +145,14 @@ export function* fireSchedules(context: StoreContext, now: number, rows: readonl
   const isPlain = new Set(turns.filter(isPlainTurn).map(({ row }) => row.id))
   yield* savePlans(after.filter(({ id }) => isPlain.has(id)))
   yield* saveSchedules(after.filter(({ id }) => !isPlain.has(id)))
-  // A step fires for everybody who shares the database, and tells each of his own.
+  // A step fires for all namespaces of the database, and reports only its own.
   const isOwn = ({ row }: { row: ScheduleRow }) => row.ns === context.ns
   const sentences = broken.filter(isOwn).map(({ row, error }) => ({ schedule: row.name, error }))
   const fired = { ...reportOf(turns.filter(isOwn), batches, written), broken: sentences }
   return { fired, after: new Map(after.map((row) => [row.id, row])) }
 }
 
-/** Whether nothing came of a turn but runs, as of nearly every turn: all else of the schedule is as it was read. */
+/** Whether a turn made only runs, as nearly every turn does, and changed nothing else of the schedule. */
 function isPlainTurn({ fires, passed, skips, endedHints, releases, cancels, waitingHint }: Turn): boolean {
   const isEventful = passed.length + skips.length + endedHints.length > 0 || releases || cancels || waitingHint
   return fires.length > 0 && !isEventful
@@ -163,7 +163,7 @@ interface Turns {
   readonly broken: readonly { readonly row: ScheduleRow; readonly error: Error }[]
 }
 
-/** Runs that a new one replaces end first; what their ends change is read again before the turn is taken. */
+/** Runs that a new one replaces end first; schedules that their ends change are read again before the turn. */
 function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow[]): Step<Turns> {
   const live = yield* liveRunsOf(rows.map(({ id }) => id))
   const { taken, broken } = allTurns(rows, now, live)
@@ -180,7 +180,7 @@ function* turnsOf(context: StoreContext, now: number, rows: readonly ScheduleRow
   }
 }
 
-/** A schedule that this machine cannot work out, say for want of its time zone, must not keep all others from firing. */
+/** A schedule that this machine cannot evaluate, say for a missing time zone, must not stop the others. */
 function allTurns(rows: readonly ScheduleRow[], now: number, live: ReadonlyMap<number, LiveRunRow[]>): Turns {
   const taken: Turn[] = []
   const broken: { row: ScheduleRow; error: Error }[] = []
@@ -220,7 +220,7 @@ function runsOf({ row, fires }: Turn, work: ReadonlyMap<number, Work>, now: numb
   })
 }
 
-/** Writes runs and lets each take its place, those of held schedules aside; answers those that did not exist before. */
+/** Writes runs and gives each its place; those of held schedules go aside. Returns the runs that did not exist before. */
 function* makeRuns(
   now: number,
   runs: readonly RunRow[],

@@ -9,7 +9,7 @@ const endRows = dialects('hint end', {
     where h.schedule_id = any ($1::bigint[]) and h.schedule_id = i.schedule_id and h.kind = i.kind and h.ended_at is null`,
 })
 
-/** Writes down that hints have ended; the rows of `schedule` no longer carry them. */
+/** Records that hints have ended; the rows of `schedule` no longer carry them. */
 export function* endHints(ended: readonly EndedHint[]): Step<void> {
   yield* runEach(
     endRows,

@@ -33,17 +33,17 @@ const findHeld = probing(
 )
 
 const looksMax = 10
-/** Marks a held run that stood behind another run of its schedule when the pause came. */
+/** Marks a held run that was behind another run of its schedule when the pause began. */
 const wasBehind = 'overlap'
 
-/** Runs of a schedule that nobody has leased, taken from wherever they stood. */
+/** Runs of a schedule that are not leased, taken from their places. */
 export interface Withdrawn {
   readonly asides: readonly Aside[]
   /** The keys whose next runs may go now. */
   readonly gates: ReadonlyMap<string, Gate>
 }
 
-/** Sets aside every run of a locked schedule that nobody has leased; the room they had under keys goes to others. */
+/** Sets aside every run of a locked schedule that is not leased; their key slots go to other runs. */
 export function* holdRuns(schedule: ScheduleRow): Step<void> {
   const { asides, gates } = yield* withdrawRuns(schedule)
   yield* setAside(
@@ -55,8 +55,8 @@ export function* holdRuns(schedule: ScheduleRow): Step<void> {
 }
 
 /**
- * Lets the held runs of a locked schedule take their places again, unless a hold still keeps them. Each keeps the instant it waited
- * for, and those that may not overlap go one at a time, as before.
+ * Returns the held runs of a locked schedule to their places, unless a hold still applies. Each keeps the instant it waited for;
+ * runs that may not overlap go one at a time, as before.
  */
 export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
   if (schedule.heldBy !== null) return
@@ -76,12 +76,12 @@ export function* releaseRuns(now: number, schedule: ScheduleRow): Step<void> {
 }
 
 /**
- * Takes runs out of line and from aside. The schedule's lock keeps those away who would bring a run back from its lease,
- * but a run may still be promoted, gated or leased while we look, so we look until nothing is left to take.
+ * Takes runs out of line and from aside. The schedule's lock stops steps that would return a run from its lease, but a run may
+ * still be promoted, gated or leased meanwhile, so the search repeats until none is left.
  */
 export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
   const gates = gatesOf(yield* all(findGates, schedule.id))
-  // Whoever works at a gate has locked it and wants its runs next; taking the runs first, we would wait in a circle.
+  // A step at a gate has locked it and wants its runs next; taking the runs first could deadlock.
   yield* regateAll(gates)
   const asides: Aside[] = []
   for (let looks = 1; looks <= looksMax; looks++) {
@@ -94,7 +94,7 @@ export function* withdrawRuns(schedule: ScheduleRow): Step<Withdrawn> {
     }
     if (standingAside.length + inLine.length === 0) return { asides, gates }
   }
-  throw metOthers(`The runs of schedule ${schedule.name} moved ${looksMax} times while we looked.`)
+  throw metOthers(`The runs of schedule ${schedule.name} moved ${looksMax} times during the request.`)
 }
 
 function byAge({ standing: a }: Aside, { standing: b }: Aside): number {

@@ -14,16 +14,16 @@ import {
 import { columnsOf, tables } from '../tables.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
-/** How nominal occurrences of a schedule end: one that became a run, or one or more that ended without. */
+/** The end of nominal occurrences: one that became a run, or one or more that ended without. */
 export interface LedgerEntry extends Passed {
   readonly ns: number
   readonly scheduleId: number
   readonly runId: number | null
-  /** The run that stood in the way. */
+  /** The run that blocked them. */
   readonly causedBy: number | null
 }
 
-/** The entry of occurrences that ended without a run; `causedBy` is the run that stood in the way. */
+/** The entry of occurrences that ended without a run; `causedBy` is the run that blocked them. */
 export function passedEntry(
   { ns, id: scheduleId }: ScheduleRow,
   passed: Passed,
@@ -48,9 +48,9 @@ const extendEntries = dialects('ledger extend', {
     where l.schedule_id = i.schedule_id and l.from_at = i.from_at`,
 })
 /**
- * An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. PostgreSQL
- * finds each row by its whole key and writes it as if it were inserted again: an update that is joined with a list was
- * planned as a walk over the whole ledger, or over all that a schedule has in it.
+ * An occurrence ends once: what a run does after it was parked and reset is no second end of its occurrence. PostgreSQL finds
+ * each row by its whole key and writes it as an upsert: an update joined with a list was planned as a scan over the whole ledger,
+ * or over all rows of a schedule.
  */
 export const finishEntries = dialects('ledger finish', {
   sqlite: `update belfry.ledger set outcome = $3, ended_at = $4
@@ -69,8 +69,8 @@ export const finishEntries = dialects('ledger finish', {
 })
 
 /**
- * Writes entries down, those of each schedule in the order of time. Neighbours that ended for one reason without a run
- * share one row, which is extended in place, so that a gap of any length costs one statement.
+ * Writes entries, those of each schedule in order of time. Neighbours that ended for one reason without a run share one row,
+ * which is extended in place, so that a gap of any length costs one statement.
  */
 export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step<void> {
   const merged = neighboursMerged(entries)
@@ -95,7 +95,7 @@ export function* writeLedger(now: number, entries: readonly LedgerEntry[]): Step
   )
 }
 
-/** Writes down occurrences of one schedule that ended without a run. */
+/** Records occurrences of one schedule that ended without a run. */
 export function* writePassed(now: number, row: ScheduleRow, passed: readonly Passed[]): Step<void> {
   yield* writeLedger(
     now,
@@ -103,7 +103,7 @@ export function* writePassed(now: number, row: ScheduleRow, passed: readonly Pas
   )
 }
 
-/** Writes down how occurrences with a run ended; `finishedBy` answers the runs whose occurrences had not ended before. */
+/** Records how occurrences with a run ended; `finishedBy` returns the runs whose occurrences had not ended before. */
 export function finishLedger(
   now: number,
   ends: readonly { readonly scheduleId: number; readonly runId: number; readonly status: string }[],
@@ -134,7 +134,7 @@ function isAlike(a: LedgerEntry, b: LedgerEntry): boolean {
   return a.scheduleId === b.scheduleId && a.outcome === b.outcome && a.causedBy === b.causedBy
 }
 
-/** What a person is asked about is asked about one by one. */
+/** Occurrences that a person must decide about keep one row each. */
 function isExtensible({ runId, outcome }: LedgerEntry): boolean {
   return runId === null && outcome !== 'asked'
 }
@@ -143,7 +143,7 @@ function continues(row: Row | undefined, { outcome, causedBy }: LedgerEntry): bo
   return row !== undefined && row.run_id === null && row.outcome === outcome && row.caused_by === causedBy
 }
 
-/** Without the memory the governor answered from: that is kept with the run, and the ledger outlives it by far. */
+/** Without the governor's memory: that is kept with the run, and the ledger outlives the run by far. */
 function tupleOf(now: number, { decision, ...entry }: LedgerEntry): Value[] {
   const kept = decision === null ? null : withoutMemory(decision)
   return tables.ledger.tuple({ ...entry, decision: kept, recordedAt: now, endedAt: entry.runId === null ? now : null })

@@ -5,13 +5,13 @@ import { takeFromAside } from '../runs/ready-aside.ts'
 import { all, dialects, each, type Joins, plainJoins, probes, runEach, type Step, thereIs } from '../statement.ts'
 import { columnsOf, tables } from '../tables.ts'
 
-/** A live run of a schedule, as overlap asks for it. */
+/** A live run of a schedule, for the overlap rule. */
 export interface LiveRunRow extends LiveScheduleRun {
   readonly scheduleId: number
 }
 
 const insertLive = dialects('live insert', tables.schedule_run.insert())
-/** A run is of one schedule only. PostgreSQL is to find them by their schedules: both lists together are many pairs. */
+/** A run belongs to one schedule. PostgreSQL must find the rows by schedule: both lists together would make many pairs. */
 const deleteLive = dialects('live delete', {
   sqlite: 'delete from belfry.schedule_run where schedule_id = $1 and run_id = $2',
   postgres: `delete from belfry.schedule_run
@@ -23,10 +23,7 @@ const findBusy = dialects('live find busy', {
   postgres: `select i.id from (select json_array_elements_text($1::json)::bigint as id) i
     where ${thereIs('from belfry.schedule_run s where s.schedule_id = i.id')}`,
 })
-/**
- * PostgreSQL is to look each of them up, which the `offset` sees to: planned while there were few runs, a join would read
- * all of them from then on.
- */
+/** The `offset` makes PostgreSQL look each of them up: planned while there were few runs, a join would read all of them from then on. */
 const findLive = dialects('live find', {
   sqlite: `select s.schedule_id, s.run_id, d.occurrence_at, d.due_at, d.enqueued_at, l.run_id as leased
     from belfry.schedule_run s join belfry.run d on d.id = s.run_id left join belfry.lease l on l.run_id = s.run_id
@@ -41,7 +38,7 @@ const findLive = dialects('live find', {
 const atWork = (join: Joins, scheduleId: string) => `from belfry.schedule_run s
   ${join.left('aside a', 'a.run_id = s.run_id')}
   where s.schedule_id = ${scheduleId} and (a.kind is null or a.kind not in ('overlap', 'held'))`
-/** Whoever is at work or in line keeps the others of its schedule waiting; one such run is enough to know. */
+/** A leased run or one in line keeps the others of its schedule waiting; one such run is enough. */
 const findAtWork = dialects('live find at work', {
   sqlite: `select s.schedule_id ${atWork(plainJoins, '$1')} limit 1`,
   postgres: `select i.id as schedule_id from unnest($1::bigint[]) as i (id) where ${thereIs(atWork(probes, 'i.id'))}`,
@@ -57,7 +54,7 @@ const findFirstBehind = dialects('live find first behind', {
     join belfry.queue q on q.id = f.queue_id`,
 })
 
-/** More live runs of one schedule than overlap can have a rule about. */
+/** More live runs of one schedule than any overlap rule needs. */
 const liveRunsMax = 1_000
 
 export function* listLiveRuns(runs: readonly { ns: number; scheduleId: number; id: number }[]): Step<void> {
@@ -78,7 +75,7 @@ export function* forgetLiveRuns(runs: readonly { scheduleId: number; runId: numb
 export function* liveRunsOf(scheduleIds: readonly number[]): Step<Map<number, LiveRunRow[]>> {
   const found = new Map<number, LiveRunRow[]>(scheduleIds.map((id) => [id, []]))
   if (scheduleIds.length === 0) return found
-  // Most schedules have no live run when one of them is due or has ended, and one question finds the few that have.
+  // Most due or just ended schedules have no live run, and one query finds the few that have.
   const busy = yield* all<{ id: number }>(findBusy, JSON.stringify(scheduleIds))
   const rows = yield* each(
     findLive,
@@ -99,7 +96,7 @@ export function* liveRunsOf(scheduleIds: readonly number[]): Step<Map<number, Li
   return found
 }
 
-/** The schedules of which some run is at work or in line, so that those behind it go on waiting. */
+/** The schedules with a run that is leased or in line, so that the runs behind it keep waiting. */
 export function* schedulesAtWork(scheduleIds: readonly number[]): Step<Set<number>> {
   const rows = yield* each<{ schedule_id: number }>(
     findAtWork,
@@ -109,8 +106,8 @@ export function* schedulesAtWork(scheduleIds: readonly number[]): Step<Set<numbe
 }
 
 /**
- * Lets the next run through where nothing of its schedule is at work any more; answers the runs that go. Of those who
- * wait the oldest goes, alone: the others stand behind it now.
+ * Lets the next run go where no run of its schedule is leased or in line any more. Returns the runs that go. Only the oldest
+ * waiting run goes; the others are now behind it.
  */
 export function* openOverlapGates(now: number, scheduleIds: readonly number[]): Step<number[]> {
   const atWork = yield* schedulesAtWork(scheduleIds)

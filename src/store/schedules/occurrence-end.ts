@@ -7,7 +7,7 @@ import { finishedBy, finishLedger } from './ledger.ts'
 import { forgetLiveRuns, liveRunsOf, openOverlapGates } from './live-run.ts'
 import { lockSchedules, type ScheduleRow, saveCompleted, saveSchedules } from './schedule-row.ts'
 
-/** A run of a schedule that has ended, or was parked, which for its schedule is an end. */
+/** A run of a schedule that has ended or was parked, which counts as an end for its schedule. */
 export interface OccurrenceEnd {
   readonly runId: number
   readonly scheduleId: number
@@ -16,9 +16,9 @@ export interface OccurrenceEnd {
 }
 
 /**
- * Does for schedules what the end of their runs brings about, however they ended: the ledger, the failures in a row, the
- * next plan, and the next run that stood behind. A deleted schedule is moved by nothing. Answers what each was, and how many
- * had failed in a row after each end.
+ * Applies the ends of runs to their schedules, however they ended: the ledger, the failures in a row, the next plan, and the next
+ * run that waited behind. A deleted schedule does not move. Returns what each schedule was, and its failures in a row after each
+ * end.
  */
 export function* occurrencesEnded(
   now: number,

@@ -16,19 +16,19 @@ const findQueues = dialects('occurrence find queues', {
   postgres: 'select id, name, policy, policy_version from belfry.queue where id = any ($1::bigint[])',
 })
 
-/** Where the runs of a schedule go. */
+/** The queue and lane for the runs of a schedule. */
 export interface Work {
   readonly queue: QueueRow
   readonly needId: number
 }
 
-/** The queues and lanes of schedules, before it is known which of them make a run. */
+/** The queues and lanes of schedules, queried before it is known which of them make a run. */
 export interface AskedWork {
   readonly queues: Request
   readonly needs: Request
 }
 
-/** Asks where runs of these schedules go, with whatever is asked next. */
+/** Queries the queues and lanes of these schedules, together with the next statement. */
 export function* askForWork(schedules: readonly ScheduleRow[]): Step<AskedWork> {
   const queueIds = new Set(schedules.map(({ queueId }) => queueId))
   const queues = yield* eachAhead(
@@ -38,7 +38,7 @@ export function* askForWork(schedules: readonly ScheduleRow[]): Step<AskedWork> 
   return { queues, needs: yield* askForNeeds(schedules.flatMap(laneOf)) }
 }
 
-/** A target that is none has no lane; whoever takes its schedule's turn will say what is wrong. */
+/** An invalid target has no lane; the schedule's turn reports it. */
 function laneOf({ ns, spec }: ScheduleRow): { ns: number; need: TargetNeed | null }[] {
   try {
     return [{ ns, need: needFor(spec) }]
@@ -47,7 +47,7 @@ function laneOf({ ns, spec }: ScheduleRow): { ns: number; need: TargetNeed | nul
   }
 }
 
-/** The queues and lanes of schedules that were asked for, by the schedules' ids. */
+/** The queried queues and lanes, by the schedules' ids. */
 export function* workOf(
   context: StoreContext,
   schedules: readonly ScheduleRow[],
@@ -67,7 +67,7 @@ export function* workOf(
   return work
 }
 
-/** Throws where this process cannot fire the schedule, so that the caller can set this one apart before anything is written. */
+/** Throws where this process cannot fire the schedule, so that the caller can set it apart before anything is written. */
 export function refuseUnfit({ spec }: ScheduleRow): void {
   needFor(spec)
   refuseUnworkable(spec)
@@ -85,7 +85,7 @@ export type RunParts = Pick<
   'id' | 'occurrenceAt' | 'dueAt' | 'source' | 'notBefore' | 'lateAfter' | 'waitsFor' | 'decision'
 > & { readonly payload?: unknown }
 
-/** A run with the target, the payload and the policy of this moment; later edits do not reach it. */
+/** A run with the current target, payload and policy; later edits do not reach it. */
 export function runOf({ id, ns, spec, queueId }: ScheduleRow, work: Work, now: number, parts: RunParts): RunRow {
   const payload = parts.payload === undefined ? spec.payload : parts.payload
   return {

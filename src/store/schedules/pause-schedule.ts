@@ -17,11 +17,9 @@ import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
 /**
- * Stops a schedule until an instant, or without one until it is resumed. From this commit on nothing of it starts; what
- * is leased finishes.
+ * Pauses a schedule until an instant, or until it is resumed. From this commit on none of its runs starts; leased runs finish.
  *
- * The two stand beside each other: a pause with an end, which a planner may ask for, must not end one that a person set
- * without.
+ * Both kinds can exist together: a pause with an end, which a planner may set, must not end one that a person set without.
  */
 export function* pauseSchedule(
   context: StoreContext,
@@ -48,7 +46,7 @@ export function* pauseSchedule(
   return 'paused'
 }
 
-/** The schedule with all that a worker would have found of it by now, written down. */
+/** The schedule with everything up to now recorded, as a worker would have done. */
 function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
   if (found.wakeAt === null || found.wakeAt > now) return found
   const live = (yield* liveRunsOf([found.id])).get(found.id) ?? []
@@ -58,7 +56,7 @@ function* broughtToNow(found: ScheduleRow, now: number): Step<ScheduleRow> {
   return row
 }
 
-/** Ends every pause of a schedule, at once. What passed meanwhile ends in the ledger and is not fired. */
+/** Ends every pause of a schedule, at once. Occurrences that passed meanwhile end in the ledger and do not fire. */
 export function* resumeSchedule(
   context: StoreContext,
   name: string,
@@ -69,7 +67,7 @@ export function* resumeSchedule(
   if (found.disabledAt === null && found.pausedUntil === null) return 'was-not-paused'
   const now = yield* clockNow()
   if (isPaused(found, now)) yield* endPause(found, now)
-  // The pause has ended by itself since a worker looked, and what came after it was not paused.
+  // The pause ended by itself since a worker last fired, and later occurrences were not paused.
   else yield* fireSchedules(context, now, [found])
   if (actor !== undefined) {
     yield* writeAudit(context, { actor, verb: 'schedule.resume', subject: `schedule ${name}` }, now)

@@ -53,21 +53,21 @@ interface Put {
   readonly now: number
 }
 
-/** Creates a schedule or changes the one that has its name. The caller has judged the spec. */
+/** Creates a schedule or changes the one of its name. The caller has validated the spec. */
 export function* putSchedule(context: StoreContext, given: ScheduleSpec, options: PutOptions): Step<PutAnswer> {
   checkOptions(options)
   checkTexts(given)
-  // As it will be read back, without what is undefined: else a spec would differ from itself.
+  // As it will be read back, without undefined fields: else a spec would differ from itself.
   const spec: ScheduleSpec = JSON.parse(JSON.stringify(given))
   for (let races = 1; races <= racesMax; races++) {
     const found = yield* lockNamedSchedule(context, spec.name)
     const now = yield* clockNow()
     const put = { context, spec, options, now }
     const answer = found === null ? yield* create(put) : yield* change(put, found)
-    // Another caller has created it since we looked: it is there now, and the next look finds it.
+    // Another caller created it in between: the next try finds it.
     if (answer !== null) return answer
   }
-  throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times while we looked.`)
+  throw metOthers(`Schedule ${spec.name} was created and deleted ${racesMax} times during the request.`)
 }
 putSchedule.rehearses = true as const
 
@@ -90,7 +90,7 @@ function checkOptions(options: PutOptions): void {
   if (options.ifId !== undefined) checkText(options.ifId, 'ifId', keyLengthMax)
 }
 
-/** What the two databases would keep differently, or not at all. Everything else was judged by the caller. */
+/** Refuses text that the two databases would store differently, or not at all. The caller has validated everything else. */
 function checkTexts({ name, queue, concurrencyKey, description }: ScheduleSpec): void {
   checkText(name, 'name', nameLengthMax)
   if (queue !== undefined) checkText(queue, 'queue', nameLengthMax)
@@ -145,10 +145,10 @@ function* change(put: Put, found: ScheduleRow): Step<PutAnswer> {
   return { answer: 'updated', schedule: scheduleViewOf(row), changed, ...(isNew && { queueCreated: true }) }
 }
 
-/** What a person made by hand is not overwritten by a file that happens to use its name. */
+/** A schedule made by hand is not overwritten by a file that happens to use its name. */
 function refuseUnasked({ name, managedBy }: ScheduleRow, { source, adopt = false }: PutOptions): void {
   if (source === undefined || managedBy !== null || adopt) return
-  throw new BelfryError('conflict', `Schedule ${name} was made by hand and says something else than the file.`, {
+  throw new BelfryError('conflict', `Schedule ${name} was made by hand and differs from the file.`, {
     hint: 'Choose another name, or let the file take it over: `belfry apply --adopt`.',
     details: { schedule: name },
   })
@@ -160,7 +160,7 @@ function changedFields(before: ScheduleSpec, after: ScheduleSpec): string[] {
   return [...fields].filter((field) => canonicalJson(old?.[field]) !== canonicalJson(fresh?.[field]))
 }
 
-/** What the old timing brought until now ends by the old spec: it fires if it is due, and no instant goes without an end. */
+/** Occurrences of the old timing up to now end by the old spec: a due one fires, and every instant gets an end. */
 function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow): Step<ScheduleRow> {
   const isDue = found.wakeAt !== null && found.wakeAt <= now
   const fired = isDue ? (yield* fireSchedules(context, now, [found])).after.get(found.id) : undefined
@@ -171,7 +171,7 @@ function* settleOldTiming(context: StoreContext, now: number, found: ScheduleRow
   return unplanned(row)
 }
 
-/** A new timing begins now; a grid begins at the `startAt` that a person named, unless that is over. */
+/** A new timing begins now; a grid begins at the given `startAt`, unless that has passed. */
 function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly string[], now: number): ScheduleRow {
   const isNewStart = changed.includes('startAt')
   if (!changed.includes('timing') && !isNewStart) return row

@@ -11,7 +11,7 @@ import type { StoreContext } from '../store-context.ts'
 import { liveRunsOf, openOverlapGates } from './live-run.ts'
 import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
 
-/** Nobody will wake these: they have no instant, wait for no live run, and the governor did not say that they are done. */
+/** Schedules that will never wake: they have no instant, wait for no live run, and the governor did not end them. */
 export const brokenChain = `s.wake_at is null and s.deleted_at is null and s.disabled_at is null and s.is_done = 0
   and ${thereIsNo('from belfry.schedule_run r where r.schedule_id = s.id and r.run_id = s.waits_for')}`
 const findBroken = both(
@@ -27,7 +27,7 @@ const firstOfNextLane = `coalesce(
     order by n.queue_id, n.concurrency_key, n.need_id limit 1))`
 const inLineOfLane = `from belfry.ready r
   where r.queue_id = l.queue_id and r.concurrency_key = l.concurrency_key and r.need_id = l.need_id`
-/** A hold that has ended counts until `turnHolds` has removed it: the gate of its key is shut rightly until then. */
+/** An ended hold counts until `turnHolds` has removed it: until then the gate of its key is closed rightly. */
 const holdOfKey = `from belfry.hold h
   where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and h.from_at <= $2`
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
@@ -49,18 +49,18 @@ const findInLine = both(
   'repair find in line',
   'select run_id from belfry.ready where queue_id = $1 and concurrency_key = $2 limit 1',
 )
-/** Runs that stand behind others of their schedule, all of which do so too. */
+/** Runs that wait behind others of their schedule, all of which wait too. */
 export const behindNobody = (join: Joins) =>
   `${thereIs(`from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap'`)}
   and ${thereIsNo(`from belfry.schedule_run t ${join.left('aside b', 'b.run_id = t.run_id')}
     where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap')`)}`
 const findBehindNobody = probing(
-  'repair find behind nobody',
+  'repair find behind ended',
   (join) => `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody(join)}
     order by s.schedule_id limit $1`,
 )
 
-/** Queues that were deleted in the very moment in which work came to them. */
+/** Queues that were deleted at the moment when work arrived in them. */
 const findDeletedInUse = both(
   'repair find deleted queues',
   `select q.id, q.name from belfry.queue q
@@ -70,8 +70,8 @@ const findDeletedInUse = both(
 const lanesMax = 10_000
 
 /**
- * Looks for what can only be wrong: a schedule that nothing will ever wake, a key with room and no run in line, a run
- * that waits for runs that have ended. Mends it and says so; each find is a defect somewhere else.
+ * Finds impossible states: a schedule that will never wake, a key with a free slot and no run in line, a run that waits for ended
+ * runs. Fixes and reports them; each is caused by a defect somewhere else.
  */
 export function* repair(_context: StoreContext, { limit }: { limit: number }): Step<Repaired[]> {
   checkInteger(limit, 'limit', 1, 100_000)
@@ -88,7 +88,7 @@ function* mendChains(now: number, limit: number): Step<Repaired[]> {
   const live = yield* liveRunsOf([...locked.keys()])
   const mended = [...locked.values()].flatMap((row) => {
     const runs = live.get(row.id) ?? []
-    // It may have been mended, or have ended a run, between the look and the lock.
+    // It may have been fixed, or have ended a run, between the read and the lock.
     if (row.wakeAt !== null || row.deletedAt !== null || isPaused(row, now)) return []
     if (row.waitsFor !== null && runs.some(({ runId }) => runId === row.waitsFor)) return []
     return [planned(row, { now, lastRunId: lastRunId(row, runs) })]
@@ -113,7 +113,7 @@ function* mendOverlaps(now: number, limit: number): Step<Repaired[]> {
   const freed: Repaired[] = []
   for (const { id, name } of locked.values()) {
     for (const runId of yield* openOverlapGates(now, [id])) {
-      const sentence = `Run ${formatId('run', runId)} of schedule ${name} waited for runs that had all ended; it may go now.`
+      const sentence = `Run ${formatId('run', runId)} of schedule ${name} waited for runs that had all ended; it may start now.`
       freed.push({ what: 'overlap-gate', subject: name, sentence })
     }
   }
@@ -137,7 +137,7 @@ function keyLimit(row: Row): number | null {
   return readPolicy(row.policy as string)?.maxConcurrentPerKey ?? null
 }
 
-/** Whether the key has no room, so that runs stand behind its gate rightly. */
+/** Whether the key has no free slot, so that runs wait behind its gate rightly. */
 export function isKeyShut(row: Row): boolean {
   const limit = keyLimit(row)
   return limit !== null && (row.in_flight as number) >= limit
@@ -145,14 +145,14 @@ export function isKeyShut(row: Row): boolean {
 
 function gateSentence(row: Row): string {
   const key = JSON.stringify(row.concurrency_key)
-  return `Runs of key ${key} in queue ${row.name} stood behind a gate with room and nobody in line; the next may go now.`
+  return `Runs of key ${key} in queue ${row.name} waited for a free slot of the key although one was free; the next may start now.`
 }
 
 function* mendQueues(limit: number): Step<Repaired[]> {
   const mended: Repaired[] = []
   for (const { id, name } of yield* all<{ id: number; name: string }>(findDeletedInUse, limit)) {
     yield* bringQueueBack(id)
-    const sentence = `Queue ${name} was deleted while work came to it; it is there again, with the policy that it had.`
+    const sentence = `Queue ${name} was deleted while work arrived; it exists again with its old policy.`
     mended.push({ what: 'queue', subject: name, sentence })
   }
   return mended

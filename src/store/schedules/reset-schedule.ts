@@ -8,8 +8,8 @@ import { liveRunsOf } from './live-run.ts'
 import { lockNamedSchedule, saveSchedules } from './schedule-row.ts'
 
 /**
- * Forgets the failures in a row of a schedule and asks the governor at once: what was backed off is planned as if it had
- * never failed. A pause stays, also one that the failures brought about.
+ * Clears the failures in a row of a schedule and asks the governor at once: a backed-off schedule is planned as if it had never
+ * failed. A pause stays, even one caused by failures.
  */
 export function* resetSchedule(
   context: StoreContext,

@@ -14,8 +14,8 @@ import { askForWork, runOf, type Work, workOf } from './occurrence-run.ts'
 import { lockNamedSchedule, type ScheduleRow, setsAside } from './schedule-row.ts'
 
 /**
- * Makes a run of a schedule because a caller asks for it. It is no occurrence: it neither uses up a planned instant nor
- * moves the next one. Beside a live run the schedule's overlap rule holds, and the answer names the run in the way.
+ * Makes a run of a schedule on request. It is no occurrence: it neither uses up a planned instant nor moves the next one. The
+ * schedule's overlap rule applies, and the answer names the blocking run.
  */
 export function* runNow(
   context: StoreContext,
@@ -35,7 +35,7 @@ interface Wish {
   readonly source: RunSource
 }
 
-/** The same of a schedule that is locked already, for whatever asks. */
+/** Makes the run of a schedule that is locked already. */
 export function* makeNow(context: StoreContext, schedule: ScheduleRow, wish: Wish): Step<RunMadeNow> {
   const now = yield* clockNow()
   const before = yield* liveOf(schedule)

@@ -17,16 +17,16 @@ import {
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
 
-/** A schedule as it is stored: what is remembered of it, and what only the store needs. */
+/** A schedule as stored: its state, and the fields that only the store needs. */
 export interface ScheduleRow extends ScheduleState {
   readonly ns: number
   readonly name: string
   readonly queueId: number
-  /** Its `wakeAt` as it was read; sleepers know of nothing sooner. */
+  /** Its `wakeAt` as it was read; sleepers know no earlier instant. */
   readonly knownWakeAt: number | null
-  /** The source whose file looks after it. */
+  /** The config file that manages it. */
   readonly managedBy: string | null
-  /** The hold on it that is in force, whose runs stand aside; only `turnHolds` writes it. */
+  /** The hold in force on it, whose runs are aside; only `turnHolds` writes it. */
   readonly heldBy: number | null
   readonly updatedAt: number
 }
@@ -44,7 +44,7 @@ const lockNamed = dialects('schedule lock named', {
   sqlite: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
   postgres: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
 })
-/** All that is remembered of a schedule; the other columns are written by the verbs that edit it. */
+/** The state of a schedule; the verbs that edit it write the other columns. */
 const state = tables.schedule.but(
   ...(['ns', 'name', 'spec', 'version', 'queueId', 'timedAt', 'managedBy', 'createdAt', 'updatedAt'] as const),
 )
@@ -54,15 +54,15 @@ const plan = tables.schedule.only(
   'isDone',
 )
 const savePlan = dialects('schedule save plan', plan.update())
-/** For occurrences that completed. No index knows of these columns, so this leaves them all alone. */
+/** For occurrences that completed. These columns are in no index, so no index is written. */
 const saveCompletion = dialects('schedule save completed', {
   sqlite: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.sqlite}`,
   postgres: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.postgres}`,
 })
-/** Schedules that are to be looked at sooner than before are apart, because a sleeping worker may have to wake for them. */
+/** Schedules that wake sooner than before have their own statement, because a sleeping worker may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', state.update())
 
-/** Locks schedules by id, as everybody does who changes them; without `wait` those that are locked are left out. */
+/** Locks schedules by id, in the order that every step uses; without `wait`, locked ones are left out. */
 export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean }): Step<Map<number, ScheduleRow>> {
   if (ids.length === 0) return new Map()
   const rows = yield* all(wait ? lockAndWait : lockFree, JSON.stringify([...new Set(ids)]))
@@ -70,7 +70,7 @@ export function* lockSchedules(ids: readonly number[], { wait }: { wait: boolean
   return new Map(readable.map((row) => [row.id as number, scheduleRowOf(row)]))
 }
 
-/** The same together with the next statement, for a verb that waits for the locks anyhow; `lockedBy` answers the rows. */
+/** Locks together with the next statement, for a verb that waits for the locks anyhow; `lockedBy` returns the rows. */
 export function lockAhead(ids: readonly number[]): Step<Request> {
   return ahead(lockAndWait, JSON.stringify([...new Set(ids)]))
 }
@@ -79,7 +79,7 @@ export function* lockedBy(locking: Request): Step<Map<number, ScheduleRow>> {
   return new Map((yield* rowsOf(locking)).map((row) => [row.id as number, scheduleRowOf(row)]))
 }
 
-/** A verb that does not wait passes damaged rows by, too: one of them must not keep all others from going on. */
+/** A verb that does not wait skips damaged rows, too: one of them must not stop all others. */
 function isReadable(row: Row): boolean {
   try {
     scheduleRowOf(row)
@@ -89,26 +89,26 @@ function isReadable(row: Row): boolean {
   }
 }
 
-/** Locks the schedule that has this name now; one that was deleted no longer has it. */
+/** Locks the schedule that has this name now; a deleted one no longer has it. */
 export function* lockNamedSchedule({ ns }: StoreContext, name: string): Step<ScheduleRow | null> {
   if (!canBeName(name)) return null
   const row = yield* one(lockNamed, ns, name)
   return row === undefined ? null : scheduleRowOf(row)
 }
 
-/** Writes all that is remembered of locked schedules; spec, version and timing are written by the verbs that edit them. */
+/** Writes the state of locked schedules; the verbs that edit them write spec, version and timing. */
 export function* saveSchedules(rows: readonly ScheduleRow[]): Step<void> {
   yield* runEach(saveSooner, rows.filter(isSooner).map(stateTuple))
   yield* runEach(save, rows.filter((row) => !isSooner(row)).map(stateTuple))
 }
 
-/** Writes what a plain firing changes: the plan and what was planned last. Of all else the row says what is stored. */
+/** Writes what a plain firing changes: the plan and the last planned instant. The rest of the row is as stored. */
 export function* savePlans(rows: readonly ScheduleRow[]): Step<void> {
   yield* runEach(saveSooner, rows.filter(isSooner).map(stateTuple))
   yield* runEach(savePlan, rows.filter((row) => !isSooner(row)).map(planTuple))
 }
 
-/** Writes down when occurrences of schedules completed, and nothing else. */
+/** Writes when occurrences of schedules completed, and nothing else. */
 export function* saveCompleted(ids: readonly number[], completedAt: number): Step<void> {
   if (ids.length > 0) yield* run(saveCompletion, JSON.stringify(ids), completedAt)
 }
@@ -131,7 +131,7 @@ function isDone({ nextDecision }: ScheduleRow): boolean {
 
 const whole = tables.schedule.but('isDone')
 
-/** Whether its runs stand aside: it is paused, or held. Occurrences of a held one become runs all the same. */
+/** Whether its runs go aside: it is paused, or held. Occurrences of a held one still become runs. */
 export function setsAside(row: ScheduleRow, now: number): boolean {
   return isPaused(row, now) || (row.heldBy !== null && row.deletedAt === null)
 }

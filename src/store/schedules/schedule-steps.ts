@@ -6,20 +6,20 @@ export interface PutOptions {
   readonly mode: 'create' | 'put'
   readonly actor: Actor
   readonly reason?: string
-  /** Refuses to write over any other version. */
+  /** Refuses to overwrite any other version. */
   readonly ifVersion?: number
-  /** Refuses to write over any other schedule of that name, such as one that was made anew. */
+  /** Refuses to overwrite any other schedule of that name, such as one created again. */
   readonly ifId?: string
-  /** The source whose file asks; what a file looks after is refused to everybody else. */
+  /** The config file that writes. Any other caller is refused if a file manages the schedule. */
   readonly source?: string
-  /** Whether that file takes over a schedule of other content that nobody looks after. */
+  /** Whether that file takes over a schedule of other content that no file manages. */
   readonly adopt?: boolean
 }
 
 export interface DeleteOptions {
   readonly cancelLeased?: boolean
   readonly actor?: Actor
-  /** The source whose file asks; what a file looks after is refused to everybody else. */
+  /** The config file that writes. Any other caller is refused if a file manages the schedule. */
   readonly source?: string
 }
 
@@ -27,7 +27,7 @@ export interface PutAnswer {
   readonly answer: 'created' | 'updated' | 'unchanged' | 'exists' | 'version-differs'
   readonly schedule: ScheduleView
   readonly changed: string[]
-  /** Whether the queue that it names was made with it. */
+  /** Whether its queue was created with it. */
   readonly queueCreated?: true
 }
 
@@ -38,12 +38,12 @@ export type NewHint = {
 } & ({ readonly kind: 'interval'; readonly ms: number } | { readonly kind: 'oneshot'; readonly at: number })
 
 export type HintAnswer =
-  /** Without an instant the next run waits for the end of the run it names, or there is none. */
+  /** Without an instant the next run waits for the end of the named run, or there is none. */
   | { readonly answer: 'set'; readonly nextRunAt: number | null; readonly waitsFor: string | null }
   | { readonly answer: 'not-found' }
 
 export type RunNowAnswer =
-  /** `kept` says why it does not go at once: its schedule is paused, or another run of it is live. */
+  /** `kept` says why it does not start at once: its schedule is paused, or another run of it is live. */
   | { readonly answer: 'created'; readonly id: string; readonly kept?: 'held' | 'overlap' }
   | { readonly answer: 'overlap'; readonly liveRunId: string }
   | { readonly answer: 'not-found' }
@@ -54,13 +54,13 @@ export interface Fired {
     readonly schedule: string
     readonly from: number
     readonly count: number
-    /** The calendar was too long to be counted to its end. */
+    /** The count stopped at a limit. */
     readonly countIsAtLeast?: true
     readonly reason: string
   }[]
-  /** Schedules that this process cannot work out; they are looked at again in a minute. */
+  /** Schedules that this process cannot evaluate; it tries again in a minute. */
   readonly broken: { readonly schedule: string; readonly error: Error }[]
-  /** Schedules that were looked at; as many as asked for means that there may be more. */
+  /** Schedules read; as many as the limit means that there may be more. */
   readonly schedules: number
   readonly more: boolean
 }

@@ -18,7 +18,7 @@ import { lockNamedSchedule, type ScheduleRow, saveSchedules } from './schedule-r
 
 const insertHint = both('hint insert', tables.hint.insertOne())
 
-/** Gives a schedule a hint in place of the one of its kind, and asks the governor at once. */
+/** Sets a hint, which replaces the one of its kind, and asks the governor at once. */
 export function* setHint(context: StoreContext, name: string, given: NewHint): Step<HintAnswer> {
   const value = checkedValue(given)
   const locked = yield* lockNamedSchedule(context, name)
@@ -38,7 +38,7 @@ export function* setHint(context: StoreContext, name: string, given: NewHint): S
 }
 setHint.audits = (answer: HintAnswer) => (answer.answer === 'set' ? { detail: {} } : null)
 
-/** Takes hints away; the schedule goes on as if they had never been given. */
+/** Removes hints; the schedule continues as if they had never been given. */
 export function* clearHints(
   context: StoreContext,
   name: string,
@@ -56,9 +56,8 @@ export function* clearHints(
 clearHints.audits = (answer: string) => (answer === 'cleared' ? { detail: {} } : null)
 
 /**
- * A pause or an interval hint that ended before any worker looked has its turn first: what the calendar named since then
- * has an end, and the hint that takes its place does not reach back. A one-shot that is taken away, as one of `kinds`, does
- * not fire on the way.
+ * A pause or an interval hint that ended before any worker acted on it is applied first: calendar instants since then get an end,
+ * and the new hint does not reach back. A one-shot that is removed, as one of `kinds`, does not fire on the way.
  */
 function* withPastSettled(
   context: StoreContext,
@@ -82,7 +81,7 @@ function* askAgain(found: ScheduleRow, hints: Hints, now: number): Step<Schedule
   return after
 }
 
-/** A one-shot that was taken away does not fire, even if its instant had come. Nothing is nominal where an end is waited for. */
+/** A removed one-shot does not fire, even if its instant has passed. While an end is awaited no instant is nominal. */
 function asOf(row: ScheduleRow, now: number): number {
   const { timing } = row.spec
   const isDelay = row.hints.interval !== undefined || (timing.everyMs !== undefined && timing.from !== 'start')

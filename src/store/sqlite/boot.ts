@@ -22,7 +22,7 @@ import { pragmaInThread } from './thread.ts'
 /** Older ones can corrupt a file in WAL mode when two connections checkpoint and commit together. */
 export const versionMin = '3.51.3'
 
-/** Where locks and shared memory cross a network, SQLite's do not hold. The numbers are Linux's names for file systems. */
+/** SQLite's locks and shared memory do not work across a network. The keys are Linux's file system numbers. */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -41,7 +41,7 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x7c7c6673, 'a folder shared by Parallels'],
 ])
 
-/** The file and its folder, made for this user alone where they do not exist yet. */
+/** The file and its folder, created for this user alone where they do not exist yet. */
 export function prepareFile(path: string): string {
   const file = resolve(path)
   try {
@@ -54,7 +54,7 @@ export function prepareFile(path: string): string {
   }
   if (!statSync(file).isFile()) {
     throw new BelfryError('unavailable', `${file} is not a file, so it cannot hold a store.`, {
-      hint: 'Name the file itself, such as sqlite:./.belfry/belfry.db; it is created where there is none.',
+      hint: 'Name a file, such as sqlite:./.belfry/belfry.db; it is created if it does not exist.',
     })
   }
   refuseNetwork(file, statfsSync(folderOf(file)).type)
@@ -63,16 +63,15 @@ export function prepareFile(path: string): string {
 }
 
 /**
- * A store is never empty under its own name, not even while it is made: an empty file there was a store, or is none of
- * ours. So an empty database is made under another name, and gets its own by a link, which only one of several makers
- * succeeds in.
+ * A store is never empty under its own name, not even while it is created: an empty file there was a store, or is not ours. So an
+ * empty database is created under another name and linked to its own, which succeeds for only one of several processes.
  */
 function makeFile(file: string): void {
   const made = `${file}.new-${randomUUID()}`
   try {
     closeSync(openSync(made, 'w', 0o600))
   } catch (error) {
-    // Whoever reads of it knows the store by its own name.
+    // The error must name the store's own file.
     throw Object.assign(error as Error, { path: file })
   }
   try {
@@ -89,25 +88,29 @@ function giveName(made: string, file: string): void {
   try {
     linkSync(made, file)
   } catch (error) {
-    // Another process was first. Or there are no links on this file system, or the name is one that leads nowhere yet.
+    // Another process was first. Or the file system has no links, or the name is a dangling link.
     if (!existsSync(file)) copyFileSync(made, file)
     else if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-/** SQLite would make a new database of it, and drop a log that lies beside it. */
+/** SQLite would make a new database of it, and drop a log beside it. */
 function refuseEmpty(file: string): void {
   if (statSync(file).size > 0) return
-  const hint = `If it was a store, restore it from a backup. If it was not, delete it and what lies beside it (rm ${basename(file)} ${basename(file)}-wal ${basename(file)}-shm): a new store is made then.`
-  throw new BelfryError('unavailable', `${file} is empty: it was truncated to 0 bytes, or another program made it.`, {
-    hint,
-    details: { damaged: true },
-  })
+  const hint = `If it was a store, restore it from a backup. If not, delete it with its log (rm ${basename(file)} ${basename(file)}-wal ${basename(file)}-shm); Belfry then creates a new store.`
+  throw new BelfryError(
+    'unavailable',
+    `${file} is empty: it was truncated to 0 bytes, or another program created it.`,
+    {
+      hint,
+      details: { damaged: true },
+    },
+  )
 }
 
 /**
- * Level by level: Node's own way of making all of them asks for ever where a folder that exists denies that it does when
- * something is to be made in it, as /proc does.
+ * Level by level: Node's own recursive mkdir loops for ever where an existing folder reports ENOENT when something is created in
+ * it, as /proc does.
  */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
@@ -132,16 +135,16 @@ export function unwritable(file: string, error: Error): BelfryError {
 }
 
 /**
- * The disk failed, or what lies beside the file does not fit it: a log that is deleted while a process uses the store leaves
- * shared memory behind that tells of more than SQLite then finds.
+ * The disk failed, or a file beside the store does not fit it: a log that is deleted while a process uses the store leaves shared
+ * memory that refers to more than SQLite then finds.
  */
 function unreadable(file: string, cause: Error): BelfryError {
   const real = realpathSync(file)
   const isLogLost = sizeOf(`${real}-wal`) === 0 && sizeOf(`${real}-shm`) > 0
-  const log = ` Its log ${real}-wal is missing or empty, as when somebody deletes it while a process uses the store.`
+  const log = ` Its log ${real}-wal is missing or empty; it may have been deleted while a process used the store.`
   const hint = isLogLost
-    ? 'Stop every process that uses this store, then run belfry doctor --deep: what was written last may be missing.'
-    : 'Look into the system’s log for errors of the disk, then run belfry doctor --deep.'
+    ? 'Stop every process that uses this store, then run belfry doctor --deep: the last writes may be missing.'
+    : 'Check the system’s log for disk errors, then run belfry doctor --deep.'
   return new BelfryError('unavailable', `${file} cannot be opened: ${cause.message}.${isLogLost ? log : ''}`, {
     hint,
     cause,
@@ -153,7 +156,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The system and SQLite say the same things in words of their own, which help a person less. */
+/** The messages of the system and of SQLite help a person less. */
 function whyUnwritable(file: string, error: Error): { reason: string; hint: string } {
   const { code, path = file, syscall } = error as NodeJS.ErrnoException
   const rights = 'Give this user the right to write the file and its folder, or name another store.'
@@ -162,8 +165,9 @@ function whyUnwritable(file: string, error: Error): { reason: string; hint: stri
   if (code === 'EACCES' || code === 'EPERM') return { reason: denied, hint: rights }
   if (code === 'EROFS') return { reason: 'its file system is read-only', hint: 'Name a store on another disk.' }
   if (code === 'ENOTDIR') {
-    const hint = 'Name a file in a folder, such as sqlite:./.belfry/belfry.db; the folder is made where there is none.'
-    return { reason: 'what should be its folder is a file', hint }
+    const hint =
+      'Name a file in a folder, such as sqlite:./.belfry/belfry.db; the folder is created if it does not exist.'
+    return { reason: 'a part of its path is a file, not a folder', hint }
   }
   if (sqliteCode(error) === primaryCode.full) return { reason: error.message, hint: 'Make room on its disk.' }
   const isDenied = ([primaryCode.permission, primaryCode.readOnly] as (number | null)[]).includes(sqliteCode(error))
@@ -178,7 +182,7 @@ export function refuseNetwork(file: string, fileSystem: number): void {
   })
 }
 
-/** The network file system that a file lies on, if it lies on one. */
+/** The network file system that holds a file, if any. */
 export function networkFileSystem(file: string): string | undefined {
   return networkFileSystems.get(statfsSync(folderOf(file)).type)
 }
@@ -191,7 +195,7 @@ export function refuseOldVersion(version: string): void {
     if (mine < part) {
       throw new BelfryError(
         'unavailable',
-        `SQLite ${version} can corrupt a store; ${versionMin} is the first without that.`,
+        `SQLite ${version} can corrupt a store; ${versionMin} is the first version that does not.`,
         {
           hint: 'Install the dependencies that Belfry pins: npm ci.',
         },
@@ -200,7 +204,7 @@ export function refuseOldVersion(version: string): void {
   }
 }
 
-/** Sets what every connection needs, and refuses a file that cannot give it. */
+/** Sets what every connection needs, and refuses a file that cannot have it. */
 export function configure(handle: SqliteHandle, file: string): void {
   refuseOldVersion(String(pragma(handle, 'select sqlite_version()')))
   const mode = pragma(handle, 'pragma journal_mode = wal')
@@ -228,8 +232,8 @@ export interface Opening extends ProcessIdentity {
 let openings = 0
 
 /**
- * Notes that this process has the file open, and answers who had it open and never closed it. A process of another
- * container may still live, so it counts only after a reboot or when it is proven dead.
+ * Records that this process has the file open, and returns the processes that had it open and never closed it. A process of
+ * another container may still live, so it counts only after a reboot or when it is proven dead.
  */
 export function noteOpening(handle: SqliteHandle): { mine: Opening | null; leftOpen: Opening[] } {
   const own = ownIdentity()
@@ -268,7 +272,7 @@ function keyOf({ pid, startedAt, bootId, pidNamespace, opening }: Opening): [num
   return [pid, startedAt, bootId, pidNamespace, opening]
 }
 
-/** Reads the whole file, in a thread of its own; answers the first thing that is damaged. */
+/** Checks the whole file in a thread of its own. Returns the first damage. */
 export async function damageIn(file: string): Promise<string | null> {
   const answer = await pragmaInThread(file, 'quick_check(1)')
   const said = 'error' in answer ? answer.error : answer.value

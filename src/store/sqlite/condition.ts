@@ -3,7 +3,7 @@ import type { DatabaseCondition, RiskySetting } from '../health-views.ts'
 import { dialects, one, type Row, type Step } from '../statement.ts'
 import { networkFileSystem } from './boot.ts'
 
-/** A longer log makes reading slow, and the disk full. */
+/** A longer log slows reads down and fills the disk. */
 export const logBytesMax = 64 * 1024 * 1024
 
 const readPragmas = dialects('sqlite condition', {
@@ -38,7 +38,7 @@ export function* condition(place: string): Step<DatabaseCondition> {
   }
 }
 
-/** What is not yet part of the file itself. */
+/** The size of the log, which is not yet part of the file itself. */
 export function logBytes(file: string): number {
   const log = `${file}-wal`
   return existsSync(log) ? statSync(log).size : 0
@@ -46,7 +46,7 @@ export function logBytes(file: string): number {
 
 /** Both are set at every opening: if they differ, another program has changed them since. */
 function risksIn({ journal_mode: mode, synchronous }: Row): RiskySetting[] {
-  const mend = 'Start this process anew; every opening sets it.'
+  const mend = 'Restart this process; every opening sets it.'
   const risks: RiskySetting[] = []
   if (mode !== 'wal') risks.push({ setting: 'journal_mode', is: String(mode), mend })
   if ((synchronous as number) < full) {

@@ -25,11 +25,11 @@ import { WriteQueue } from './write-queue.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement
-  /** Of the rows it returns; none when it returns none. */
+  /** Of the rows it returns; empty when it returns none. */
   readonly columns: readonly string[]
 }
 
-/** One connection, which reads at once and writes in turn. */
+/** One connection. Reads run at once, writes in turn. */
 export class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
   readonly keepsOrder = true
@@ -37,7 +37,7 @@ export class SqliteDatabase implements Database {
   readonly #handle: SqliteHandle
   readonly #clock: Dials
   readonly #beforeClose: () => void
-  /** A caller's handle is forgotten with the caller. */
+  /** Weak, so that a caller's handle can be collected. */
   readonly #prepared = new WeakMap<SqliteHandle, Map<Statement, Prepared>>()
   readonly #ahead = new WeakMap<Request, Row[]>()
   readonly #listening = new Set<() => void>()
@@ -96,7 +96,7 @@ export class SqliteDatabase implements Database {
       })
     }
     refuseOtherFile(handle, this.place)
-    // A step happens wholly or not at all, also when the caller goes on after it was refused.
+    // A step is all or nothing, even when the caller continues after its refusal.
     handle.exec('savepoint belfry_step')
     try {
       const result = this.#drive(handle, verb())
@@ -110,12 +110,12 @@ export class SqliteDatabase implements Database {
 
   async trimLog(): Promise<void> {
     if (logBytes(this.place) <= logBytesMax) return
-    // Not while others read what is in it; then the next round of retention tries again.
+    // Fails while other connections read the log; the next round of retention tries again.
     await pragmaInThread(this.place, 'wal_checkpoint(truncate)')
   }
 
   async condition(): Promise<DatabaseCondition> {
-    // What is damaged stays damaged until the file is restored, also where the damaged page is not read again.
+    // A damaged file stays damaged until it is restored, even where the damaged page is not read again.
     if (this.#damage !== null) throw this.#damage
     return this.read(() => condition(this.place))
   }
@@ -151,7 +151,7 @@ export class SqliteDatabase implements Database {
   }
 
   wakeOthers(): void {
-    // They look at the file.
+    // Other processes watch the file.
   }
 
   async close(): Promise<void> {
@@ -163,11 +163,11 @@ export class SqliteDatabase implements Database {
       await this.write(function* () {
         beforeClose()
       })
-      // The driver lets go of its statements only when they are collected, and SQLite keeps the log until then. Whoever
-      // copies the file after a clean close must find everything in it.
+      // The driver releases its statements only when they are collected, and SQLite keeps the log until then. A copy of the file
+      // after a clean close must contain everything.
       if (this.place !== 'memory:') this.#handle.exec('pragma wal_checkpoint(truncate)')
     } catch (error) {
-      // A damaged file stays on record as left open, so that the next opening reads all of it.
+      // A damaged file stays recorded as left open, so that the next opening checks all of it.
       const told = this.#explained(error)
       if (!isDamage(told)) throw told
     }
@@ -215,13 +215,13 @@ export class SqliteDatabase implements Database {
       throw new BelfryError(
         'commit-unknown',
         `The commit to ${this.place} failed and may or may not have taken effect.`,
-        { hint: 'Ask the store what it holds before trying again.', cause: error },
+        { hint: 'Read the current state before trying again.', cause: error },
       )
     }
   }
 
   #rollBack(): void {
-    // SQLite has already rolled back by itself after some errors, such as a full disk.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (this.#handle.isTransaction) this.#handle.exec('rollback')
   }
 
@@ -241,7 +241,7 @@ export class SqliteDatabase implements Database {
         if (request.areTold && handle !== this.#handle) return this.#lentIds.take(request.count).map((id) => ({ id }))
         return this.#countIds(handle, request.count)
       case 'wake-others':
-        // The change of the file tells them.
+        // Other processes notice the change of the file.
         return []
       case 'all': {
         const prepared = this.#prepare(handle, request.statement)
@@ -303,7 +303,7 @@ export function sqliteText(text: string): string {
   return text.replace(/\bbelfry\./g, '').replace(/\$(\d+)/g, '?$1')
 }
 
-/** The driver answers every question to a closed handle with an error of its own. */
+/** The driver answers every call on a closed handle with an error of its own. */
 function refuseClosedHandle(handle: SqliteHandle | null | undefined): void {
   if (handle?.isOpen !== false) return
   throw new BelfryError('invalid', 'The transaction is on a SQLite handle that is closed.', {
@@ -311,7 +311,7 @@ function refuseClosedHandle(handle: SqliteHandle | null | undefined): void {
   })
 }
 
-/** A handle leads to one database: the file it was opened on, whatever other files it has attached. */
+/** A handle belongs to one database: the file it was opened on, whatever other files it has attached. */
 function refuseOtherFile(handle: SqliteHandle, place: string): void {
   const file = handle.location?.() ?? null
   if (file !== null && place !== 'memory:' && realOf(file) === realOf(place)) return
@@ -324,14 +324,14 @@ function refuseOtherFile(handle: SqliteHandle, place: string): void {
   })
 }
 
-/** Both may be links; one that leads nowhere any more is known by its name. */
+/** Both may be links; a dangling link is compared by its name. */
 function realOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : file
 }
 
 function prepare(handle: SqliteHandle, text: string): Prepared {
   const statement = handle.prepare(text)
-  // The driver makes arrays in half the time it takes to make objects, even with the objects made of them here.
+  // The driver builds arrays in half the time of objects, even with the objects built from them here.
   statement.setReturnArrays(true)
   return { statement, columns: statement.columns().map(({ name }) => name) }
 }

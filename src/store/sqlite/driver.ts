@@ -1,9 +1,9 @@
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite'
 
 /**
- * The one place that picks the SQLite implementation: `@photostructure/sqlite`, whose binaries lie inside the package
- * and whose interface is that of `node:sqlite`, so that the built-in module can replace it here once every supported
- * Node carries a SQLite without the write-ahead-log defect (see `versionMin` in boot.ts).
+ * The one place that picks the SQLite implementation: `@photostructure/sqlite`, which ships its binaries and has the interface of
+ * `node:sqlite`, so that the built-in module can replace it here once every supported Node has a SQLite without the
+ * write-ahead-log defect (see `versionMin` in boot.ts).
  */
 export type SqliteHandle = DatabaseSyncInstance
 export type SqliteStatement = StatementSyncInstance
@@ -26,11 +26,11 @@ export const primaryCode = {
 } as const
 
 export function openHandle(path: string, { readOnly = false }: { readOnly?: boolean } = {}): SqliteHandle {
-  // A long busy timeout would block the event loop; waiting is done asynchronously, in database.ts.
+  // A long busy timeout would block the event loop; database.ts waits asynchronously.
   return new DatabaseSync(path, { timeout: 0, readOnly, enableForeignKeyConstraints: false })
 }
 
-/** The driver's `all` throws without a code; SQLite's sentence for each of these is always the same. */
+/** The driver's `all` throws without a code; SQLite's message for each code is always the same. */
 const codeOfSentence: ReadonlyMap<string, number> = new Map([
   ['access permission denied', primaryCode.permission],
   ['database is locked', primaryCode.busy],

@@ -5,10 +5,10 @@ import { BelfryError } from '../../core/error.ts'
 const lookEveryMs = 1_000
 
 /**
- * Knows the file that a handle was opened on, and the log and the shared memory beside it. Once one of them is deleted or
- * replaced the handle goes on working, on a file that has no name any more: a worker would run for ever beside the store
- * that all others see, and write what no other process can read. Both stay the same files for as long as a process has the store
- * open, and the file itself is never empty then.
+ * Watches the identity of the file, the log and the shared memory that a handle was opened on. If one of them is deleted or
+ * replaced the handle keeps working on a file without a name: a worker would run for ever beside the store that all others see,
+ * and write what no other process can read. All three stay the same files while a process has the store open, and the file itself
+ * is never empty then.
  */
 export class FileWatch {
   readonly #clock: Dials
@@ -24,7 +24,7 @@ export class FileWatch {
     this.#lookedAt = clock.monotonic()
   }
 
-  /** Looks once a second; a look costs some microseconds. */
+  /** Checks once a second; a check costs some microseconds. */
   refuseVanished(): void {
     const now = this.#clock.monotonic()
     if (now - this.#lookedAt < lookEveryMs) return
@@ -46,7 +46,7 @@ function filesOf(place: string): string[] {
 
 function vanished(place: string): BelfryError {
   return new BelfryError('unavailable', `${place} was deleted or replaced while it was open here.`, {
-    hint: 'Stop this process, and start it again on the store that is meant: what it writes here nobody can find.',
+    hint: 'Stop this process, and start it again on the right store: no other process can see what it writes here.',
     details: { place },
   })
 }
@@ -60,12 +60,12 @@ function emptied(place: string): BelfryError {
 
 function vanishedBeside(place: string, lost: string): BelfryError {
   return new BelfryError('unavailable', `${lost} was deleted or replaced while ${place} was open here.`, {
-    hint: 'Stop every process that uses this store, then start them again and run belfry doctor --deep: what was written last may be missing.',
+    hint: 'Stop every process that uses this store, then start them again and run belfry doctor --deep: the last writes may be missing.',
     details: { place, lost },
   })
 }
 
-/** What tells a file from another one of its name; null where there is none, as for a store in memory. */
+/** Identifies a file, as opposed to another one of its name; null where there is none, as for a store in memory. */
 function identityOf(place: string): string | null {
   const found = statSync(place, { throwIfNoEntry: false })
   return found === undefined ? null : `${found.dev}:${found.ino}`

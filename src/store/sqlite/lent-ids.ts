@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 
-/** The counter of a store will never get this far. */
+/** The counter of a store never reaches this value. */
 const lentFloor = 2 ** 52
-/** As many as one process may take before numbers end. */
+/** The ids that one process may take. */
 const lentMax = 2 ** 32
 
 /**
- * Ids of runs that are made in a caller's own transaction. The counter is a row of the file: a rollback takes it back, and
- * the next run would get an id that the caller already has. No other connection can write while that transaction
- * is open, so that nothing in the file can remember it. These ids are counted in memory instead, upwards from a random
- * number far above the counter, which no two processes have in common.
+ * Ids of runs that are made in a caller's own transaction. The counter is a row of the file: a rollback resets it, and the next
+ * run would get an id that the caller already has. No other connection can write while that transaction is open, so the file
+ * cannot record it. These ids are counted in memory instead, upwards from a random number far above the counter, different in
+ * each process.
  */
 export class LentIds {
   #next = lentFloor + (randomNumber() % (lentFloor - lentMax))

@@ -1,13 +1,13 @@
 import { realpathSync, watch } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 
-/** Somebody else's write is to be noticed within 250 ms, also on a machine that is busy and where no change is told. */
+/** A write of another process must be noticed within 250 ms, even on a busy machine without file notifications. */
 const lookEveryMs = 100
-/** A change is told when it is written, and can be seen when it is committed: how long after the one to look for the other. */
+/** The system reports a change when it is written, and it is visible when committed: the delays of the checks in between. */
 const looksAfterMs = [1, 1, 2, 4, 8, 16]
 /**
- * Whoever hears of a write looks for himself, so others who write without a pause are heard of no oftener than this, once
- * they have been heard of a few times in a row.
+ * A listener checks the store itself, so processes that write without a pause are reported no oftener than this, after a few
+ * reports in a row.
  */
 const restMs = 10
 const hearingsInARow = 5
@@ -16,17 +16,20 @@ export interface Watched {
   readonly clock: Clock
   readonly changeMark: () => number
   readonly heard: () => void
-  /** Calls back when the file may have changed, by whomever, as far as the system tells. The answer ends it. */
+  /**
+   * Calls `changed` when the file may have changed, by any process, as far as the system reports it. Call the returned function
+   * to stop.
+   */
   readonly watch: (changed: () => void) => () => void
 }
 
 /**
- * Calls back when another connection has written to the file. It looks soon after the system says that something was written, and
- * again and again besides, because the system may not say so. A look costs some microseconds.
+ * Calls `heard` when another connection has written to the file. It checks soon after the system reports a change, and
+ * periodically too, because the system may not report one. A check costs some microseconds.
  */
 export function listen({ clock, changeMark, heard, watch }: Watched): () => void {
   let mark = markOrNull(changeMark)
-  /** When all rests that the hearings so far have earned are over. */
+  /** When the rests after all reports so far are over. */
   let restedAt = Number.NEGATIVE_INFINITY
   let takeBackPoll = clock.after(lookEveryMs, poll)
   let takeBackNext: (() => void) | null = null
@@ -46,7 +49,7 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
     return true
   }
 
-  /** What is told while it looks for the change before begins the looks anew, and delays none. */
+  /** A change reported during the checks restarts them, and delays none. */
   function changed(): void {
     looks = 0
     if (takeBackNext === null) lookNext()
@@ -70,7 +73,7 @@ export function listen({ clock, changeMark, heard, watch }: Watched): () => void
   }
 }
 
-/** A file that cannot be read may have changed: the worker that is woken for it reads it and gets the error. */
+/** A file that cannot be read may have changed: the woken worker reads it and gets the error. */
 function markOrNull(changeMark: () => number): number | null {
   try {
     return changeMark()
@@ -79,7 +82,7 @@ function markOrNull(changeMark: () => number): number | null {
   }
 }
 
-/** All that is written goes to the log first, which stays the same file for as long as a process has the store open. */
+/** Every write goes to the log first, which stays the same file while a process has the store open. */
 export function watchLog(file: string): Watched['watch'] {
   return (changed) => {
     try {
@@ -88,7 +91,7 @@ export function watchLog(file: string): Watched['watch'] {
       watcher.on('error', () => watcher.close())
       return () => watcher.close()
     } catch {
-      // There are file systems that cannot tell, users who may watch no more files, and files that have just been deleted.
+      // Some file systems cannot watch, some users may watch no more files, and the file may have just been deleted.
       return () => undefined
     }
   }

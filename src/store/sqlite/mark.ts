@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from 'node:fs'
 import { openHandle, type SqliteHandle } from './driver.ts'
 
-/** What tells a store that was made here from a copy, or from one that came with a tree: who made it, and which file it was. */
+/** Identifies a store that was created here, as opposed to a copy or one that came with a checkout: its creator, and its file. */
 export interface Mark {
   readonly machine: string
   readonly user: string
   readonly device: string
   readonly inode: string
-  /** When the file was made, by its file system; `0` where that does not tell. */
+  /** When the file system created the file; `0` where that is unknown. */
   readonly born: string
 }
 
 const createTable = `create table if not exists mark (
   machine text not null, user text not null, device text not null, inode text not null, born text not null)`
 
-/** The mark of a file as it lies here now. */
+/** The mark of a file as it is here now. */
 export function ownMark(file: string): Mark {
   const { dev, ino, birthtimeNs } = statSync(file, { bigint: true })
   return {
@@ -32,15 +32,15 @@ function machineId(): string {
     try {
       return readFileSync(place, 'utf8').trim()
     } catch {
-      // The next place, or none.
+      // Try the next path.
     }
   }
   return ''
 }
 
 /**
- * What of a mark is not as it is here, in words; `null` where all is. Many file systems get another device number at each
- * boot, so that the time at which the file was made may stand for it.
+ * How a mark differs from this machine and file, in words; `null` if it does not. Many file systems get another device number at
+ * each boot, so the creation time of the file may replace it.
  */
 export function markDiffers(mark: Mark, own: Mark): string | null {
   if (mark.machine !== own.machine) return 'on another machine'
@@ -49,7 +49,7 @@ export function markDiffers(mark: Mark, own: Mark): string | null {
   return mark.inode === own.inode && isSameDisk ? null : 'as another file, of which this is a copy'
 }
 
-/** Marks a file in which nothing is yet: it is being made here. To be called inside the transaction that makes the first table. */
+/** Marks an empty file, which is being created here. Call it inside the transaction that makes the first table. */
 export function markIfNew(handle: SqliteHandle, file: string): void {
   if (handle.prepare('select 1 from sqlite_master limit 1').get() === undefined) writeMark(handle, file)
 }
@@ -63,7 +63,7 @@ export function giveMark(file: string): void {
   })
 }
 
-/** The marks that a store bears, one for each user who made or trusted it; none where it was made before there were any. */
+/** The marks of a store, one for each user who created or trusted it; none where it is older than marks. */
 export function marksIn(file: string): Mark[] {
   return withHandle(file, (handle) => {
     const table = handle.prepare(`select 1 from sqlite_master where type = 'table' and name = 'mark'`).get()
@@ -79,7 +79,7 @@ function writeMark(handle: SqliteHandle, file: string): void {
   handle.prepare('insert into mark values (?, ?, ?, ?, ?)').run(machine, user, device, inode, born)
 }
 
-/** By a handle of its own: a store in a file alone has a mark, and no other database knows of it. */
+/** By a handle of its own: only a store in a file has a mark, and the other database does not know marks. */
 function withHandle<Result>(file: string, work: (handle: SqliteHandle) => Result): Result {
   const handle = openHandle(file)
   try {

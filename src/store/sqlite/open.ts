@@ -8,7 +8,7 @@ import { markIfNew } from './mark.ts'
 const setUpTriesMax = 2_000
 const setUpWaitMs = 5
 
-/** Opens a file, with the checks that a store people rely on must pass; creates it where there is none. */
+/** Opens a file with the durability checks; creates it where there is none. */
 export async function openSqliteFile(path: string, clock: Dials = systemClock): Promise<SqliteDatabase> {
   const file = prepareFile(path)
   let handle: SqliteHandle | undefined
@@ -24,7 +24,7 @@ export async function openSqliteFile(path: string, clock: Dials = systemClock): 
 async function setUp(handle: SqliteHandle, file: string, clock: Dials): Promise<SqliteDatabase> {
   await whenFree(() => configure(handle, file))
   const { mine, leftOpen } = await whenFree(() => inTransaction(handle, () => opened(handle, file)))
-  // Those that did not close the file stay on record until it has been found sound.
+  // Processes that did not close the file stay recorded until it has been found sound.
   if (leftOpen.length > 0) {
     await checkIntegrity(file)
     await whenFree(() => inTransaction(handle, () => forgetOpenings(handle, leftOpen)))
@@ -37,7 +37,7 @@ function opened(handle: SqliteHandle, file: string): ReturnType<typeof noteOpeni
   return noteOpening(handle)
 }
 
-/** A store that lives as long as its process's handle to it. */
+/** A store that lives as long as its handle in this process. */
 export function openSqliteMemory(clock: Dials = systemClock): SqliteDatabase {
   const handle = openHandle(':memory:')
   configure(handle, 'memory:')
@@ -56,7 +56,7 @@ function inTransaction<Result>(handle: SqliteHandle, work: () => Result): Result
   }
 }
 
-/** Others may be opening, migrating or writing; all of them are quick. */
+/** Other processes may be opening, migrating or writing; all of them are quick. */
 async function whenFree<Result>(attempt: () => Result): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -68,7 +68,7 @@ async function whenFree<Result>(attempt: () => Result): Promise<Result> {
   }
 }
 
-/** Gives what a person can act on a sentence; what is left is a defect and stays as it is. */
+/** Replaces errors that a person can act on by a clear message; any other error is a defect and stays as it is. */
 function explained(file: string, error: unknown): unknown {
   switch (sqliteCode(error)) {
     case primaryCode.corrupt:

@@ -2,12 +2,12 @@ import { BelfryError } from '../../core/error.ts'
 import { metOthers, StepAgain } from '../statement.ts'
 import { primaryCode, sqliteCode } from './driver.ts'
 
-/** Gives the errors a person can act on a sentence; what is left is a defect and stays as it is. */
+/** Replaces errors that a person can act on by a clear message; any other error is a defect and stays as it is. */
 export function explained(error: unknown, place: string): unknown {
   switch (sqliteCode(error)) {
     case primaryCode.full:
       return new BelfryError('unavailable', `The disk of ${place} is full; nothing was written.`, {
-        hint: 'Free some space; work goes on by itself.',
+        hint: 'Free some space; Belfry then continues by itself.',
         cause: error,
       })
     case primaryCode.busy:
@@ -17,13 +17,13 @@ export function explained(error: unknown, place: string): unknown {
         cause: error,
       })
     case primaryCode.readOnly:
-      return new BelfryError('unavailable', `${place} may not be written to.`, {
+      return new BelfryError('unavailable', `${place} is not writable.`, {
         hint: 'Give this user the right to write the file and its folder.',
         cause: error,
       })
     case primaryCode.ioError:
-      return new BelfryError('unavailable', `The disk of ${place} did not do what it was asked; nothing was written.`, {
-        hint: 'Look at the machine’s disk and its logs.',
+      return new BelfryError('unavailable', `The disk of ${place} reported an I/O error; nothing was written.`, {
+        hint: 'Check the machine’s disk and its logs.',
         cause: error,
       })
     case primaryCode.corrupt:
@@ -34,7 +34,7 @@ export function explained(error: unknown, place: string): unknown {
   }
 }
 
-/** What was read cannot be what was written. `details` tells it from a store that is away and may come back. */
+/** The file is damaged. `details` tells it from a store that is unreachable and may come back. */
 function damaged(place: string, cause: unknown): BelfryError {
   return new BelfryError('unavailable', `${place} is damaged: ${(cause as Error).message}.`, {
     hint: 'Stop all workers, keep a copy of the file, and restore it from a backup.',

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
 /**
- * Runs one pragma on a connection of its own in a thread of its own: what reads or writes a whole file takes seconds, and
- * the event loop has milliseconds. Answers the first value, or what went wrong as an error's message.
+ * Runs one pragma on its own connection in its own thread: reading or writing a whole file takes seconds, and the event loop has
+ * milliseconds. Returns the first value, or the message of the error.
  */
 export function pragmaInThread(file: string, pragma: string): Promise<{ value: string } | { error: string }> {
   const module = import.meta.resolve('@photostructure/sqlite')

@@ -3,7 +3,7 @@ import { type Dials, pause, systemClock } from '../../core/clock.ts'
 import { BelfryError } from '../../core/error.ts'
 import type { Step } from '../statement.ts'
 
-/** What the queue needs of its connection. Nothing of this waits. */
+/** What the queue needs from its connection. None of this waits. */
 export interface Writer {
   readonly place: string
   /** Whether it has begun; another connection may be writing. Throws where the file cannot be written at all. */
@@ -14,7 +14,7 @@ export interface Writer {
 }
 
 export interface WriteOptions {
-  /** It is taken back at its end: it answers what it would have written. */
+  /** It is rolled back at its end, and returns what it would have returned. */
   readonly isRehearsal?: boolean
 }
 
@@ -22,24 +22,24 @@ interface Write {
   readonly verb: () => Step<unknown>
   readonly isRehearsal: boolean
   readonly askedAt: number
-  /** It stands in a transaction of its own. */
+  /** It has a transaction of its own. */
   isAlone: boolean
   readonly answer: (result: never) => void
   readonly refuse: (error: unknown) => void
 }
 
-/** Others of this process have a turn after so long, however much there is to write. */
+/** Other work of this process gets a turn after this long, however much there is to write. */
 const groupMsMax = 10
 const busyWaitMsMax = 8
 const busyGiveUpMs = 30_000
 
 /**
- * Writes happen in the order in which they were asked for, and what is asked for in one turn of the event loop is
- * committed together: a commit waits for the disk, which takes as long as writing a hundred rows and does not depend on
- * their number. No write waits for a group to form, and every caller is answered after the commit.
+ * Writes happen in call order, and all writes of one turn of the event loop are committed together: a commit waits for the disk,
+ * which takes as long as writing a hundred rows and does not depend on their number. No write waits for a group to form, and
+ * every caller is answered after the commit.
  *
- * A group is driven from `begin immediate` to `commit` without an await, so nothing of this process can come between its
- * statements, and the file is never locked across a turn of the loop.
+ * A group runs from `begin immediate` to `commit` without an await, so nothing of this process can come between its statements,
+ * and the file is never locked across a turn of the loop.
  */
 export class WriteQueue {
   readonly #writer: Writer
@@ -58,7 +58,7 @@ export class WriteQueue {
       this.#waiting.push({ verb, isRehearsal, isAlone: isRehearsal, askedAt, answer, refuse })
       if (this.#isAwake) return
       this.#isAwake = true
-      // It begins when all that can go on in this turn has gone on, and has asked for what it wants written as well.
+      // It begins when all code of this turn has run, and has queued its own writes.
       queueMicrotask(() => process.nextTick(() => void this.#run()))
     })
   }
@@ -70,14 +70,14 @@ export class WriteQueue {
         if (this.#waiting.length > 0) await nextTurn()
       } else {
         this.#refuseOld(tries)
-        // Others are writing. A busy timeout of seconds would block the loop for seconds, so the wait is asynchronous.
+        // Another process is writing. A busy timeout of seconds would block the loop for seconds, so the wait is asynchronous.
         await pause(systemClock, Math.random() * Math.min(busyWaitMsMax, tries))
       }
     }
     this.#isAwake = false
   }
 
-  /** Whether it came to a group at all. */
+  /** Whether a group was written. */
   #writeGroup(): boolean {
     try {
       if (!this.#writer.begin()) return false
@@ -97,7 +97,7 @@ export class WriteQueue {
     return true
   }
 
-  /** What was written and is to be committed; nothing where it was rolled back. */
+  /** The writes to be committed; null where they were rolled back. */
   #drive(): { write: Write; result: unknown }[] | null {
     const startedAt = systemClock.monotonic()
     const done: { write: Write; result: unknown }[] = []
@@ -119,7 +119,7 @@ export class WriteQueue {
     return done
   }
 
-  /** One of them failed, and took what the others had written with it: each is done again, by itself. */
+  /** One of them failed and rolled the others back with it: each is repeated alone. */
   #separate(writes: readonly Write[]): void {
     for (const write of writes) write.isAlone = true
     this.#waiting.unshift(...writes)

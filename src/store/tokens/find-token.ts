@@ -15,7 +15,6 @@ const findRevoked = both(
   `select ${columnsOf('token')} from belfry.token where ns = $1 and id < $2 and revoked_at is not null order by id desc limit $3`,
 )
 const pageMax = 1_000
-/** No id is greater. */
 const idMax = Number.MAX_SAFE_INTEGER
 
 interface TokenPage {
@@ -31,7 +30,7 @@ export function* findToken({ ns }: StoreContext, id: string): Step<KnownToken | 
   return { ...tokenViewOf(row), hash: row.hash as string, now: yield* clockNow() }
 }
 
-/** A page behind a token has only its like: whether a token is revoked between two pages, no other is passed by. */
+/** A page after a token has only tokens of its kind, so that a token revoked between two pages hides no other. */
 export function* listTokens({ ns }: StoreContext, page: TokenPage = {}): Step<TokenView[]> {
   const { after, limit = pageMax, revoked = false } = page
   checkInteger(limit, 'limit', 1, pageMax)
@@ -56,7 +55,7 @@ function idAfter(after: string): number {
   return id
 }
 
-/** What a part says that the token of this name may do, whether or not it exists yet. */
+/** The scope that a part sets for the token of this name, whether or not the token exists yet. */
 export function* configuredScope(context: StoreContext, name: string): Step<ConfiguredScope | null> {
   for (const part of context.parts) {
     const said = part.configuredScope === undefined ? null : yield* part.configuredScope(context, name)

@@ -20,13 +20,13 @@ export interface TokenView {
   readonly revokedAt: number | null
   /** When it was last used, about. */
   readonly usedAt: number | null
-  /** The source whose file says its scope, where one does. */
+  /** The config file that sets its scope. */
   readonly managedBy?: string
 }
 
 export interface KnownToken extends TokenView {
   readonly hash: string
-  /** By the store's own clock, at the moment of the look. */
+  /** By the store's own clock, at the moment of the read. */
   readonly now: number
 }
 

@@ -23,7 +23,7 @@ const revoke = both(
   'token revoke',
   'update belfry.token set revoked_at = $3 where ns = $1 and name = $2 and revoked_at is null returning id',
 )
-/** Nobody needs to know it to the second, and every write costs a commit. */
+/** Once in a while is enough: every write costs a commit. */
 const noteUse = both(
   'token note use',
   'update belfry.token set used_at = $3 where id = $1 and ns = $2 and coalesce(used_at, 0) < $4',
@@ -57,9 +57,9 @@ export function* createToken(
 }
 
 function otherScope(name: string, scope: string, said: ConfiguredScope): BelfryError {
-  const message = `The file of source ${said.source} says that token ${name} may ${said.scope}, not ${scope}.`
+  const message = `The config file of source ${said.source} gives token ${name} the scope ${said.scope}, not ${scope}.`
   return new BelfryError('conflict', message, {
-    hint: 'Make it with the scope that the file says, or change the file.',
+    hint: 'Create it with that scope, or change the file.',
     details: { token: name, managedBy: said.source, scope: said.scope },
   })
 }

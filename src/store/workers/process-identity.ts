@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * What tells one process from all others: a pid means something only in its pid namespace and until the next boot, and
- * is used again, so its start time is part of it.
+ * Identifies one process: a pid is valid only in its pid namespace and until the next boot, and is reused, so its start time is
+ * part of it.
  */
 export interface ProcessIdentity {
   readonly pid: number
@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   readonly pidNamespace: string
 }
 
-/** This process, where the system tells enough about processes to recognise it again (Linux); elsewhere `null`. */
+/** This process, where the system gives enough information to recognise it again (Linux); elsewhere `null`. */
 export function ownIdentity(): ProcessIdentity | null {
   try {
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -19,25 +19,25 @@ export function ownIdentity(): ProcessIdentity | null {
     if (startedAt === null) return null
     return { pid: process.pid, startedAt, bootId, pidNamespace: readlinkSync('/proc/self/ns/pid') }
   } catch {
-    // No /proc: nothing can be proven about any process, so nothing is claimed.
+    // No /proc: no process can be proven dead.
     return null
   }
 }
 
-/** Dead only when that is certain: a process of another machine or container may live, whatever we can see of its pid. */
+/** Dead only when that is certain: a process of another machine or container may live, whatever its pid looks like here. */
 export function isProvenDead(other: ProcessIdentity, own: ProcessIdentity | null = ownIdentity()): boolean {
   if (own === null || other.bootId !== own.bootId || other.pidNamespace !== own.pidNamespace) return false
   return startOf(other.pid) !== other.startedAt
 }
 
-/** What is left of a process that has ended, until its parent asks how: it does nothing any more. */
+/** The states of a process that has ended but was not yet reaped by its parent. */
 const endedStates = ['Z', 'X']
 
-/** The start of a process in ticks since boot, or `null` when there is none. */
+/** The start of a process in ticks since boot, or `null` where it does not exist. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program is in brackets and may itself hold blanks and brackets.
+    // The name of the program is in brackets and may itself contain blanks and brackets.
     const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return endedStates.includes(state) ? null : (rest[18] ?? null)
   } catch {

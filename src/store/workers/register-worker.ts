@@ -8,7 +8,10 @@ import { workerIdOf } from './take-duty.ts'
 
 const fresh = tables.worker.but('stoppedAt', 'diedAt', 'isHost', 'lost')
 const insertWorker = both('worker insert', fresh.insertOne())
-/** A stop is final: a beat that was under way when its worker stopped does not bring it back. Of one that died others tell, so that it was not heard of then. */
+/**
+ * A stop is final: a beat in flight when its worker stopped does not revive it. Another worker reports a death, so that the last
+ * beat of the dead one stays as it was.
+ */
 const beatWorkers = dialects('worker beat', {
   sqlite: `update belfry.worker set beat_at = case when stopped_at is null and $6 = 0 then $3 else beat_at end,
       stopped_at = case when $4 = 1 then coalesce(stopped_at, $3) else stopped_at end, can = coalesce($5, can),
@@ -25,7 +28,7 @@ const beatWorkers = dialects('worker beat', {
 const beatMsMax = 86_400_000
 const pidMax = 2 ** 31 - 1
 
-/** Makes a process known as an executor. Its id is new with every start, so a dead one is never mistaken for it. */
+/** Registers a process as a worker. Its id is new with every start, so a dead one is never mistaken for it. */
 export function* registerWorker(context: StoreContext, worker: NewWorker): Step<string> {
   const { name, host, can, slots, beatMs, process } = worker
   checkText(name, 'name', nameLengthMax)
@@ -50,7 +53,7 @@ function checkProcess(process: NonNullable<NewWorker['process']>): void {
   }
 }
 
-/** Notes that workers are alive, or have stopped or died, or what they can do by now. A worker that the store has forgotten must register again. */
+/** Records that workers are alive, stopped, died, or have new capabilities. A worker that the store does not know must register again. */
 export function* beat(
   context: StoreContext,
   workerIds: readonly string[],

@@ -3,7 +3,7 @@ import { checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
 import { both, clockNow, one, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
-/** One statement decides: of several who ask at once exactly one finds the duty free. */
+/** One statement decides: of several workers at once exactly one finds the duty free. */
 const take = both(
   'duty take',
   `insert into belfry.duty as d (ns, name, worker_id, expires_at) values ($1, $2, $3, $4)
@@ -14,7 +14,7 @@ const take = both(
 
 const dutyMsMax = 86_400_000
 
-/** The right to do a singleton duty: a free, expired or own one is taken, that of another worker is not. */
+/** Takes a singleton duty if it is free, expired or this worker's own. */
 export function* takeDuty(
   context: StoreContext,
   { name, workerId, forMs }: { name: string; workerId: string; forMs: number },

@@ -29,7 +29,7 @@ describe('a store that is not there', () => {
   it('is not made on PostgreSQL by whoever only looks, rehearses, or is refused', async () => {
     expect(await terminal.belfry(at('schedule list'))).toMatchObject({
       exit: 3,
-      stderr: expect.stringContaining('Belfry has made no tables there'),
+      stderr: expect.stringContaining('it has no Belfry tables'),
     })
     const rehearsal = await terminal.belfry(at('schedule create a --every 1h --handler h --dry-run'))
     expect(rehearsal).toMatchObject({ exit: 0, stdout: expect.stringContaining('would create a in postgres') })

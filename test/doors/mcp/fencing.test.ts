@@ -239,12 +239,12 @@ describe.each(['SQLite', 'PostgreSQL'])(
 
     it('names with quotation marks in a refusal, which could hide each other', async () => {
       const details = { schedule: `x" ${order}`, managedBy: `y" ${order}` }
-      const message = `The file of source ${details.managedBy} looks after schedule ${details.schedule}: change it there.`
+      const message = `The config file of source ${details.managedBy} manages schedule ${details.schedule}: change it there.`
       const hint = `Did you mean ${JSON.stringify(details.schedule)}? belfry schedule show 'it'\\''s ${order}'`
       const answer = refused(new BelfryError('conflict', message, { hint, details }), { detail: 'short' })
       expect(factsOf(answer as never).error).toEqual({
         code: 'conflict',
-        message: 'The file of source [what is in the fence]: change it there.',
+        message: 'The config file of source [what is in the fence]: change it there.',
         hint: 'Did you mean [what is in the fence]? belfry schedule show [what is in the fence]',
       })
       expect(wholeOf(answer as never)).toMatchObject({ message, hint })

@@ -108,7 +108,7 @@ onEachTold('queue delete', (told) => {
 
   it('is refused where a file looks after the queue', async () => {
     await told().verbs.config.apply({ source: 'ops', queues: { mail: {} } })
-    expect((await refusal('mail')).message).toContain('The file of source ops looks after queue mail')
+    expect((await refusal('mail')).message).toContain('The config file of source ops manages queue mail')
   })
 
   it('loses no run that arrives in the same moment: it is leased, and repair shows its queue again', async () => {

@@ -96,7 +96,7 @@ inEachWard((ward, kind) => {
     const answer = await ward().doctor()
     expect(checkIn(answer, 'overdue')).toMatchObject({
       state: 'wrong',
-      findings: [{ says: 'What is stored as spec of schedule odd cannot be read.' }],
+      findings: [{ says: 'The stored spec of schedule odd cannot be read.' }],
     })
     expect(answer.checks.map(({ check }) => check)).toEqual(names)
   })

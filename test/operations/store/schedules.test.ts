@@ -253,8 +253,8 @@ inEachWard((ward) => {
 
   describe('broken:', () => {
     it.each([
-      ['{', 'What is stored as spec of schedule odd cannot be read.', 'Restore its row'],
-      ['null', 'What is stored of schedule odd is no schedule.', 'Restore its row'],
+      ['{', 'The stored spec of schedule odd cannot be read.', 'Restore its row'],
+      ['null', 'The stored spec of schedule odd is not a schedule.', 'Restore its row'],
       [
         '{"name":"odd","timing":{"everyMs":1},"target":{}}',
         'The target of schedule odd has no kind',

@@ -117,7 +117,7 @@ schedules:
     expect(await names()).toEqual(['ping'])
     expect((await belfry('apply --adopt')).exit).toBe(0)
     const refused = await belfry('schedule update ping --every 5h')
-    expect(refused).toMatchObject({ exit: 4, stderr: expect.stringContaining('The file of source ops looks after') })
+    expect(refused).toMatchObject({ exit: 4, stderr: expect.stringContaining('The config file of source ops manages') })
   })
 
   it('reads another file that is named, and answers as JSON', async () => {

@@ -164,7 +164,7 @@ describe('what a file looks after', () => {
     await config.apply({ source: 'ops', queues: { mail: {} }, schedules: { report } })
     expect(await schedules.get('report')).toMatchObject({ managedBy: 'ops' })
     expect(await queues.get('mail')).toMatchObject({ managedBy: 'ops' })
-    const managed = { code: 'conflict', message: expect.stringContaining('The file of source ops looks after') }
+    const managed = { code: 'conflict', message: expect.stringContaining('The config file of source ops manages') }
     await expect(schedules.update('report', { priority: 1 })).rejects.toMatchObject(managed)
     await expect(schedules.delete('report')).rejects.toMatchObject(managed)
     await expect(queues.set('mail', { maxConcurrent: 2 })).rejects.toMatchObject(managed)

@@ -111,12 +111,12 @@ describe.each(['SQLite', 'PostgreSQL'])('an import on %s', (database) => {
     const error = await errorOf(verbs.store.importCrontab('0 1 * * * a\n0 2 * * * b\n'))
     expect([error.code, error.message, error.hint]).toEqual([
       'conflict',
-      expect.stringContaining('source s looks after schedule b'),
+      expect.stringContaining('source s manages schedule b'),
       expect.stringContaining('prefix'),
     ])
     const policy = JSON.stringify({ maxConcurrent: 4 })
     const told = await errorOf(verbs.store.importWorkflow({ policy, into: 'crontab' }))
-    expect([told.code, told.message]).toEqual(['conflict', expect.stringContaining('looks after queue crontab')])
+    expect([told.code, told.message]).toEqual(['conflict', expect.stringContaining('manages queue crontab')])
     expect(await contents()).toEqual(before)
   })
 

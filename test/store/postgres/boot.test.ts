@@ -149,7 +149,7 @@ describe('a connection that cannot be had is refused', () => {
     await new Promise((resolve) => probe.close(resolve))
     const error = await refusalOf(openStore(urlOf({ port: String(port) })))
     expect(error).toMatchObject(
-      refused(/^PostgreSQL at .* does not answer: connect ECONNREFUSED/, /^Look whether the server runs/),
+      refused(/^PostgreSQL at .* does not answer: connect ECONNREFUSED/, /^Check that the server runs/),
     )
   })
 

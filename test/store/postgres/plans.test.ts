@@ -63,7 +63,7 @@ const readsLeases = [
 /** Goes once through the live runs of all schedules, or through the keys with a gate, looking each of them up. */
 const readsLiveRuns = [
   'repair find gates',
-  'repair find behind nobody',
+  'repair find behind ended',
   'health overlaps',
   'plan find kept',
   'stats count held',

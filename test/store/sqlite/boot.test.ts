@@ -177,14 +177,14 @@ describe('a place that cannot hold a store is refused:', () => {
   it('a path that leads through a file', async () => {
     writeFileSync(file, '')
     expect(await refusalOf(openStore(`sqlite:${file}/belfry.db`))).toMatchObject(
-      refused(/cannot be opened for writing: what should be its folder is a file/, /^Name a file in a folder/),
+      refused(/cannot be opened for writing: a part of its path is a file, not a folder/, /^Name a file in a folder/),
     )
   })
 
   it('a folder in place of the file', async () => {
     mkdirSync(file)
     const error = await refusalOf(openStore(`sqlite:${file}`))
-    expect(error).toMatchObject(refused(/belfry\.db is not a file/, /^Name the file itself/))
+    expect(error).toMatchObject(refused(/belfry\.db is not a file/, /^Name a file, such as/))
   })
 
   it('a file that is no database, and its bytes stay as they are', async () => {
@@ -256,7 +256,7 @@ describe('a SQLite that can corrupt a store', () => {
     expect(() => refuseOldVersion(version)).toThrow(
       expect.objectContaining({
         code: 'unavailable',
-        message: `SQLite ${version} can corrupt a store; 3.51.3 is the first without that.`,
+        message: `SQLite ${version} can corrupt a store; 3.51.3 is the first version that does not.`,
         hint: expect.stringContaining('npm ci'),
       }),
     )

@@ -15,10 +15,10 @@ const findOverlaps = probing(
 )
 
 const limitMax = 1_000
-/** Half as many lanes as `repair` looks at: whoever reads this waits for it. */
+/** Half as many lanes as `repair` reads: a person waits for this answer. */
 const gatesMax = 5_000
 
-/** Finds what `repair` would mend, of this namespace alone, and leaves it as it is. */
+/** Finds what `repair` would fix, in this namespace alone, and changes nothing. */
 export function* brokenParts(context: StoreContext, limit: number): Step<BrokenPart[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const now = yield* clockNow()
@@ -31,7 +31,7 @@ export function* brokenParts(context: StoreContext, limit: number): Step<BrokenP
 }
 
 function chainOf({ name }: Row): BrokenPart {
-  const sentence = `Schedule ${name} has neither a next instant nor a live run to wait for, so that nothing will ever wake it.`
+  const sentence = `Schedule ${name} has neither a next instant nor a live run to wait for, so it will never fire.`
   return { what: 'chain', subject: name as string, sentence }
 }
 
@@ -40,12 +40,12 @@ function overlapOf({ name }: Row): BrokenPart {
   return { what: 'overlap-gate', subject: name as string, sentence }
 }
 
-/** A key with several lanes is told once. */
+/** A key with several lanes is listed once. */
 function gatesOf(rows: readonly Row[]): BrokenPart[] {
   const sentences = new Map(rows.map((row) => [gateSentence(row), row.name as string]))
   return [...sentences].map(([sentence, subject]) => ({ what: 'key-gate', subject, sentence }))
 }
 
 function gateSentence(row: Row): string {
-  return `Runs of key ${JSON.stringify(row.concurrency_key)} in queue ${row.name} stand behind a gate with room, and nobody is in line.`
+  return `Runs of key ${JSON.stringify(row.concurrency_key)} in queue ${row.name} wait for a free slot of the key although one is free.`
 }

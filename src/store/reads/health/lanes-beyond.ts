@@ -7,7 +7,7 @@ import { all, clockOr, dialects, type Step, storeClock } from '../../statement.t
 import type { StoreContext } from '../../store-context.ts'
 import { walkLanes } from '../find-queue.ts'
 
-/** A lane may have a million runs, and the doctor need not know whether it is one more. */
+/** A lane may have a million runs, and an exact count is not needed. */
 const countMax = 1_000
 
 /** Work that a hold keeps from starting waits for the end of the hold, and for no worker. */
@@ -24,7 +24,7 @@ const findBeyond = dialects('health lanes beyond', {
   postgres: beyond(needServed.postgres('$2', '$3'), clockOr('$5')),
 })
 
-/** Of what waits no more are looked at; the doctor need not know how many there are. */
+/** How many waiting runs are read at most; an exact count is not needed. */
 const dueMax = 5_000
 const dueColumns = 'queue_id, need_id, concurrency_key'
 const isDue = (now: string) => `kind = 'waiting' and at <= ${now}`
@@ -42,8 +42,8 @@ const dueBeyond = (
   from (select ${now} as now) c cross join ${rows} d join belfry.need n on n.id = d.need_id join belfry.queue q on q.id = d.queue_id
   where not ${isServed} and ${isOpen} and ${holdOn('key', 'd.concurrency_key', { now: 'c.now' })} is null group by q.name, n.kind, n.name`
 /**
- * What has waited for its instant, as a run does after a failure, is ready from that instant on: the next lease puts it in
- * line. Where no worker can execute it none leases it, and it stays where it is.
+ * A waiting run, as after a failure, is ready from its instant on: the next lease puts it in line. Where no worker can execute it
+ * no lease does so, and it stays aside.
  */
 const findDueBeyond = dialects('health due beyond', {
   sqlite: dueBeyond(dueRows.sqlite, needServed.sqlite('$2', '$3'), '$4'),
@@ -52,7 +52,7 @@ const findDueBeyond = dialects('health due beyond', {
 
 const limitMax = 1_000
 
-/** Where runs are ready that no worker with these capabilities can execute, by queue and what they need; held ones are not among them. */
+/** The lanes with ready runs that no worker of these capabilities can execute, by queue and need. Held lanes are left out. */
 export function* lanesBeyond({ ns }: StoreContext, can: Capabilities, limit: number): Step<LaneBeyond[]> {
   checkInteger(limit, 'limit', 1, limitMax)
   const { kinds, lanes: named } = capabilityLists(can)

@@ -5,7 +5,7 @@ import { all, both, dialects, each, type Row, type Step } from '../../statement.
 import type { StoreContext } from '../../store-context.ts'
 
 const findQueues = both('health parked queues', 'select id, name from belfry.queue where ns = $1 order by name')
-/** Of each queue a window of its own, or the flood of one would hide all others. */
+/** Each queue has its own limit, or one flooded queue would hide all others. */
 const findParked = dialects('health parked', {
   sqlite: `select run_id, queue_id, at, reason from belfry.aside where kind = 'parked' and queue_id = $1
     order by at, run_id limit $2`,

@@ -14,7 +14,7 @@ const findPage = both(
 
 const pageMax = 1_000
 
-/** Unlike a list of schedules this one tells of a damaged row, and goes on. */
+/** Unlike a list of schedules this one reports a damaged row and continues. */
 export function* scheduleHealth(
   context: StoreContext,
   { after = '', limit }: { after?: string; limit: number },
@@ -37,12 +37,13 @@ function healthOf(row: Row): ScheduleHealth {
   }
 }
 
-/** Judges as `fire` does when the schedule's turn comes. */
+/** Judges as `fireDue` does when the schedule is due. */
 function readable(row: Row): { spec: ScheduleSpec | null; problem: string | null } {
   let spec: ScheduleSpec | null = null
   try {
     const read = scheduleRowOf(row)
-    if (typeof read.spec?.timing !== 'object') throw new Error(`What is stored of schedule ${row.name} is no schedule.`)
+    if (typeof read.spec?.timing !== 'object')
+      throw new Error(`The stored spec of schedule ${row.name} is not a schedule.`)
     spec = read.spec
     refuseUnfit(read)
     return { spec, problem: null }

@@ -5,7 +5,6 @@ import type { StoreContext } from '../../store-context.ts'
 
 const findSchema = both('health schema', 'select max(version) as version from belfry.migration')
 
-/** What the tables tell of the condition of a store. */
 export function* tableCondition({ parts }: StoreContext): Step<Omit<StoreCondition, 'database'>> {
   const found = ((yield* one(findSchema))?.version ?? 0) as number
   return { schema: { found, known: migrationsOf(parts).length } }

@@ -5,7 +5,7 @@ import type { TroubledLease } from '../../health-views.ts'
 import { all, both, clockNow, type Step } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
 
-/** Without an index by these instants, which every lease would pay for: what is in flight is few rows. */
+/** No index by these instants, which every lease would pay for: few rows are in flight. */
 const findTroubled = both(
   'health leases',
   `select l.run_id, l.fence, l.worker_id, l.leased_at, l.expires_at, l.cancel_requested_at, q.name
@@ -16,7 +16,7 @@ const findTroubled = both(
 
 const pageMax = 10_000
 
-/** Those that expire first come first. */
+/** By expiry, earliest first. */
 export function* troubledLeases(
   context: StoreContext,
   { longMs, cancelMs, limit }: { longMs: number; cancelMs: number; limit: number },
