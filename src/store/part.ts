@@ -15,6 +15,8 @@ export interface StorePart extends EndHooks {
   readonly queues?: Readonly<Record<string, Policy>>
   /** Sources of its runs that the retry of such a run keeps. The retry of any other run has the source `retry`. */
   readonly sourcesKept?: readonly string[]
+  /** Called in the transaction that writes a schedule or the policy of a queue, with what is written: makes what the fields of the part need. */
+  readonly written?: (context: StoreContext, said: object) => Step<void>
   /** Of retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and answers how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** Whether the part decides what the token of this name may do, also where nobody has made it yet. */

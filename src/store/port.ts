@@ -1,4 +1,3 @@
-import type { NotifyPatch } from '../core/notice.ts'
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { Policy, Retention } from '../core/queue/policy.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
@@ -278,7 +277,6 @@ export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'
 export interface QueueChange {
   readonly policy?: PolicyPatch
   readonly paused?: { readonly reason: string } | false
-  readonly notify?: NotifyPatch
   readonly actor: Actor
   /** Refuses to write over any other version; 0 is that of a queue that does not exist yet. */
   readonly ifVersion?: number

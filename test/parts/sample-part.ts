@@ -130,7 +130,7 @@ export const sample = {
   name: 'sample',
   migrations: [
     {
-      version: 17,
+      version: 18,
       name: 'sample',
       statements: [
         'create table belfry.note (id integer primary key, text {text} not null)',

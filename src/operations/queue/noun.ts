@@ -59,15 +59,14 @@ const set = operation({
       retention: { completed: '1d' },
       maxConcurrentPerKey: null,
     },
-    { name: 'mail', onPark: { http: { url: 'https://example.org/hook' } } },
   ],
   async judge(context, reading) {
     const read = readPolicy(reading, context)
-    const { patch, notify, ifVersion } = read
+    const { patch, ifVersion } = read
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
     refuse(subject, policyFaults(read, await policyOf(context, name), reading.given))
-    return change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) })
+    return change(context, name as string, { policy: patch, ...onlyGiven({ ifVersion }) })
   },
 })
 
