@@ -72,8 +72,8 @@ export function* moods(_: StoreContext): Step<(string | undefined)[]> {
 /** The notes that workers found when they started. */
 export const found: Note[] = []
 
-export function* makeRun(context: StoreContext, target: Target = { handler: 'note' }): Step<string> {
-  return (yield* enqueueFrom(context, 'note', { target })).id
+export function* makeRun(context: StoreContext, target: Target = { handler: 'note' }, payload?: unknown): Step<string> {
+  return (yield* enqueueFrom(context, 'note', { target, ...(payload !== undefined && { payload }) })).id
 }
 
 const insertEnd = both('sample insert end', 'insert into belfry.note_end (run_id, fence, hook) values ($1, $2, $3)')
@@ -181,7 +181,16 @@ export const sample = {
       }),
   },
   kinds: [bellKind, hushKind],
+  messages: {
+    note: (payload) => ({
+      json: { note: payload },
+      written: (format) => ({ body: `${format} ${payload}`, headers: {} }),
+    }),
+  },
   fields: { schedule: { mood, colour }, queue: { room }, run: { colour } },
+  *written(_, stored) {
+    if ('room' in stored) yield* one(insertEnd, 0, Number(stored.room), 'written')
+  },
   sweeps: [
     function* () {
       return (yield* all(removeNotes)).length

@@ -13,6 +13,7 @@ const insertSchedule = `insert into belfry.schedule
   values ($1, 1, $2, $3, 1, 1, '{}', 0, 0, 0, 0, 0)`
 const insertVersion = `insert into belfry.schedule_version (ns, schedule_id, version, spec, at, actor)
   values (1, $1, 1, $2, 0, 'somebody')`
+const insertPolicy = `insert into belfry.queue_version (ns, queue_id, version, policy, at, actor) values (1, $1, $2, $3, 0, 'somebody')`
 const insertQueue = `insert into belfry.queue (id, ns, name, policy, policy_version, created_at, notify)
   values ($1, 1, $2, $3, 1, 0, $4)`
 
@@ -35,6 +36,8 @@ it.each([
   await sql(insertSchedule, 3, 'damaged', '{"notify":{"onFailure"')
   await sql(insertVersion, 1, JSON.stringify(told))
   await sql(insertQueue, 1, 'mail', '{"maxConcurrent":5}', JSON.stringify({ onPark }))
+  await sql(insertPolicy, 1, 0, '{"maxConcurrent":4}')
+  await sql(insertPolicy, 1, 1, '{"maxConcurrent":5}')
   await sql(insertQueue, 2, 'damaged', '{"maxConcurrent":5}', '{"onPark":')
   await sql(insertQueue, 3, 'silent', '{"maxConcurrent":5}', null)
 
@@ -53,6 +56,11 @@ it.each([
     ['mail', { maxConcurrent: 5, onPark }, null],
     ['damaged', { maxConcurrent: 5 }, '{"onPark":'],
     ['silent', { maxConcurrent: 5 }, null],
+  ])
+  const policies = await sql('select policy from belfry.queue_version order by version')
+  expect(policies.map(({ policy }) => JSON.parse(policy as string))).toEqual([
+    { maxConcurrent: 4 },
+    { maxConcurrent: 5, onPark },
   ])
   await database.close()
 })
