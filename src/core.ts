@@ -34,16 +34,6 @@ export {
   matchEvent,
   matchProblems,
 } from './core/json/matcher.ts'
-export {
-  type Notice,
-  type NoticeEvent,
-  type Notify,
-  type NotifyField,
-  noticeEvents,
-  noticeOf,
-  noticeTarget,
-  notifyProblems,
-} from './core/notice.ts'
 export { CalendarError, type CalendarFault } from './core/opening/calendar-error.ts'
 export { type Opening, type OpeningHours, opening } from './core/opening/opening.ts'
 export {

@@ -9,7 +9,7 @@ import { Engine } from './engine/engine.ts'
 import { type EventName, Events } from './engine/events.ts'
 import type { Executor } from './engine/execute-run.ts'
 import { settingsOf } from './engine/settings.ts'
-import { kinds } from './kinds.ts'
+import { kinds, messagesOf } from './kinds.ts'
 import { closeOnSignals } from './library/close-on-signals.ts'
 import { type HandlerReference, Handlers } from './library/handlers.ts'
 import { refuseBesideOthers } from './library/injected-clock.ts'
@@ -194,7 +194,7 @@ export class Belfry {
     const { publicUrl, network = {} } = opening
     const { leaseMs, renewMs, beatMs, pollMs, name } = opening
     const settings = settingsOf(onlyGiven({ leaseMs, renewMs, beatMs, pollMs }))
-    this.#host = { secrets, killAfterMs: settings.killAfterMs, network, publicUrl }
+    this.#host = { secrets, killAfterMs: settings.killAfterMs, network, messageOf: messagesOf(publicUrl) }
     this.#executors.set(handlerKind.name, { kind: handlerKind, named: this.#handlers.executors })
     this.#engine = new Engine({
       store,

@@ -5,6 +5,7 @@ import { commandKind } from './targets/command/kind.ts'
 import { handlerKind } from './targets/handler/kind.ts'
 import { httpKind } from './targets/http/kind.ts'
 import type { TargetKind } from './targets/kind.ts'
+import { type MessageOf, messagesBy } from './targets/message.ts'
 
 const each: readonly Part[] = parts
 const known: readonly TargetKind[] = [
@@ -29,3 +30,8 @@ export const kinds: readonly TargetKind[] = [
     closed: 'is a kind that this version cannot execute yet',
   })),
 ]
+
+/** The messages that runs of parts send. Links in them begin with `publicUrl`. */
+export function messagesOf(publicUrl: string | undefined): MessageOf {
+  return messagesBy(Object.assign({}, ...each.map((part) => part.messages ?? {})), publicUrl)
+}

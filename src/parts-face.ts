@@ -35,6 +35,8 @@ export const partPaths: Readonly<Record<string, Readonly<Record<string, object>>
   {},
   ...each.map((part) => part.paths ?? {}),
 )
+/** The queues that parts have for themselves. */
+export const partQueues: readonly string[] = each.flatMap((part) => Object.keys(part.queues ?? {}))
 export const partCommands: readonly LocalCommand[] = each.flatMap((part) => part.commands ?? [])
 export const partUps: readonly NonNullable<CliPart['up']>[] = each.flatMap((part) => part.up ?? [])
 export const partTrusts: readonly NonNullable<CliPart['trusts']>[] = each.flatMap((part) => part.trusts ?? [])

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts'
 
 const notice = 'test/parts/notices/ends.test.ts'
 const overdue = 'test/parts/notices/overdue.test.ts'
-const memory = 'test/core/notice.test.ts'
+const memory = 'test/parts/notices/notice.test.ts'
 const backfill = 'test/parts/backfill/store.test.ts'
 const doctor = 'test/parts/notices/check.test.ts'
 

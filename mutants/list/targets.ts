@@ -114,8 +114,8 @@ export const targets: readonly Mutant[] = [
       ],
       [
         'httpExecutor',
-        '{ connections, resolver: secrets, publicUrl, stop }',
-        '{ connections, open, resolver: secrets, publicUrl, stop }',
+        '{ connections, resolver: secrets, messageOf, stop }',
+        '{ connections, open, resolver: secrets, messageOf, stop }',
       ],
       [
         'CallContext',

@@ -66,7 +66,7 @@ export interface OpenOptions {
   readonly network?: NetworkPolicy | undefined
   /** The folder with one file for each secret. Default: `./.belfry/secrets`. */
   readonly secretsFolder?: string | undefined
-  /** The address at which people reach a server of this store. Links in notifications begin with it. Default: `BELFRY_PUBLIC_URL`, else no links. */
+  /** The address at which people reach a server of this store. Links in messages to people begin with it. Default: `BELFRY_PUBLIC_URL`, else no links. */
   readonly publicUrl?: string | undefined
   /** How long a lease of this worker lasts unless the worker renews it, in ms. Default: 30000. */
   readonly leaseMs?: number | undefined

@@ -143,7 +143,7 @@ function targetFieldsOf(schema: z.ZodObject): TargetFields {
   return found
 }
 
-/** What runs do, and what notifies of them: all of it is executed by the same workers. */
+/** The targets of an input, those in fields of parts too: all of them are executed by the same workers. */
 function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
   const given = (input ?? {}) as Readonly<Record<string, unknown>>
   const { targets, lists } = targetFieldsOf(schema)

@@ -42,7 +42,7 @@ interface Entry<
   readonly effect: Effect
   /** What a caller must be allowed at least; `scopeOf` says what a certain input needs. */
   readonly scope: Scope
-  /** Whether an input with a target or a notice that starts programs, or sends secrets, is only for those who may do anything. */
+  /** Whether an input with a target that starts programs, or sends secrets, is only for those who may do anything. */
   readonly adminForCommands?: true
   /** Whether it answers on a store that only rehearses what it would have answered, and leaves nothing behind. */
   readonly rehearses?: true

@@ -15,6 +15,8 @@ export interface StorePart extends EndHooks {
   readonly queues?: Readonly<Record<string, Policy>>
   /** Run sources that a retry keeps. The retry of any other run has the source `retry`. */
   readonly sourcesKept?: readonly string[]
+  /** Called in the transaction that writes a schedule or the policy of a queue, with what is written: makes what the fields of the part need. */
+  readonly written?: (context: StoreContext, said: object) => Step<void>
   /** For retention: each removes at most `rowsLeft` rows that belong to no run and no schedule, and returns how many. */
   readonly sweeps?: readonly ((sweeping: Sweeping) => Step<number>)[]
   /** The scope that the part sets for the token of this name, even before the token exists. */

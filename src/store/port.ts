@@ -1,4 +1,3 @@
-import type { NotifyPatch } from '../core/notice.ts'
 import type { Capabilities } from '../core/queue/plan-leases.ts'
 import type { Policy, Retention } from '../core/queue/policy.ts'
 import type { RunStatus } from '../core/run/run-state.ts'
@@ -280,7 +279,6 @@ export type PolicyPatch = { readonly [Field in Exclude<keyof Policy, 'retention'
 export interface QueueChange {
   readonly policy?: PolicyPatch
   readonly paused?: { readonly reason: string } | false
-  readonly notify?: NotifyPatch
   readonly actor: Actor
   /** Refuses to overwrite any other version; 0 stands for a queue that does not exist yet. */
   readonly ifVersion?: number

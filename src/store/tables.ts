@@ -83,7 +83,7 @@ export const tables = {
     ...all(text, 'name', 'policy'),
     policyVersion: int,
     deletedAt: nullable(big),
-    ...all(nullable(text), 'managedBy', 'notify'),
+    managedBy: nullable(text),
   }),
   ready: new Table('ready', {
     ...all(big, 'queueId', 'needId', 'enqueuedAt', 'runId', 'ns'),

@@ -1,5 +1,4 @@
 import type { Hold } from '../core/hold.ts'
-import type { Notify } from '../core/notice.ts'
 import type { Capabilities, PlannedRun } from '../core/queue/plan-leases.ts'
 import type { Policy } from '../core/queue/policy.ts'
 import type { EndedStatus, RunStatus } from '../core/run/run-state.ts'
@@ -147,8 +146,6 @@ export interface QueueView {
   readonly policy: Policy | null
   readonly policyVersion: number
   readonly paused: { readonly at: number; readonly reason: string } | null
-  /** Where notifications about its work go. */
-  readonly notify?: Notify
   readonly inFlight: number
   readonly createdAt: number
   /** The config file that manages its policy. */

@@ -3,6 +3,7 @@ import type { EndFact } from '../core/run/expect.ts'
 import type { Target } from '../core/target.ts'
 import type { Execute } from './attempt.ts'
 import type { NetworkPolicy } from './http/address-guard.ts'
+import type { MessageOf, WriteMessage } from './message.ts'
 import type { SecretResolver } from './secret.ts'
 import type { TargetProblem } from './target-problem.ts'
 
@@ -39,8 +40,8 @@ export interface TargetKind {
   readonly startsPrograms?: true
   /** Where the secrets of a target go, for whoever decides whether to trust it. */
   receiverOf?(target: Target): string
-  /** How notifications are sent by it; as a clause, why none is. */
-  readonly notice?: NoticeManner | string
+  /** How the messages of parts are sent by it; as a clause, why none is. */
+  readonly message?: MessageManner | string
   /** Of a kind that callers may not write: why, as a clause. Only Belfry enqueues it. */
   readonly closed?: string
   /** What an end of it has that an expectation can judge, besides text and JSON. */
@@ -65,8 +66,8 @@ export interface TargetFlag {
   readonly reads?: 'pair' | 'secret' | 'file'
 }
 
-/** What differs where a target sends notifications. */
-export interface NoticeManner {
+/** What differs where a target sends messages of a part. */
+export interface MessageManner {
   readonly form: z.ZodObject
   problems(target: Target): TargetProblem[]
   resolved?(target: Target): Target
@@ -78,8 +79,8 @@ export interface ExecutorHost {
   /** How long a program that was asked to end may take before it is killed. */
   readonly killAfterMs: number
   readonly network: NetworkPolicy
-  /** The address that links in notifications begin with. */
-  readonly publicUrl: string | undefined
+  /** The messages that runs of parts send. */
+  readonly messageOf: MessageOf
 }
 
 /** What executes the targets of a kind in this process. */
@@ -101,4 +102,6 @@ export function kindOf(target: unknown, kinds: readonly TargetKind[]): TargetKin
 /** What a part brings to the targets. */
 export interface TargetPart {
   readonly kinds?: readonly TargetKind[]
+  /** How the payloads of its runs are written for receivers outside, by the sources of these runs. */
+  readonly messages?: Readonly<Record<string, WriteMessage>>
 }

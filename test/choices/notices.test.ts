@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Notice } from '../../src/core/notice.ts'
+import type { Notice } from '../../src/parts/notices/notice.ts'
 import { hour, minute, open, type Stage, target } from './stage.ts'
 
 interface Received {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Belfry } from '../../src/index.ts'
-import { slack } from '../core/receivers.ts'
+import { slack } from '../parts/notices/message-forms.ts'
 
 interface Delivery {
   readonly path: string

@@ -131,6 +131,22 @@ describe('a kind of target that a part brings', () => {
     ])
   })
 
+  it('sends what a part writes of the payload of its run', async () => {
+    const { openStore } = await import('../../src/open-store.ts')
+    const { makeRun } = await import('./sample-part.ts')
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-kind-'))
+    const url = `sqlite:${join(folder, 'belfry.db')}`
+    const store = await openStore(url)
+    const id = await store.do(makeRun, { command: ['cat'] }, 'milk')
+    await store.close()
+    await withBelfry(async (belfry) => {
+      await belfry.start()
+      await belfry.runs.wait(id)
+      expect(JSON.stringify(await belfry.runs.output(id))).toContain(String.raw`{\"note\":\"milk\"}`)
+    }, url)
+    rmSync(folder, { recursive: true })
+  })
+
   it('that only Belfry does is refused from every caller, and executed', async () => {
     const { problemsIn } = await import('../operations/desk.ts')
     const { openStore } = await import('../../src/open-store.ts')

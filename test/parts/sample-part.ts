@@ -89,8 +89,8 @@ export function* holdByNote(context: StoreContext, queue: string): Step<void> {
 /** The notes that workers found when they started. */
 export const found: Note[] = []
 
-export function* makeRun(context: StoreContext, target: Target = { handler: 'note' }): Step<string> {
-  return (yield* enqueueFrom(context, 'note', { target })).id
+export function* makeRun(context: StoreContext, target: Target = { handler: 'note' }, payload?: unknown): Step<string> {
+  return (yield* enqueueFrom(context, 'note', { target, ...(payload !== undefined && { payload }) })).id
 }
 
 const insertEnd = both('sample insert end', 'insert into belfry.note_end (run_id, fence, hook) values ($1, $2, $3)')
@@ -147,7 +147,7 @@ export const sample = {
   name: 'sample',
   migrations: [
     {
-      version: 17,
+      version: 18,
       name: 'sample',
       statements: [
         'create table belfry.note (id integer primary key, text {text} not null)',
@@ -198,7 +198,16 @@ export const sample = {
       }),
   },
   kinds: [bellKind, hushKind],
+  messages: {
+    note: (payload) => ({
+      json: { note: payload },
+      written: (format) => ({ body: `${format} ${payload}`, headers: {} }),
+    }),
+  },
   fields: { schedule: { mood, colour }, queue: { room }, run: { colour } },
+  *written(_, stored) {
+    if ('room' in stored) yield* one(insertEnd, 0, Number(stored.room), 'written')
+  },
   sweeps: [
     function* () {
       return (yield* all(removeNotes)).length

@@ -202,7 +202,7 @@ describe('a part that is added to the list', () => {
     })
 
     it('are stored under their own names, where the verbs of the part read them, and handed on to runs', async () => {
-      const { moods } = await import('./sample-part.ts')
+      const { moods, listEnds } = await import('./sample-part.ts')
       const { schedules, runs, queues } = await verbs()
       expect(await desk.store.look(moods)).toEqual(['calm'])
       const { id } = await schedules.run('moody')
@@ -219,6 +219,8 @@ describe('a part that is added to the list', () => {
       expect((await queues.set('moody', { room: 3 })).queue.policy).toMatchObject({ room: 3 })
       expect((await queues.set('moody', { maxConcurrent: 2 })).queue.policy).toMatchObject({ room: 3 })
       expect((await queues.set('moody', { room: null })).queue.policy?.room).toBeUndefined()
+      const written = { run_id: 0, fence: 3, hook: 'written' }
+      expect((await desk.store.look(listEnds)).slice(0, 2)).toEqual([written, written])
     })
 
     it('are in files, in OpenAPI, and flags of the command line', async () => {

@@ -17,9 +17,9 @@ const folder = new URL('./earlier/', import.meta.url)
 const files = readdirSync(folder)
 const openedAt = Date.parse('2026-06-01T06:12Z')
 
-/** Puts a store as it was left behind into a place of its own, and says how it is opened. */
-async function leftBehind(file: string): Promise<{ readonly store: string; readonly schema?: string }> {
-  const sql = readFileSync(new URL(file, folder), 'utf8')
+/** Puts a store as it was left behind, and what else was written to it, into a place of its own, and says how it is opened. */
+async function leftBehind(file: string, more: string): Promise<{ readonly store: string; readonly schema?: string }> {
+  const sql = `${readFileSync(new URL(file, folder), 'utf8')} ${more}`
   if (file.endsWith('.sqlite.sql')) {
     const home = mkdtempSync(join(scratchFolder(), 'belfry-earlier-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -41,9 +41,9 @@ async function leftBehind(file: string): Promise<{ readonly store: string; reado
 }
 
 /** Opens a store with the code of today. */
-async function opened(file: string, namespace = 'default') {
+async function opened(file: string, { namespace = 'default', more = '' } = {}) {
   const clock = new TestClock(openedAt)
-  const belfry = await Belfry.open({ ...(await leftBehind(file)), namespace, clock, log: false })
+  const belfry = await Belfry.open({ ...(await leftBehind(file, more)), namespace, clock, log: false })
   onTestFinished(() => belfry.close())
   belfry.handle('work', ({ payload }) => ({ did: payload ?? 'nothing' }))
   belfry.handle('fails', () => 'mended')
@@ -126,6 +126,25 @@ describe.each(files)('a store that an earlier commit wrote: %s', (file) => {
     expect(kept.filter(({ state }) => state !== 'ok')).toEqual([])
   })
 
+  it('keeps the receivers of its queues, and sends to them', async () => {
+    const notify = JSON.stringify({ onPark: { command: ['true'] }, onFailure: { command: ['false'] } })
+    const more = `update queue set notify = '${notify}' where name = 'once';`
+    const { belfry, pass } = await opened(file, { more })
+    const { policy, policyVersion } = await belfry.queues.get('once')
+    expect(policy).toMatchObject(JSON.parse(notify))
+    await belfry.queues.set('once', { onFailure: null })
+    expect(await belfry.queues.get('once')).toMatchObject({ policyVersion: policyVersion + 1 })
+    await belfry.runs.enqueue({ queue: 'once', target: { handler: 'breaks' } })
+    belfry.handle('breaks', () => {
+      throw new Error('the printer is on fire')
+    })
+    await pass('1m')
+    const { runs } = await belfry.runs.list({ queue: 'notices' })
+    const sent = await Promise.all(runs.map(({ id }) => belfry.runs.get(id)))
+    const ofQueue = expect.objectContaining({ event: 'park', queue: 'once' })
+    expect(sent).toContainEqual(expect.objectContaining({ target: { command: ['true'] }, payload: ofQueue }))
+  })
+
   it('goes on firing, each occurrence once', async () => {
     const { completed, pass } = await opened(file)
     await pass('3h48m')
@@ -166,7 +185,7 @@ describe.each(files)('a store that an earlier commit wrote: %s', (file) => {
   })
 
   it('fires nothing in a namespace that was stopped', async () => {
-    const { belfry, completed, pass } = await opened(file, 'stopped')
+    const { belfry, completed, pass } = await opened(file, { namespace: 'stopped' })
     const { id } = await belfry.runs.enqueue({ target: { handler: 'work' } })
     await pass('4h')
     expect(await completed('tenant')).toEqual([])

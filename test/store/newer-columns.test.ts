@@ -111,6 +111,9 @@ async function workAnHour({ store, clock }: Shared, workerId: string) {
   }
 }
 
+/** What parts once added to tables of the kernel. It is theirs to read. */
+const ofParts: ReadonlySet<string> = new Set(['queue.notify'])
+
 describe.each(['sqlite', 'postgres'] as const)(
   'a worker whose store another version migrates meanwhile (%s)',
   (kind) => {
@@ -120,9 +123,10 @@ describe.each(['sqlite', 'postgres'] as const)(
     })
     afterEach(() => shared.close())
 
-    it('knows every column of the tables that it reads whole', async () => {
+    it('knows every column of the tables that it reads whole, but for those of parts', async () => {
       for (const table of tableNames) {
-        expect([table, columnsOf(table).split(/,\s+/).sort()]).toEqual([table, (await shared.columns(table)).sort()])
+        const kernel = (await shared.columns(table)).filter((column) => !ofParts.has(`${table}.${column}`))
+        expect([table, columnsOf(table).split(/,\s+/).sort()]).toEqual([table, kernel.sort()])
       }
     })
 

@@ -6,7 +6,7 @@ import { actor, hour, minute, onEachStore, startAt } from './schedule-stage.ts'
 
 onEachStore('a run by hand', (stage) => {
   it('that fails raises no failure notification of its schedule and moves no failure count', async () => {
-    await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') }, pauseAfterFailures: 1 })
+    await stage().put({ onFailure: http('a'), onRecover: http('a'), pauseAfterFailures: 1 })
     await stage().store.do(runNow, 'report')
     await stage().end(await stage().leaseOne(), broken)
     expect(await told(stage())).toEqual([])
@@ -16,7 +16,7 @@ onEachStore('a run by hand', (stage) => {
   })
 
   it('that completes neither mends the count of its schedule nor is told as its recovery', async () => {
-    await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') } })
+    await stage().put({ onFailure: http('a'), onRecover: http('a') })
     await stage().runAt(startAt + hour, broken)
     await told(stage())
     await stage().store.do(runNow, 'report')

@@ -137,10 +137,7 @@ onEachWay('setQueue', (scene) => {
   })
 
   test.each<[object, RegExp]>([
-    [
-      { polcy: { maxConcurrent: 1 } },
-      /change\.polcy is not known; it must be one of policy, paused, notify, actor, ifVersion/,
-    ],
+    [{ polcy: { maxConcurrent: 1 } }, /change\.polcy is not known; it must be one of policy, paused, actor, ifVersion/],
     [{ paused: null }, /paused is null; it must be false, or an object with a reason/],
     [{ paused: true }, /paused is true/],
     [{ paused: { reason: 'x', til: 5 } }, /paused\.til is not known/],

@@ -20,7 +20,6 @@ import {
 } from '../field-table.ts'
 import { parseId } from '../id.ts'
 import { isRecord } from '../json/record.ts'
-import { type Notify, notifyProblems } from '../notice.ts'
 import { isShown, type Problem } from '../problem.ts'
 import type { SpreadConfig } from '../timing/spread.ts'
 import type { Timing } from '../timing/timing.ts'
@@ -35,8 +34,6 @@ export interface ScheduleSpec extends StoredOf<typeof scheduleFields>, StoredFie
   readonly asksWhenMissed?: boolean | undefined
   readonly spread?: SpreadConfig | undefined
   readonly onExhausted?: 'park' | 'fail' | undefined
-  /** Where notices of its failures go. */
-  readonly notify?: Notify | undefined
   /** What the executor needs besides: expectation, timeout, tags. Kept as given, and copied to each run. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
@@ -72,7 +69,6 @@ const specFields = {
   asksWhenMissed: flag({ says: 'Whether a person is asked about a missed one-shot.' }),
   spread: group(spreadFields, { says: 'How far it moves.' }),
   onExhausted: choice(['park', 'fail'], { says: 'What becomes of a run that has used all its attempts.' }),
-  notify: record({ says: 'Where notices go.' }),
   options: record({ says: 'What the executor needs.' }),
 } satisfies Fields
 
@@ -86,10 +82,7 @@ export function scheduleProblems(spec: unknown, check: ScheduleCheck): Problem[]
   if (!isRecord(spec)) return [{ field: 'schedule', problem: isShown(spec), expected: 'an object' }]
   // What a part added before and is not there any more is kept, and no mistake of the caller that changes something else.
   const others = [...(check.added ?? []), ...Object.keys(check.before ?? {})]
-  const ofFields = [
-    ...fieldProblems(specFields, spec, { noun: 'a schedule', others }),
-    ...(isRecord(spec.notify) ? notifyProblems(spec.notify).map(ofNotify) : []),
-  ]
+  const ofFields = fieldProblems(specFields, spec, { noun: 'a schedule', others })
   const sound = soundPart(spec, ofFields)
   const told = [...ofFields, ...notFollowing(timingProblems(sound, check), ofFields)]
   const timed = soundPart(sound as unknown as Record<string, unknown>, told)
@@ -120,10 +113,6 @@ function notFollowing(found: readonly Problem[], told: readonly Problem[]): Prob
     if (isTold(field.replace(/^timing\./, ''))) return false
     return ![...`${problem} ${expected}`.matchAll(/`(\w+)`/g)].some(([, name]) => isTold(name))
   })
-}
-
-function ofNotify(problem: Problem): Problem {
-  return { ...problem, field: `notify.${problem.field}` }
 }
 
 function timingProblems({ timing, startNow, asksWhenMissed }: ScheduleSpec, check: ScheduleCheck): Problem[] {

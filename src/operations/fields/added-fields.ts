@@ -24,7 +24,9 @@ export interface AddedField {
   /** What is stored of what was given, where that is not what the schema read. */
   readonly read?: (given: unknown, around: AddedFieldContext) => unknown
   /** How people read its value. */
-  readonly inWords?: (stored: never) => string
+  readonly inWords?: (stored: never, kinds: readonly TargetKind[]) => string
+  /** What stands before these words in the sentence about a schedule. Default: its name. */
+  readonly clause?: string
 }
 
 interface Added {
@@ -134,21 +136,27 @@ function shapeOf({ to, as }: ExtensionPoint, fields: AddedFields): Inner {
   return as === 'input' ? shape : patched(shape)
 }
 
-/** The added fields of what is stored, as rows for people: the name and the words of each. */
+/** The added fields of what is stored, as rows for people: what stands before the words of each, and the words. */
 export function addedInWords(
   fields: Readonly<Record<string, AddedField>> = {},
   stored: object,
-): [name: string, words: string][] {
-  return Object.entries(fields).flatMap(([name, { inWords = (value: unknown) => JSON.stringify(value) }]) => {
+  { kinds, as }: { readonly kinds: readonly TargetKind[]; readonly as: 'clauses' | 'facts' },
+): [label: string, words: string][] {
+  return Object.entries(fields).flatMap(([name, { inWords = (value: unknown) => JSON.stringify(value), clause }]) => {
     const value = (stored as Readonly<Record<string, unknown>>)[name]
-    return value === undefined ? [] : [[name, inWords(value as never)]]
+    const label = as === 'clauses' ? (clause ?? name) : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    return value === undefined ? [] : [[label, inWords(value as never, kinds)]]
   })
+}
+
+/** The names of the added fields that are targets. */
+export function namesOfTargets(fields: Readonly<Record<string, AddedField>> = {}): string[] {
+  return Object.keys(fields).filter((name) => noteOf((fields[name] as AddedField).input).isTarget === true)
 }
 
 /** The targets among the added fields of what is stored. */
 export function addedTargets(fields: Readonly<Record<string, AddedField>> = {}, stored: object): unknown[] {
-  const targets = Object.entries(fields).filter(([, { input }]) => noteOf(input).isTarget === true)
-  return targets.map(([name]) => (stored as Readonly<Record<string, unknown>>)[name])
+  return namesOfTargets(fields).map((name) => (stored as Readonly<Record<string, unknown>>)[name])
 }
 
 /** What is to be stored of the added fields that were given. `null` is kept: in a change it takes a field away. */

@@ -59,17 +59,16 @@ const set = operation({
       retention: { completed: '1d' },
       maxConcurrentPerKey: null,
     },
-    { name: 'mail', onPark: { http: { url: 'https://example.org/hook' } } },
   ],
   async judge(context, reading) {
     const read = readPolicy(reading, context)
-    const { patch, notify, ifVersion } = read
+    const { patch, ifVersion } = read
     const { name } = reading.value
     const subject = name === undefined ? 'The policy' : `The policy of queue ${quoted(name)}`
     const before = await context.store.look(findQueue, name ?? defaultQueue)
     refuse(subject, policyFaults(read, before?.policy ?? firstPolicy(context, name ?? defaultQueue), reading.given))
     if (before === null && ifVersion !== undefined && ifVersion > 0) throw otherVersion(name as string, 0, ifVersion)
-    return change(context, name as string, { policy: patch, ...onlyGiven({ notify, ifVersion }) })
+    return change(context, name as string, { policy: patch, ...onlyGiven({ ifVersion }) })
   },
 })
 

@@ -1,12 +1,9 @@
 import { z } from 'zod'
-import type { NotifyPatch } from '../../core/notice.ts'
 import { type Policy, policyFields, policyProblems } from '../../core/queue/policy.ts'
 import type { PolicyPatch } from '../../store/port.ts'
 import { openChange, readAdded } from '../fields/added-fields.ts'
 import { newName } from '../fields/basic-fields.ts'
 import { changeShape, storedFields } from '../fields/field-schema.ts'
-import { notifyPatchOf, notifyShape } from '../fields/notify-fields.ts'
-import { patched } from '../fields/patch.ts'
 import { asWritten } from '../input/as-written.ts'
 import type { Reading } from '../input/read-input.ts'
 import type { Problem } from '../input/refuse-input.ts'
@@ -15,7 +12,6 @@ import type { Reader } from '../operation-context.ts'
 export const policyInput = openChange('queue', {
   name: newName.describe('The name of the queue.'),
   ...changeShape(policyFields),
-  ...patched(notifyShape),
   ifVersion: z
     .int()
     .min(0)
@@ -28,8 +24,6 @@ export type PolicyInput = Omit<z.input<typeof policyInput>, 'name'>
 
 export interface ReadPolicy {
   readonly patch: PolicyPatch
-  /** Where notices about its work go; absent where nothing is said of that. */
-  readonly notify: NotifyPatch | undefined
   readonly ifVersion: number | undefined
   readonly problems: readonly Problem[]
 }
@@ -43,9 +37,7 @@ export function readPolicy(
     ...storedFields(policyFields, value, problems),
     ...readAdded(fields?.queue, value, { folder, kinds, problems }),
   } as PolicyPatch
-  const notify = notifyPatchOf(value, { folder, kinds, problems })
-  const isNotify = Object.keys(notify).length > 0
-  return { patch, notify: isNotify ? notify : undefined, ifVersion: value.ifVersion, problems }
+  return { patch, ifVersion: value.ifVersion, problems }
 }
 
 /** A policy with what changes of it; `null` takes an optional field away. */

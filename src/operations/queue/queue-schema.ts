@@ -3,7 +3,6 @@ import { type Policy, policyFields } from '../../core/queue/policy.ts'
 import type { QueueView } from '../../store/views.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
-import { notifyAnswered } from '../fields/notify-fields.ts'
 import { pick } from '../schema/brief.ts'
 import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
@@ -33,7 +32,6 @@ export const queueSchema = noted(
           .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
           .nullable()
           .describe('That nothing of it is handed out.'),
-        notify: notifyAnswered.exactOptional(),
         inFlight: count('How many of its runs are at work.'),
         createdAt: instantOutput(
           'When it was first named; null where it does not exist yet and its defaults hold.',

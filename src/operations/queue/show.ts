@@ -1,8 +1,6 @@
 import { formatDuration } from '../../core/duration.ts'
-import type { Notify } from '../../core/notice.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import type { Counted, QueueStats } from '../../store/views.ts'
-import { notifyFacts } from '../fields/notify-fields.ts'
 import { plainText } from '../schedule/plain-text.ts'
 import { type Column, type Facts, indented, type Listing, rehearsed, type Sheet, written } from '../show.ts'
 import type { QueueWritten } from './noun.ts'
@@ -51,18 +49,17 @@ const policyFacts: readonly Column<Policy>[] = [
   ],
 ]
 
-type Shown = Policy & Notify & Pick<Queue, 'inFlight' | 'policyVersion'>
+type Shown = Policy & Pick<Queue, 'inFlight' | 'policyVersion'>
 
 /** A queue; behind its name may stand what came of a write to it. */
 export function queueShown(queue: Queue, sheet: Sheet, after = ''): string {
-  const { name, policy, notify, inFlight, policyVersion } = queue
+  const { name, policy, inFlight, policyVersion } = queue
   const columns: readonly Column<Shown>[] = [
     ['at work', 'inFlight', 'count'],
     ...(policy === null ? [] : policyFacts),
-    ...notifyFacts,
     ['version', 'policyVersion', 'count'],
   ]
-  const row = { ...policy, ...notify, inFlight, policyVersion } as Shown
+  const row = { ...policy, inFlight, policyVersion } as Shown
   const head = `${sheet.paint.bold(plainText(name))}  ${standing(queue, sheet)}${after}`
   return `${head}\n${indented(sheet.facts(columns, row, 'queue'))}`
 }

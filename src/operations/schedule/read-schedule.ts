@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { type Fields, namedFields, type StoredOf } from '../../core/field-table.ts'
-import type { Notify } from '../../core/notice.ts'
 import { executionFields } from '../../core/run/work-fields.ts'
 import { scheduleFields, timingFields } from '../../core/schedule/schedule-fields.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
@@ -8,7 +7,6 @@ import type { Target } from '../../core/target.ts'
 import { kindOf, type TargetKind } from '../../targets/kind.ts'
 import { readAdded } from '../fields/added-fields.ts'
 import { storedFields } from '../fields/field-schema.ts'
-import { notifyOf, notifyPatchOf, wholeNotify } from '../fields/notify-fields.ts'
 import { onlyGiven } from '../fields/only-given.ts'
 import type { Reading } from '../input/read-input.ts'
 import type { Problem } from '../input/refuse-input.ts'
@@ -44,9 +42,8 @@ export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Sur
   const { folder, kinds } = surroundings
   const problems = [...reading.problems]
   const target = targetOf(value.target, { folder, kinds })
-  const notify = notifyOf(value, { folder, kinds, problems })
   const definition: Definition = storedFields(givenFields, value, problems)
-  return specOf({ ...reading, problems }, { definition, target, notify }, surroundings)
+  return specOf({ ...reading, problems }, { definition, target }, surroundings)
 }
 
 /** Reads a change of a schedule into the whole schedule as it will be. */
@@ -59,14 +56,9 @@ export function readPatch(
   const { folder, kinds } = surroundings
   const problems = [...reading.problems]
   const target = value.target === undefined ? kept(before.target, kinds) : targetOf(value.target, { folder, kinds })
-  const notify = wholeNotify(before.notify, notifyPatchOf(value, { folder, kinds, problems }))
   const definition = changed(definitionOf(before), storedFields(givenFields, value, problems))
   const { name } = before
-  return specOf(
-    { ...reading, value: { ...value, name }, problems },
-    { before, definition, target, notify },
-    surroundings,
-  )
+  return specOf({ ...reading, value: { ...value, name }, problems }, { before, definition, target }, surroundings)
 }
 
 /** A name that keeps the rules about everything else going where the real one is wrong, and is told about anyway. */
@@ -76,13 +68,12 @@ interface Written {
   readonly before?: ScheduleSpec
   readonly definition: Definition
   readonly target: ReadTarget
-  readonly notify: Notify | undefined
 }
 
 /** The spec of what was read. What no input can say, and what a part adds that a change says nothing of, stays as it was. */
 function specOf(
   { given, value, problems: found }: Reading<Partial<z.output<typeof scheduleChange>>>,
-  { before, definition, target, notify }: Written,
+  { before, definition, target }: Written,
   { folder, kinds, zone, fields = {} }: Surroundings,
 ): ReadSchedule {
   const { name = placeholder, ifVersion, ifId, reason } = value
@@ -102,7 +93,6 @@ function specOf(
     name,
     timing: isZoned ? { ...timing, zone } : timing,
     target: target.target ?? undefined,
-    notify,
     options: Object.keys(withoutTaken(options, added)).length === 0 ? undefined : withoutTaken(options, added),
   }
   const names = Object.keys(fields.schedule ?? {})
@@ -120,7 +110,7 @@ function specOf(
 const timingNames = storedNames(timingFields)
 const scheduleNames = storedNames(scheduleFields)
 const optionNames = [...storedNames(executionFields), 'maxAttempts']
-const specNames = [...scheduleNames, 'name', 'timing', 'options', 'notify']
+const specNames = [...scheduleNames, 'name', 'timing', 'options']
 
 function storedNames(fields: Fields): string[] {
   return namedFields(fields).map(({ stored }) => stored)

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AddedToRun, AddedToSchedule, StoredFields } from '../../core/added.ts'
 import type { StoredOf } from '../../core/field-table.ts'
-import type { Notify } from '../../core/notice.ts'
 import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import type { ScheduleView } from '../../store/views.ts'
 import type { ExecutionOptions } from '../target/execution-options.ts'
@@ -10,7 +9,6 @@ import type { givenFields } from './schedule-input.ts'
 /** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
 export interface ScheduleDefinition
   extends StoredOf<typeof givenFields>,
-    Notify,
     StoredFields<AddedToSchedule>,
     StoredFields<AddedToRun> {
   readonly name: string
@@ -20,10 +18,10 @@ export interface ScheduleDefinition
 export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
-  const { timing, options = {}, notify = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
+  const { timing, options = {}, spread: _, asksWhenMissed: __, onExhausted: ___, ...rest } = spec
   const { maxAttempts, ...execution } = options as ExecutionOptions
   const attempts = maxAttempts === undefined ? {} : { attempts: maxAttempts }
-  return { ...rest, ...(timing as object), ...execution, ...attempts, ...notify }
+  return { ...rest, ...(timing as object), ...execution, ...attempts }
 }
 
 export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {

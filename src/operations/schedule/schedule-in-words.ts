@@ -4,7 +4,6 @@ import { formatDuration } from '../../core/duration.ts'
 import type { OwnBackoff } from '../../core/run/retries.ts'
 import { priorityDefault } from '../../core/run/work-fields.ts'
 import { overlapOf, queueMaxOf } from '../../core/schedule/overlap.ts'
-import type { Target } from '../../core/target.ts'
 import { missedListMax } from '../../core/timing/missed.ts'
 import { backedOffEveryMs, backoffDoublingsMax } from '../../core/timing/timing.ts'
 import type { TargetKind } from '../../targets/kind.ts'
@@ -33,8 +32,7 @@ export function scheduleInWords(
     targetInWords(schedule.target, kinds),
     place(schedule),
     attempts(schedule),
-    notices(schedule, kinds),
-    listed(addedInWords(added, schedule).map(([name, words]) => `${name} ${words}`)),
+    listed(addedInWords(added, schedule, { kinds, as: 'clauses' }).map(([clause, words]) => `${clause} ${words}`)),
   ]
   const told = sentences.filter((sentence) => sentence !== '')
   return plainText(told.map((sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`).join(' '))
@@ -134,19 +132,6 @@ export function waitsInWords({ baseMs, factor, capMs }: OwnBackoff): string {
     capMs === undefined ? '' : `at most ${formatDuration(capMs)}`,
   ]
   return listed(parts)
-}
-
-function notices(
-  { onFailure, onPark, onRecover, onOverdue }: ScheduleDefinition,
-  kinds: readonly TargetKind[],
-): string {
-  const words = (target: Target) => targetInWords(target, kinds)
-  return listed([
-    onFailure === undefined ? '' : `on a failure ${words(onFailure)}`,
-    onPark === undefined ? '' : `when a run is parked ${words(onPark)}`,
-    onRecover === undefined ? '' : `on a recovery ${words(onRecover)}`,
-    onOverdue === undefined ? '' : `when overdue ${words(onOverdue)}`,
-  ])
 }
 
 function listed(clauses: readonly string[]): string {

@@ -4,14 +4,13 @@ import { scheduleFields, timingFields } from '../../core/schedule/schedule-field
 import { openChange, openInput } from '../fields/added-fields.ts'
 import { newName, reason, scheduleId, scheduleName } from '../fields/basic-fields.ts'
 import { inputShape } from '../fields/field-schema.ts'
-import { notifyShape } from '../fields/notify-fields.ts'
 import { patched } from '../fields/patch.ts'
 
-/** Everything that is said of a schedule but its name and where notices go. */
+/** Everything that is said of a schedule but its name, without what parts add. */
 export const givenFields = { ...timingFields, ...scheduleFields, ...executionFields }
 
 /** Everything of a schedule but its name. */
-export const scheduleShape = { ...inputShape(givenFields), ...notifyShape }
+export const scheduleShape = inputShape(givenFields)
 
 /** What a caller has seen that writes over it. */
 export const seenShape = {

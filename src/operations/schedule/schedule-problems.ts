@@ -9,10 +9,10 @@ import { givenFields } from './schedule-input.ts'
 export function problemsOf({ given, spec, problems, added }: ReadSchedule, check: ScheduleCheck): Problem[] {
   const told = problems.map((problem) => asWritten(problem, given, givenFields))
   const more = scheduleProblems(spec, { ...check, added }).map((problem) => {
-    return asWritten({ ...problem, field: problem.field.replace(/^(timing|notify)\./, '') }, given, givenFields)
+    return asWritten({ ...problem, field: problem.field.replace(/^timing\./, '') }, given, givenFields)
   })
   const found = [...told, ...notFollowing(more, told)]
-  noteSizes(spec, found, ['payload', 'target', 'notify', 'options'])
+  noteSizes(spec, found, ['payload', 'target', 'options'])
   return found
 }
 

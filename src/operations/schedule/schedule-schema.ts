@@ -4,7 +4,6 @@ import type { HintView, LedgerView, VersionView } from '../../store/views.ts'
 import { hints, nextDecision, source } from '../explain/decision-schema.ts'
 import { openOutput } from '../fields/added-fields.ts'
 import { outputShape } from '../fields/field-schema.ts'
-import { notifySchema } from '../fields/notify-fields.ts'
 import { queueCreatedSchema } from '../queue/queue-created.ts'
 import { count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
@@ -18,7 +17,6 @@ import type { UpcomingRun } from './upcoming.ts'
 const definition = {
   name: text('The name of the schedule.'),
   ...outputShape(givenFields),
-  ...notifySchema,
 }
 
 /** Where it stands. */

@@ -202,8 +202,7 @@ interface Commit {
 async function commit(context: OperationContext, reading: ReadSchedule, how: Commit): Promise<ScheduleWritten> {
   const { store, actor, fields } = context
   const { mode, now, before } = how
-  const told = [...Object.values(before?.spec.notify ?? {}), ...addedTargets(fields.schedule, before?.spec ?? {})]
-  refuseStoredProgram(context, before?.spec.target, ...told)
+  refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, before?.spec ?? {}))
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
   // A name that cannot be read is told as a problem, and no other stands in its place.

@@ -16,29 +16,22 @@ export function targetForm(kinds: readonly TargetKind[]): z.ZodType {
   return noted(z.union(forms).describe('What a run does.'), { id: 'Target' })
 }
 
-/** The forms of what sends notifications. */
-export function noticeTargetForm(kinds: readonly TargetKind[]): z.ZodType {
-  const forms = offeredKinds(kinds).flatMap(({ notice }) => (typeof notice === 'object' ? [notice.form] : []))
-  const says = 'What tells somebody: it is handed the notice as its payload.'
-  return noted(z.union(forms).describe(says), { id: 'NoticeTarget' })
-}
-
 /** A target as it is stored and answered. */
 export const targetStored = noted(z.record(z.string(), z.unknown()), { form: targetForm }).describe(
   'What the run does, relative paths resolved.',
 )
 
-/** What a description leaves for the kinds of targets to say: `{kinds}`, `{notice kinds}` and `{timeouts}`. */
+/** What a description leaves for the kinds of targets to say: `{kinds}`, `{message kinds}` and `{timeouts}`. */
 export function withKinds(text: string, kinds: readonly TargetKind[]): string {
   const offered = offeredKinds(kinds)
   const called = offered.map((kind) => kind.called)
-  const sending = offeredKinds(kinds, { isNotice: true }).map((kind) => kind.called)
+  const sending = offeredKinds(kinds, { sends: 'messages' }).map((kind) => kind.called)
   const timeouts = offered.map(
     (kind) => `${kind.timeoutMs === undefined ? 'no end' : formatDuration(kind.timeoutMs)} for ${kind.called}`,
   )
   return text
     .replace('{kinds}', listed(called, 'and'))
-    .replace('{notice kinds}', listed(sending, 'or'))
+    .replace('{message kinds}', listed(sending, 'or'))
     .replace('{timeouts}', timeouts.join(', '))
 }
 

@@ -27,13 +27,14 @@ export interface TargetContext {
   readonly kinds: readonly TargetKind[]
   /** The field that it stands in. */
   readonly field?: string
-  /** Whether it sends notifications, which not all kinds do. */
-  readonly isNotice?: boolean
+  /** What it sends, where it sends messages of a part, which not all kinds do. Refusals name it. */
+  readonly sends?: string
 }
 
 /** The kinds that a caller may write. */
-export function offeredKinds(kinds: readonly TargetKind[], { isNotice = false } = {}): TargetKind[] {
-  return kinds.filter(({ closed, notice }) => closed === undefined && (!isNotice || typeof notice === 'object'))
+export function offeredKinds(kinds: readonly TargetKind[], { sends }: Pick<TargetContext, 'sends'> = {}): TargetKind[] {
+  const isOffered = (kind: TargetKind) => sends === undefined || typeof kind.message === 'object'
+  return kinds.filter((kind) => kind.closed === undefined && isOffered(kind))
 }
 
 /** Reads a target and says everything that is wrong with it, by the kind that it names. */
@@ -46,10 +47,10 @@ export function targetOf(given: unknown, place: TargetContext): ReadTarget {
   const [kind, ...others] = kinds.filter(({ name }) => target[name] !== undefined)
   if (kind === undefined) return refused(...nameless(target, place))
   if (others.length > 0) return rivals(target, [kind, ...others], place)
-  const { closed, notice } = kind
+  const { closed, message } = kind
   if (closed !== undefined) return refused(`${field}.${kind.name}`, closed, oneOffered(place))
-  if (place.isNotice === true && typeof notice !== 'object') {
-    const problem = notice ?? `is ${kind.called}, which sends no notifications`
+  if (place.sends !== undefined && typeof message !== 'object') {
+    const problem = message ?? `is ${kind.called}, which sends no ${place.sends}`
     return refused(field, problem, `an object with ${oneOffered(place)}`)
   }
   const { target: read, problems } = readKind(kind, target, place)
@@ -60,22 +61,22 @@ export function targetOf(given: unknown, place: TargetContext): ReadTarget {
   }
 }
 
-function oneOffered({ kinds, isNotice = false }: TargetContext): string {
-  const names = offeredKinds(kinds, { isNotice }).map(({ name }) => name)
+function oneOffered(place: TargetContext): string {
+  const names = offeredKinds(place.kinds, place).map(({ name }) => name)
   return `one of ${names.join(', ')}`
 }
 
 function readKind(
   kind: TargetKind,
   { lane, ...given }: Target,
-  { folder, isNotice }: TargetContext,
+  { folder, sends }: TargetContext,
 ): Omit<ReadTarget, 'kind'> {
   const own = kind.laneOf === undefined && lane !== undefined ? { ...given, lane } : given
   const resolved = kind.resolved?.(own, folder) ?? own
-  const notice = isNotice === true && typeof kind.notice === 'object' ? kind.notice : undefined
-  const problems = (notice ?? kind).problems(resolved)
+  const manner = sends !== undefined && typeof kind.message === 'object' ? kind.message : undefined
+  const problems = (manner ?? kind).problems(resolved)
   if (problems.length > 0) return { target: undefined, problems }
-  const sent = notice?.resolved?.(resolved) ?? resolved
+  const sent = manner?.resolved?.(resolved) ?? resolved
   const name = kind.laneOf?.(sent)
   const target = name === undefined ? sent : { ...sent, lane: name }
   const answer = needOf(target)

@@ -21,7 +21,7 @@ interface Watched {
   readonly tell: (news: ConfigNews) => void
 }
 
-/** A notice may be lost, as on a network drive, or when a folder is swapped for another; then it is seen by this. */
+/** An event of the file system may be lost, as on a network drive, or when a folder is swapped for another; then it is seen by this. */
 const lookMs = 30_000
 /** Editors and deployments write in several steps. */
 const settledMs = 200

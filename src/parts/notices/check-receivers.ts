@@ -1,4 +1,3 @@
-import { noticesQueue } from '../../core/notice.ts'
 import { canExecute, type TargetNeed } from '../../core/queue/plan-leases.ts'
 import { needOf, type Target } from '../../core/target.ts'
 import { clause } from '../../operations/explain/words.ts'
@@ -9,6 +8,8 @@ import type { Inspection } from '../../operations/store/inspection.ts'
 import { targetInWords } from '../../operations/target/target-in-words.ts'
 import { findQueue } from '../../store/reads/find-queue.ts'
 import { listRuns } from '../../store/reads/list-runs.ts'
+import { noticesQueue } from './notice.ts'
+import { receiversIn } from './notify-setting.ts'
 import { type NotifySetting, notifySettings } from './read-notices.ts'
 
 export const receivers: HealthCheck = {
@@ -19,7 +20,7 @@ export const receivers: HealthCheck = {
   async look(inspection) {
     const settings = await inspection.store.look(notifySettings)
     const { schedules } = await inspection.sweep()
-    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => spec?.notify)]
+    const wishes = [...settings.map(({ notify }) => notify), ...schedules.map(({ spec }) => receiversIn(spec))]
     const targets = wishes.flatMap((notify) => Object.values(notify ?? {}).filter((target) => target !== undefined))
     const findings = [
       ...settings.flatMap(unreadable),

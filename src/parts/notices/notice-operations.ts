@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { BelfryError } from '../../core/error.ts'
-import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from '../../core/notice.ts'
 import { limit, limitDefault, name, scheduleName } from '../../operations/fields/basic-fields.ts'
-import { notifyAnswered, notifyPatchOf, notifyShape } from '../../operations/fields/notify-fields.ts'
 import { onlyGiven } from '../../operations/fields/only-given.ts'
 import { patched } from '../../operations/fields/patch.ts'
 import { inWordsOf, type Problem, quoted, refuse } from '../../operations/input/refuse-input.ts'
@@ -13,6 +11,8 @@ import { count, flag, instantOutput, outputOf, text } from '../../operations/sch
 import { noted } from '../../operations/schema/schema-note.ts'
 import { belfryCommand } from '../../operations/shell-words.ts'
 import { listSchedules } from '../../store/reads/find-schedule.ts'
+import { type NoticeEvent, type Notify, type NotifyField, noticeEvents, notifyFields } from './notice.ts'
+import { receiversIn } from './notify-setting.ts'
 import {
   findNotify,
   listNotices,
@@ -21,6 +21,7 @@ import {
   noticeCursorIn,
   notifySettings,
 } from './read-notices.ts'
+import { notifyAnswered, notifyPatchOf, notifyShape } from './receivers.ts'
 import { type NotifyAnswer, setNotify } from './set-notify.ts'
 import { showNotices, showNotifyTested, showNotifyWritten } from './show.ts'
 import { type NoticeTest, testNotices } from './test-notice.ts'
@@ -141,7 +142,7 @@ async function othersIn(store: OperationContext['store'], event: NoticeEvent | u
       ([field, told]) => (event ?? told) === told && notify?.[field as NotifyField] !== undefined,
     )
   const schedules = await store.look(listSchedules, { limit: schedulesSearchedMax })
-  const schedule = schedules.find(({ spec }) => has(spec.notify ?? null))?.spec.name
+  const schedule = schedules.find(({ spec }) => has(receiversIn(spec)))?.spec.name
   if (schedule !== undefined) {
     return `; schedule ${quoted(schedule)} has its own: ${belfryCommand('notify', 'test', '--schedule', schedule)}`
   }

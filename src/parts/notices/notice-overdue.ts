@@ -1,10 +1,10 @@
-import { overdueAfterMs, type troubles } from '../../core/notice.ts'
 import { isPaused } from '../../core/schedule/state.ts'
 import { checkInteger, invalid } from '../../store/check.ts'
 import { runHold, stopsFiring } from '../../store/holds/hold-row.ts'
 import { lockSchedules, type ScheduleRow } from '../../store/schedules/schedule-row.ts'
 import { all, both, clockNow, one, type Step, thereIsNo } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
+import { overdueAfterMs, type troubles } from './notice.ts'
 import { NoticeBook, type NoticeKey } from './notice-row.ts'
 import { type Happening, placesOfSchedules, sendNotices } from './notify-ends.ts'
 

@@ -1,6 +1,6 @@
-import type { NoticeEvent, NoticeMemory } from '../../core/notice.ts'
 import { dialects, each, runEach, type Step } from '../../store/statement.ts'
 import { all, big, flag, nullable, Table, word } from '../../store/table-codec.ts'
+import type { NoticeEvent, NoticeMemory } from './notice.ts'
 
 /** What notices are about: a schedule, or a queue where the work has none. */
 export interface NoticeSubject {

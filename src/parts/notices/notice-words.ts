@@ -1,5 +1,5 @@
-import { type NoticeEvent, noticeEvents } from '../../core/notice.ts'
 import { plainText } from '../../operations/schedule/plain-text.ts'
+import { type NoticeEvent, noticeEvents } from './notice.ts'
 
 const words: Readonly<Record<NoticeEvent, string>> = {
   failure: 'a failure',

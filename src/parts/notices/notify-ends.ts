@@ -1,4 +1,14 @@
 import { formatId } from '../../core/id.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
+import type { Target } from '../../core/target.ts'
+import { keepableText } from '../../store/check.ts'
+import type { Ends, MovedSchedule, RunEnd } from '../../store/runs/end-hooks.ts'
+import { arrivalOf } from '../../store/runs/enqueue.ts'
+import { putInLine } from '../../store/runs/ready-aside.ts'
+import { type RunRow, writeRuns } from '../../store/runs/run-row.ts'
+import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
+import { dialects, each, freshIds, type Row, type Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
 import {
   lastLines,
   type NoticeEvent,
@@ -9,19 +19,9 @@ import {
   overdueDecision,
   recoveryDecision,
   troubles,
-} from '../../core/notice.ts'
-import { priorityDefault } from '../../core/run/work-fields.ts'
-import type { Target } from '../../core/target.ts'
-import { keepableText } from '../../store/check.ts'
-import { ensureNoticeLanes, laneOf, type NoticeLanes, readNotify } from '../../store/notify-setting.ts'
-import type { Ends, MovedSchedule, RunEnd } from '../../store/runs/end-hooks.ts'
-import { arrivalOf } from '../../store/runs/enqueue.ts'
-import { putInLine } from '../../store/runs/ready-aside.ts'
-import { type RunRow, writeRuns } from '../../store/runs/run-row.ts'
-import type { ScheduleRow } from '../../store/schedules/schedule-row.ts'
-import { dialects, each, freshIds, type Row, type Step } from '../../store/statement.ts'
-import type { StoreContext } from '../../store/store-context.ts'
+} from './notice.ts'
 import { NoticeBook, type NoticeKey, type NoticeSubject } from './notice-row.ts'
+import { ensureNoticeLanes, laneOf, type NoticeLanes, parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 
 /** Where something happened, and where it may be told, the nearest first. */
 export interface NoticeOrigin {
@@ -43,7 +43,7 @@ export interface Happening extends NoticeKey, NoticeOrigin {
   readonly isCounted: boolean
 }
 
-const settings = `q.name as queue, q.notify as queue_notify, n.name as namespace, n.notify as namespace_notify`
+const settings = `q.name as queue, q.policy as queue_policy, n.name as namespace, n.notify as namespace_notify`
 const ofRun = `select d.id, d.queue_id, d.source, ${settings} from belfry.run d join belfry.queue q on q.id = d.queue_id
   join belfry.namespace n on n.id = d.ns where d.id`
 const findPlaces = dialects('notice find places', {
@@ -118,7 +118,7 @@ function happeningOf({ end, event, failuresInARow }: Notable, row: Row, moved: M
       : { ns, subject: 'schedule', subjectId: scheduleId }
   return {
     ...subject,
-    ...placeOf(row, moved?.before.spec.notify),
+    ...placeOf(row, receiversIn(moved?.before.spec)),
     event,
     schedule: moved?.before.name ?? null,
     runId,
@@ -135,7 +135,7 @@ export function* placesOfSchedules(schedules: readonly ScheduleRow[]): Step<Map<
     findPlacesOfSchedules,
     schedules.map(({ id }) => [id]),
   )
-  const notifyOf = new Map(schedules.map(({ id, spec }) => [id, spec.notify]))
+  const notifyOf = new Map(schedules.map(({ id, spec }) => [id, receiversIn(spec)]))
   return new Map(rows.map((row) => [row.id as number, placeOf(row, notifyOf.get(row.id as number))]))
 }
 
@@ -143,7 +143,7 @@ function placeOf(row: Row, ofSchedule: Notify | undefined): NoticeOrigin {
   return {
     namespace: row.namespace as string,
     queue: row.queue as string,
-    levels: [ofSchedule, readNotify(row.queue_notify), readNotify(row.namespace_notify)],
+    levels: [ofSchedule, receiversIn(parsedPolicy(row.queue_policy)), readNotify(row.namespace_notify)],
   }
 }
 

@@ -1,20 +1,27 @@
-import { noticesPolicy, noticesQueue } from '../../core/notice.ts'
 import type { Part } from '../../part.ts'
 import { notices as tables } from './0009-notices.ts'
+import { receivers as receiversMoved } from './0017-receivers.ts'
 import { receivers } from './check-receivers.ts'
+import { noticesPolicy, noticesQueue } from './notice.ts'
+import { writeNotice } from './notice-message.ts'
 import { notices as list, notify, notifyTest } from './notice-operations.ts'
 import { noticeInWords } from './notice-words.ts'
 import { notifyEnds } from './notify-ends.ts'
+import { ensureLanesOf } from './notify-setting.ts'
 import { overdueDuty } from './overdue-duty.ts'
+import { receiverFields } from './receivers.ts'
 import { sweepNotices } from './sweep-notices.ts'
 
 /** Notices: who is told of what fails, was parked, is overdue or has recovered. Each is a run that sends it. */
 export const notices = {
   name: 'notices',
-  migrations: [tables],
+  migrations: [tables, receiversMoved],
   ended: notifyEnds,
   // What fails of a notice is told to nobody, also where a person has tried it again.
   sourcesKept: ['notice'],
+  written: ensureLanesOf,
+  fields: { schedule: receiverFields, queue: receiverFields },
+  messages: { notice: writeNotice },
   queues: { [noticesQueue]: noticesPolicy },
   sweeps: [sweepNotices],
   duties: [overdueDuty],

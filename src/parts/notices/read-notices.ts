@@ -1,16 +1,15 @@
-import { type NoticeEvent, type Notify, noticeEvents } from '../../core/notice.ts'
+import { isRecord } from '../../core/json/record.ts'
 import { checkInteger, invalid } from '../../store/check.ts'
-import { readNotify } from '../../store/notify-setting.ts'
 import { all, both, one, type Row, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
+import { type NoticeEvent, type Notify, noticeEvents, notifyFields } from './notice.ts'
 import { noticeTable } from './notice-row.ts'
+import { parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 
 const selectNotify = both('read notify', 'select notify from belfry.namespace where id = $1')
-const findSettings = both(
-  'read notify settings',
-  `select queue, notify from (select null as queue, 0 as place, notify from belfry.namespace where id = $1
-      union all select name, id, notify from belfry.queue where ns = $1) as said
-    where notify is not null order by place`,
+const findPolicies = both(
+  'read notify policies',
+  'select name, policy from belfry.queue where ns = $1 and deleted_at is null order by id',
 )
 const findNotices = both(
   'read notices',
@@ -67,10 +66,17 @@ export function* findNotify({ ns }: StoreContext): Step<Notify> {
 }
 
 export function* notifySettings({ ns }: StoreContext): Step<NotifySetting[]> {
-  return (yield* all(findSettings, ns)).map((row) => ({
-    queue: row.queue as string | null,
-    notify: readNotify(row.notify),
-  }))
+  const { notify } = (yield* one(selectNotify, ns)) ?? {}
+  const ofNamespace = typeof notify === 'string' ? [{ queue: null, notify: readNotify(notify) }] : []
+  return [...ofNamespace, ...(yield* all<{ name: string; policy: string }>(findPolicies, ns)).flatMap(settingOf)]
+}
+
+function settingOf({ name, policy }: { readonly name: string; readonly policy: string }): NotifySetting[] {
+  const said = parsedPolicy(policy)
+  const named = isRecord(said) ? Object.keys(notifyFields).filter((field) => said[field] !== undefined) : []
+  if (named.length === 0) return []
+  const notify = receiversIn(said)
+  return [{ queue: name, notify: Object.keys(notify).length === named.length ? notify : null }]
 }
 
 export function* listNotices(

@@ -1,10 +1,10 @@
-import type { Notify, NotifyPatch } from '../../core/notice.ts'
 import { writeAudit } from '../../store/audit/write-audit.ts'
 import { checkActor, invalid } from '../../store/check.ts'
-import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from '../../store/notify-setting.ts'
 import type { Actor } from '../../store/port.ts'
 import { both, clockNow, dialects, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
+import type { Notify, NotifyPatch } from './notice.ts'
+import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from './notify-setting.ts'
 
 const lockNamespace = dialects('set notify lock', {
   sqlite: 'select notify from belfry.namespace where id = $1',

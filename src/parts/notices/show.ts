@@ -1,8 +1,8 @@
-import type { Notify } from '../../core/notice.ts'
-import { notifyFacts, notifyNames } from '../../operations/fields/notify-fields.ts'
 import { plainText } from '../../operations/schedule/plain-text.ts'
 import { type Column, indented, rehearsed, type Sheet, written } from '../../operations/show.ts'
+import type { Notify } from './notice.ts'
 import type { Notices, NotifyTested } from './notice-operations.ts'
+import { notifyFacts, notifyNames } from './receivers.ts'
 
 function shown(notify: Notify, { facts, command }: Sheet): string {
   if (notifyNames.some((field) => notify[field] !== undefined)) return indented(facts(notifyFacts, notify))

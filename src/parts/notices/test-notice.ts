@@ -1,9 +1,8 @@
-import { type NoticeEvent, noticeEvents, noticeTarget } from '../../core/notice.ts'
-import { readNotify } from '../../store/notify-setting.ts'
 import { lockNamedSchedule } from '../../store/schedules/schedule-row.ts'
 import { both, clockNow, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { runsNamed } from '../../store/verb.ts'
+import { type NoticeEvent, noticeEvents, noticeTarget } from './notice.ts'
 import {
   type ChosenNotice,
   enqueueNotices,
@@ -11,11 +10,12 @@ import {
   type NoticeOrigin,
   placesOfSchedules,
 } from './notify-ends.ts'
+import { parsedPolicy, readNotify, receiversIn } from './notify-setting.ts'
 
 const findNamespace = both('notice test find namespace', 'select name, notify from belfry.namespace where id = $1')
 const findQueue = both(
   'notice test find queue',
-  'select id, notify from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
+  'select id, policy from belfry.queue where ns = $1 and name = $2 and deleted_at is null',
 )
 
 /** Which notices are sent as a test: of what a schedule, a queue or the namespace would tell. */
@@ -65,7 +65,7 @@ function* subjectOf(context: StoreContext, { schedule, queue }: NoticeTest): Ste
   return {
     namespace: namespace?.name as string,
     queue: queue ?? 'default',
-    levels: [readNotify(found?.notify), readNotify(namespace?.notify)],
+    levels: [receiversIn(parsedPolicy(found?.policy)), readNotify(namespace?.notify)],
     schedule: null,
     key: { subject: 'queue', subjectId: (found?.id as number | undefined) ?? 0 },
   }

@@ -34,7 +34,7 @@ const findSchedules = both(
   'delete queue find schedules',
   'select name from belfry.schedule where ns = $1 and queue_id = $2 and deleted_at is null order by name',
 )
-const markDeleted = both('delete queue mark', 'update belfry.queue set deleted_at = $2, notify = null where id = $1')
+const markDeleted = both('delete queue mark', 'update belfry.queue set deleted_at = $2 where id = $1')
 
 const namesMax = 5
 

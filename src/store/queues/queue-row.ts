@@ -20,7 +20,7 @@ const findQueues = dialects('queue find', {
 })
 /** A deleted queue is created again in its old row, which ended runs may still name; its versions continue. */
 export const madeAnew = `on conflict (ns, name) do update set policy = excluded.policy, policy_version = q.policy_version + 1,
-    notify = excluded.notify, created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
+    created_at = excluded.created_at, managed_by = null, deleted_at = null where q.deleted_at is not null`
 const insertQueues = dialects('queue insert', {
   sqlite: `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at) values ($1, $2, $3, $4, 1, $5)
     ${madeAnew}`,

@@ -1,12 +1,10 @@
 import { BelfryError } from '../../core/error.ts'
 import { isRecord } from '../../core/json/record.ts'
-import type { Notify } from '../../core/notice.ts'
 import { type Policy, policyProblems } from '../../core/queue/policy.ts'
 import { writeAudit } from '../audit/write-audit.ts'
 import { canonicalJson, checkActor, checkFields, checkInteger, checkText, invalid, nameLengthMax } from '../check.ts'
 import { pauseQueue } from '../holds/pause-queue.ts'
 import { refuseManaged } from '../managed.ts'
-import { ensureLanesOf, isSameNotify, notifyText, patchedNotify, readNotify } from '../notify-setting.ts'
 import type { PolicyPatch, QueueAnswer, QueueChange } from '../port.ts'
 import { findQueue as readQueue } from '../reads/find-queue.ts'
 import { reasonLengthMax } from '../runs/cancel-run.ts'
@@ -24,15 +22,13 @@ const lockQueue = dialects('set queue lock', {
 })
 const insertQueue = both(
   'set queue insert',
-  `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at, notify)
-    values ($1, $2, $3, $4, 1, $5, $6) ${madeAnew} returning id, policy_version`,
+  `insert into belfry.queue as q (id, ns, name, policy, policy_version, created_at)
+    values ($1, $2, $3, $4, 1, $5) ${madeAnew} returning id, policy_version`,
 )
 export const updateQueue = both(
   'set queue update',
   'update belfry.queue set policy = $2, policy_version = $3 where id = $1',
 )
-/** Separate from statements that wake sleepers: no run can start sooner because of it. */
-const updateNotify = both('set queue notify', 'update belfry.queue set notify = $2 where id = $1')
 const insertVersion = both(
   'set queue version',
   'insert into belfry.queue_version (ns, queue_id, version, policy, at, actor, door) values ($1, $2, $3, $4, $5, $6, $7)',
@@ -51,7 +47,6 @@ const gatesMax = 1_000
 const changeFields: ReadonlySet<string> = new Set<keyof QueueChange>([
   'policy',
   'paused',
-  'notify',
   'actor',
   'ifVersion',
   'isWhole',
@@ -74,9 +69,8 @@ setQueue.wakes = (_: QueueAnswer, [name]: About) => ({ queues: [name] })
 
 function checkChange(change: QueueChange): void {
   checkFields(change, 'change', changeFields)
-  const { policy, paused, notify, actor, ifVersion } = change
+  const { policy, paused, actor, ifVersion } = change
   checkActor(actor)
-  if (notify !== undefined && !isRecord(notify)) throw invalid('notify', `is ${shown(notify)}`, 'an object')
   if (policy !== undefined && !isRecord(policy)) throw invalid('policy', `is ${shown(policy)}`, 'an object')
   if (paused !== undefined && paused !== false) {
     if (!isRecord(paused)) throw invalid('paused', `is ${shown(paused)}`, 'false, or an object with a reason')
@@ -93,16 +87,16 @@ function shown(value: unknown): string {
 function* create(context: StoreContext, name: string, change: QueueChange): Step<QueueAnswer | null> {
   const { ifVersion = 0, actor } = change
   if (ifVersion !== 0) return { answer: 'version-differs', queue: null }
-  const policy = JSON.stringify(patched(name, policyAtFirst(context, name), change.policy))
-  const notify = patchedNotify(null, change.notify ?? {})
+  const policy = patched(name, policyAtFirst(context, name), change.policy)
+  const text = JSON.stringify(policy)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
-  const row = yield* one(insertQueue, id, context.ns, name, policy, now, notifyText(notify))
+  const row = yield* one(insertQueue, id, context.ns, name, text, now)
   if (row === undefined) return null
   yield* pauseQueue(context, name, change)
-  yield* ensureLanesOf(context, notify)
+  yield* tellParts(context, policy)
   const [queueId, version] = [row.id as number, row.policy_version as number]
-  yield* one(insertVersion, context.ns, queueId, version, policy, now, actor.name, actor.door)
+  yield* one(insertVersion, context.ns, queueId, version, text, now, actor.name, actor.door)
   yield* writeAudit(context, { actor, verb: 'queue.create', subject: subjectOf(name), detail: detailOf(change) }, now)
   return { answer: 'created', queue: yield* viewOf(context, name) }
 }
@@ -118,20 +112,15 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
     change.policy !== undefined && (stored === null || canonicalJson(stored) !== canonicalJson(policy))
   const managedBy = found.managed_by as string | null
   const now = yield* clockNow()
-  const told = readNotify(found.notify)
-  const notify = patchedNotify(change.isWhole === true ? null : told, change.notify ?? {})
-  const isNewNotify = change.notify !== undefined && !isSameNotify(told, notify)
-  if (isNewPolicy || isNewNotify) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
+  if (isNewPolicy) refuseManaged({ noun: 'queue', name, managedBy }, change.source)
   const isPausedAnew = yield* pauseQueue(context, name, change)
-  if (!isNewPolicy && !isPausedAnew && !isNewNotify) {
-    return { answer: 'unchanged', queue: yield* viewOf(context, name) }
-  }
-  if (isNewNotify) yield* saveNotify(context, id, notify)
+  if (!isNewPolicy && !isPausedAnew) return { answer: 'unchanged', queue: yield* viewOf(context, name) }
   const text = isNewPolicy ? JSON.stringify(policy) : (found.policy as string)
   const newVersion = isNewPolicy ? version + 1 : version
   const isWider = isNewPolicy && isWiderThan(stored, policy)
   if (isNewPolicy) {
     yield* one(updateQueue, id, text, newVersion)
+    yield* tellParts(context, policy)
     yield* one(insertVersion, context.ns, id, newVersion, text, now, actor.name, actor.door)
   }
   yield* writeAudit(context, { actor, verb: 'queue.update', subject: subjectOf(name), detail: detailOf(change) }, now)
@@ -139,9 +128,8 @@ function* update(context: StoreContext, found: Row, change: QueueChange): Step<Q
   return { answer: 'updated', queue: yield* viewOf(context, name) }
 }
 
-function* saveNotify(context: StoreContext, queueId: number, notify: Notify): Step<void> {
-  yield* one(updateNotify, queueId, notifyText(notify))
-  yield* ensureLanesOf(context, notify)
+function* tellParts(context: StoreContext, policy: Policy): Step<void> {
+  for (const { written } of context.parts) if (written !== undefined) yield* written(context, policy)
 }
 
 /** `null` removes an optional field and `retention` is changed field by field; other fields stay. */
@@ -195,10 +183,9 @@ function subjectOf(name: string): string {
   return `queue ${name}`
 }
 
-function detailOf({ policy, paused, notify }: QueueChange) {
+function detailOf({ policy, paused }: QueueChange) {
   return {
     ...(policy !== undefined && { policy }),
     ...(paused !== undefined && { paused }),
-    ...(notify !== undefined && { notify }),
   }
 }

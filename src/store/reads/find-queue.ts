@@ -3,7 +3,6 @@ import type { Capabilities } from '../../core/queue/plan-leases.ts'
 import type { Policy } from '../../core/queue/policy.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { endless, laneIsOpen, queueHold } from '../holds/hold-row.ts'
-import { readNotify } from '../notify-setting.ts'
 import type { WorkAhead } from '../port.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { capabilityLists, needServed } from '../runs/lane-row.ts'
@@ -12,7 +11,7 @@ import type { StoreContext } from '../store-context.ts'
 import type { QueueView, VersionView } from '../views.ts'
 
 const paused = `from belfry.hold h where h.ns = q.ns and h.scope = 'queue' and h.subject = q.name and h.reason = 'paused' limit 1`
-const columns = `q.id, q.name, q.policy, q.policy_version, q.notify, q.created_at, q.managed_by,
+const columns = `q.id, q.name, q.policy, q.policy_version, q.created_at, q.managed_by,
   (select h.from_at ${paused}) as paused_at, (select h.note ${paused}) as paused_reason,
   (select count(*) from belfry.lease l where l.queue_id = q.id) as in_flight`
 const selectQueue = both(
@@ -100,7 +99,6 @@ function aheadFor({ ns }: StoreContext, can: Capabilities): Step<Row[]> {
 }
 
 function viewOf(row: Row): QueueView {
-  const notify = readNotify(row.notify)
   return {
     name: row.name as string,
     policy: readPolicy(row.policy as string),
@@ -109,7 +107,6 @@ function viewOf(row: Row): QueueView {
       row.paused_at === null
         ? null
         : { at: row.paused_at as number, reason: (row.paused_reason ?? 'paused') as string },
-    ...(notify !== null && { notify }),
     inFlight: row.in_flight as number,
     createdAt: row.created_at as number,
     ...(row.managed_by !== null && { managedBy: row.managed_by as string }),

@@ -18,7 +18,6 @@ import {
   nameLengthMax,
 } from '../check.ts'
 import { refuseManaged } from '../managed.ts'
-import { ensureLanesOf } from '../notify-setting.ts'
 import type { PutAnswer, PutOptions } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
 import { scheduleViewOf } from '../reads/find-schedule.ts'
@@ -180,9 +179,10 @@ function reanchored(row: ScheduleRow, spec: ScheduleSpec, changed: readonly stri
   return { ...unplanned(row), timedAt: now, anchorAt: now, gridAnchorAt }
 }
 
-function* queueOf({ context, spec: { queue = defaultQueue, notify } }: Put): Step<{ queue: QueueRow; isNew: boolean }> {
+function* queueOf({ context, spec }: Put): Step<{ queue: QueueRow; isNew: boolean }> {
+  const { queue = defaultQueue } = spec
   const { queues, created } = yield* ensureQueues(context, [queue])
-  yield* ensureLanesOf(context, notify)
+  for (const { written } of context.parts) if (written !== undefined) yield* written(context, spec)
   return { queue: queues.get(queue) as QueueRow, isNew: created.has(queue) }
 }
 

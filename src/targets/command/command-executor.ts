@@ -1,8 +1,8 @@
 import { BelfryError } from '../../core/error.ts'
-import { type Notice, sentNotice } from '../../core/notice.ts'
 import type { EndFacts } from '../../core/run/expect.ts'
 import type { Target } from '../../core/target.ts'
 import type { Attempt, Ended, Execute } from '../attempt.ts'
+import type { MessageOf } from '../message.ts'
 import { redact } from '../redact.ts'
 import { type Secret, type SecretResolver, secretResolver } from '../secret.ts'
 import { type CommandTarget, commandTargetProblems } from './command-target.ts'
@@ -20,8 +20,8 @@ export interface CommandOptions {
   readonly killAfterMs?: number | undefined
   /** Belfry's own environment, of which a program gets next to nothing. */
   readonly environment?: Environment | undefined
-  /** The address that links in notices begin with. */
-  readonly publicUrl?: string | undefined
+  /** The messages that runs of parts send. Default: none. */
+  readonly messageOf?: MessageOf | undefined
 }
 
 const killAfterMsDefault = 5_000
@@ -41,7 +41,7 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
     try {
       const { program, secrets } = await prepared(attempt, resolver, environment)
       if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
-      const input = inputOf(attempt, options.publicUrl)
+      const input = inputOf(attempt, options.messageOf)
       return { started: await start({ program, input, tether, killAfterMs }), secrets }
     } catch (error) {
       return notBegun(error)
@@ -57,10 +57,11 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
   }
 }
 
-/** What a program reads: the payload, and of a notice also where more is told of it. */
-function inputOf({ source, payload }: Attempt, publicUrl: string | undefined): string | null {
-  if (payload === undefined) return null
-  return JSON.stringify(source === 'notice' ? sentNotice(payload as Notice, publicUrl) : payload)
+/** What a program reads: the payload, or the message that is made of it. */
+function inputOf(attempt: Attempt, messageOf: MessageOf | undefined): string | null {
+  if (attempt.payload === undefined) return null
+  const message = messageOf?.(attempt) ?? null
+  return JSON.stringify(message === null ? attempt.payload : message.json)
 }
 
 interface Begun {

@@ -53,11 +53,11 @@ export const commandKind: TargetKind = {
   takesWords: true,
   timeoutMs: 3_600_000,
   startsPrograms: true,
-  notice: { form, problems: commandTargetProblems },
+  message: { form, problems: commandTargetProblems },
   gives: ['exitCode'],
-  async executor({ secrets, killAfterMs, publicUrl }) {
+  async executor({ secrets, killAfterMs, messageOf }) {
     const { commandExecutor } = await import('./command-executor.ts')
-    return { execute: commandExecutor({ secrets, killAfterMs, publicUrl }) }
+    return { execute: commandExecutor({ secrets, killAfterMs, messageOf }) }
   },
 }
 

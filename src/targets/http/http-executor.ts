@@ -2,6 +2,7 @@ import { BelfryError } from '../../core/error.ts'
 import { reasonText } from '../../core/reason-text.ts'
 import type { EndFacts } from '../../core/run/expect.ts'
 import type { Attempt, Ended, Execute } from '../attempt.ts'
+import type { MessageOf } from '../message.ts'
 import { redact } from '../redact.ts'
 import type { Secret, SecretResolver } from '../secret.ts'
 import { type NetworkPolicy, networkGuard } from './address-guard.ts'
@@ -12,15 +13,15 @@ import { ExchangeFailure } from './exchange-failure.ts'
 import { Connections } from './http-connections.ts'
 import { type HttpRequest, httpTargetProblems } from './http-target.ts'
 import { isRedirect, redirected } from './redirect.ts'
-import { isNotice, type Outgoing, prepared } from './request.ts'
+import { type Outgoing, prepared } from './request.ts'
 
 export interface HttpExecutorOptions {
   readonly network: NetworkPolicy
   readonly secrets: SecretResolver
   /** Resolves names in place of the system's resolver. Its answers are judged like any others. */
   readonly lookup?: Lookup | undefined
-  /** The address that links in notices begin with. */
-  readonly publicUrl?: string | undefined
+  /** The messages that runs of parts send. Default: none. */
+  readonly messageOf?: MessageOf | undefined
 }
 
 export interface HttpExecutor {
@@ -32,7 +33,8 @@ export interface HttpExecutor {
 const redirectsMax = 3
 
 /** Executes targets that call HTTP endpoints. */
-export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecutorOptions): HttpExecutor {
+export function httpExecutor(options: HttpExecutorOptions): HttpExecutor {
+  const { network, secrets, lookup, messageOf = () => null } = options
   const connections = new Connections({ guard: networkGuard(network), lookup: sharedLookup(lookup) })
   const calls = new Map<AbortController, Promise<Ended>>()
   let isClosed = false
@@ -40,7 +42,7 @@ export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecut
     async execute(attempt) {
       if (isClosed) return failed(new ExchangeFailure('this worker is closing', { retryable: true }), [])
       const stop = new AbortController()
-      const call = new Call(attempt, { connections, resolver: secrets, publicUrl, stop }).ended()
+      const call = new Call(attempt, { connections, resolver: secrets, messageOf, stop }).ended()
       calls.set(stop, call)
       return call.finally(() => calls.delete(stop))
     },
@@ -57,7 +59,7 @@ export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecut
 interface CallContext {
   readonly connections: Connections
   readonly resolver: SecretResolver
-  readonly publicUrl: string | undefined
+  readonly messageOf: MessageOf
   /** Aborted together with the attempt, and when the executor closes. */
   readonly stop: AbortController
 }
@@ -91,8 +93,10 @@ class Call {
   }
 
   async #answered(): Promise<Answer> {
-    const { connections, stop } = this.#context
-    const { outgoing, secrets } = await prepared(this.#attempt, requestOf(this.#attempt), this.#context)
+    const { connections, stop, resolver, messageOf } = this.#context
+    const message = messageOf(this.#attempt)
+    const http = requestOf(this.#attempt, message !== null)
+    const { outgoing, secrets } = await prepared(this.#attempt, http, { resolver, message })
     this.#secrets = secrets
     for (let request: Outgoing = outgoing; ; this.#redirects.push(request.url)) {
       const answer = await exchange(request, connections, stop.signal)
@@ -128,9 +132,8 @@ class Call {
 }
 
 /** Whatever the door let through is looked at again: what is stored may come from elsewhere. */
-function requestOf(attempt: Attempt): HttpRequest {
-  const { target } = attempt
-  const [wrong] = httpTargetProblems(target, { isNotice: isNotice(attempt) })
+function requestOf({ target }: Attempt, isMessage: boolean): HttpRequest {
+  const [wrong] = httpTargetProblems(target, { isMessage })
   if (wrong === undefined) return target.http as HttpRequest
   const { field, problem, expected } = wrong
   throw new ExchangeFailure(`target.${field} ${problem}; it must be ${expected}`, { retryable: false })

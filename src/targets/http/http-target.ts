@@ -1,6 +1,6 @@
 import { jsonProblem, plainData } from '../../core/json/json.ts'
-import { type NoticeFormat, noticeFormats } from '../../core/notice-message.ts'
 import type { Target } from '../../core/target.ts'
+import { type MessageFormat, messageFormats } from '../message.ts'
 import { isSecretReference, type SecretReference } from '../secret.ts'
 import { problemAt, secretProblems, shown, type TargetProblem, unicodeProblems } from '../target-problem.ts'
 import { urlProblem } from './address-guard.ts'
@@ -13,8 +13,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string | SecretReference>> | undefined
   /** A text is sent as it is; everything else as its JSON. Without it, what asks for a body gets the run's payload. */
   readonly body?: unknown
-  /** Of a notification: the form in which its receiver takes it, in place of a body. Default: json. */
-  readonly format?: NoticeFormat | undefined
+  /** Of a message: the form in which its receiver takes it, in place of a body. Default: json. */
+  readonly format?: MessageFormat | undefined
 }
 
 /** A target that calls an HTTP endpoint. */
@@ -23,7 +23,7 @@ export interface HttpTarget {
 }
 
 const fields = ['url', 'method', 'headers', 'body']
-const noticeFields = [...fields, 'format']
+const messageFields = [...fields, 'format']
 const urlLengthMax = 8_000
 const headersMax = 100
 const headerLengthMax = 8_000
@@ -38,25 +38,25 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   ...['trailer', 'transfer-encoding', 'upgrade'],
 ])
 
-/** Everything that is wrong with an HTTP target, or with one that sends notices. Where it leads is judged when it is called. */
-export function httpTargetProblems(target: Target, { isNotice = false } = {}): TargetProblem[] {
+/** Everything that is wrong with an HTTP target, or with one that sends messages. Where it leads is judged when it is called. */
+export function httpTargetProblems(target: Target, { isMessage = false } = {}): TargetProblem[] {
   const strays = Object.keys(target).filter((field) => field !== 'http')
   const { http } = target
   return [
     ...strays.map((field) => problemAt(field, 'is not known beside http', 'the field http alone')),
     ...(isRecord(http)
-      ? requestProblems(http, isNotice)
+      ? requestProblems(http, isMessage)
       : [problemAt('http', `is ${shown(http)}`, 'an object with a url')]),
   ]
 }
 
-function requestProblems(http: Record<string, unknown>, isNotice: boolean): TargetProblem[] {
-  const known = isNotice ? noticeFields : fields
+function requestProblems(http: Record<string, unknown>, isMessage: boolean): TargetProblem[] {
+  const known = isMessage ? messageFields : fields
   const strays = Object.keys(http).filter((field) => !known.includes(field))
   const { url, method, headers, body, format } = http
   return [
     ...strays.map((field) => problemAt(`http.${field}`, 'is not known', `only ${known.join(', ')}`)),
-    ...(isNotice && format !== undefined ? formatProblems(format, http) : []),
+    ...(isMessage && format !== undefined ? formatProblems(format, http) : []),
     ...urlProblems(url),
     ...(method === undefined ? [] : methodProblems(method)),
     ...(headers === undefined ? [] : headersProblems(headers)),
@@ -82,10 +82,10 @@ function urlProblems(url: unknown): TargetProblem[] {
 
 function formatProblems(format: unknown, { body, method }: Record<string, unknown>): TargetProblem[] {
   const at = (problem: string, expected: string) => problemAt('http.format', problem, expected)
-  const isKnown = noticeFormats.some((known) => known === format)
+  const isKnown = messageFormats.some((known) => known === format)
   const shownFormat = typeof format === 'string' ? JSON.stringify(format.slice(0, 40)) : shown(format)
   return [
-    ...(isKnown ? [] : [at(`is ${shownFormat}`, `one of ${noticeFormats.join(', ')}`)]),
+    ...(isKnown ? [] : [at(`is ${shownFormat}`, `one of ${messageFormats.join(', ')}`)]),
     ...(body === undefined ? [] : [at('is given beside body', 'one of the two')]),
     ...(method === undefined || method === 'POST' || method === 'PUT'
       ? []

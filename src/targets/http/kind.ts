@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { noticeFormats } from '../../core/notice-message.ts'
 import type { Target } from '../../core/target.ts'
 import type { TargetKind } from '../kind.ts'
+import { messageFormats } from '../message.ts'
 import { valueForm } from '../secret-schema.ts'
 import { type HttpRequest, httpTargetProblems } from './http-target.ts'
 
@@ -16,8 +16,8 @@ const request = z.strictObject({
     .optional(),
 })
 const format = z
-  .enum(noticeFormats)
-  .describe('The form in which the receiver takes the notification, in place of a body. Default: json.')
+  .enum(messageFormats)
+  .describe('The form in which the receiver takes the message, in place of a body. Default: json.')
   .optional()
 
 /** Requests to HTTP endpoints. */
@@ -62,17 +62,17 @@ export const httpKind: TargetKind = {
   ],
   timeoutMs: 30_000,
   receiverOf: (target) => requestOf(target).url,
-  notice: {
+  message: {
     form: z.strictObject({ http: request.extend({ format }).describe(said) }),
-    problems: (target) => httpTargetProblems(target, { isNotice: true }),
-    // A notification is sent to be read, and only a method that asks for a body carries it.
+    problems: (target) => httpTargetProblems(target, { isMessage: true }),
+    // A message is sent to be read, and only a method that asks for a body carries it.
     resolved: (target) =>
       requestOf(target).method === undefined ? { ...target, http: { ...requestOf(target), method: 'POST' } } : target,
   },
   gives: ['status'],
-  async executor({ secrets, network, publicUrl }) {
+  async executor({ secrets, network, messageOf }) {
     const { httpExecutor } = await import('./http-executor.ts')
-    return httpExecutor({ network, secrets, publicUrl })
+    return httpExecutor({ network, secrets, messageOf })
   },
 }
 

@@ -1,6 +1,5 @@
-import { type Notice, sentNotice } from '../../core/notice.ts'
-import { noticeMessage } from '../../core/notice-message.ts'
 import type { Attempt } from '../attempt.ts'
+import type { Message } from '../message.ts'
 import { isSecretReference, type Secret, type SecretResolver } from '../secret.ts'
 import { ExchangeFailure } from './exchange-failure.ts'
 import { type HttpRequest, headerValueProblem } from './http-target.ts'
@@ -31,19 +30,18 @@ const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELET
 
 export interface RequestSources {
   readonly resolver: SecretResolver
-  /** The address that links in notices begin with. */
-  readonly publicUrl: string | undefined
+  /** What is sent in place of the payload, where the run sends a message. */
+  readonly message: Message | null
 }
 
 /** Makes the request of an attempt, with its secrets in it. */
 export async function prepared(attempt: Attempt, http: HttpRequest, sources: RequestSources): Promise<Prepared> {
-  const { resolver, publicUrl } = sources
+  const { resolver, message } = sources
   const headers = await resolver.resolve(http.headers ?? {})
   const body = await resolver.resolve(http.body)
   const method = http.method ?? (http.body === undefined ? 'GET' : 'POST')
-  const content = isNotice(attempt)
-    ? noticeContent(attempt.payload as Notice, { http, body: body.value, publicUrl })
-    : contentOf(body.value, method, attempt.payload)
+  const content =
+    message === null ? contentOf(body.value, method, attempt.payload) : messageContent(message, http, body.value)
   const given = givenHeaders(http, headers.value as Readonly<Record<string, string>>)
   return {
     secrets: [...headers.secrets, ...body.secrets],
@@ -65,20 +63,11 @@ interface Content {
 
 const jsonHeaders = { 'content-type': 'application/json' }
 
-export function isNotice({ source }: Pick<Attempt, 'source'>): boolean {
-  return source === 'notice'
-}
-
-/** A notice in the form of its receiver; a body of its own stands in place of it. */
-function noticeContent(
-  notice: Notice,
-  { http, body, publicUrl }: { http: HttpRequest; body: unknown; publicUrl: string | undefined },
-): Content {
-  const { format = 'json', method = 'POST' } = http
-  const sent = sentNotice(notice, publicUrl)
-  if (body !== undefined || format === 'json') return contentOf(body, method, sent)
-  const message = noticeMessage(format, sent)
-  return { bytes: Buffer.from(message.body), headers: message.headers }
+/** A message in the form of its receiver; a body of the target stands in place of it. */
+function messageContent(message: Message, { format = 'json', method = 'POST' }: HttpRequest, body: unknown): Content {
+  if (body !== undefined || format === 'json') return contentOf(body, method, message.json)
+  const written = message.written(format)
+  return { bytes: Buffer.from(written.body), headers: written.headers }
 }
 
 /** Without a body of its own, a request whose method asks for one carries the run's payload. */

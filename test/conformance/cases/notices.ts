@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Notice, noticeQuietMs, overdueAgainMs } from '../../../src/core/notice.ts'
+import { type Notice, noticeQuietMs, overdueAgainMs } from '../../../src/parts/notices/notice.ts'
 import { noticeOverdue } from '../../../src/parts/notices/notice-overdue.ts'
 import { setNotify } from '../../../src/parts/notices/set-notify.ts'
 import type { Store } from '../../../src/store/port.ts'
@@ -56,7 +56,7 @@ export const notices: Case[] = [
       const stores = await stage.openMany(4)
       const [first] = stores as [Store]
       for (const name of ['a', 'b', 'c']) {
-        const spec = { name, timing: { everyMs: 60_000 }, target: { handler: 'noop' }, notify: { onOverdue: http } }
+        const spec = { name, timing: { everyMs: 60_000 }, target: { handler: 'noop' }, onOverdue: http }
         await first.do(putSchedule, spec, { mode: 'put', actor })
       }
       stage.clock.advance(10 * 60_000)

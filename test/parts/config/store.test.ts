@@ -103,12 +103,12 @@ onEachStore('a file', (stage) => {
   it('says the whole of where somebody is told of a queue, and nobody else says it', async () => {
     const { store } = stage()
     const http = { http: { url: 'https://example.org/', method: 'POST' } }
-    await apply(stage(), { queues: [{ name: 'mail', policy: {}, notify: { onPark: http } }] })
-    expect((await store.look(findQueue, 'mail'))?.notify).toEqual({ onPark: http })
-    const change = { notify: { onFailure: http }, actor }
+    await apply(stage(), { queues: [{ name: 'mail', policy: { onPark: http } }] })
+    expect((await store.look(findQueue, 'mail'))?.policy).toMatchObject({ onPark: http })
+    const change = { policy: { onFailure: http }, actor }
     await expect(store.do(setQueue, 'mail', change)).rejects.toMatchObject({ details: { managedBy: 'ops' } })
     await apply(stage(), { queues: [{ name: 'mail', policy: {} }] })
-    expect((await store.look(findQueue, 'mail'))?.notify).toBeUndefined()
+    expect((await store.look(findQueue, 'mail'))?.policy).not.toHaveProperty('onPark')
   })
 
   it('leaves nothing behind when anything in it cannot be', async () => {

@@ -48,7 +48,7 @@ inEachWard((ward) => {
     const look = async () => checkIn(await ward().doctor(), 'notices')
     expect(await look()).toMatchObject({ state: 'ok', says: 'Nobody wants to be told of failures.' })
     await store.do(setNotify, { onPark: { command: ['page'] } }, { actor })
-    await store.do(setQueue, 'mail', { notify: { onFailure: { http: { url: 'https://example.org/' } } }, actor })
+    await store.do(setQueue, 'mail', { policy: { onFailure: { http: { url: 'https://example.org/' } } }, actor })
     expect((await look()).state).toBe('ok')
     const kinds = ['handler', 'command', 'http']
     await ward().worker({ can: { kinds, queues: ['default', 'mail'] } })
@@ -61,7 +61,7 @@ inEachWard((ward) => {
     await ward().worker({ can: { kinds } })
     expect(await look()).toMatchObject({ state: 'ok', says: 'Who wants to be told of failures can be.' })
     await ward().sql(`update belfry.namespace set notify = '{'`)
-    await ward().sql(`update belfry.queue set notify = '[]' where name = 'mail'`)
+    await ward().sql(`update belfry.queue set policy = replace(policy, '"http"', '"handler"') where name = 'mail'`)
     expect((await look()).findings.map(({ subject, next }) => [subject, next?.slice(0, 32)]).toSorted()).toEqual([
       ['mail', 'belfry queue set mail --on-failu'],
       ['namespace', 'belfry notify --on-failure \'{"ht'],

@@ -53,8 +53,8 @@ onEachDatabase('what notices cost', (scene) => {
   }
 
   it('is nothing where a run ends well, whoever wants to know what', async () => {
-    const scheduleId = await scene().schedule({ timing: {}, notify: everything })
-    await scene().setQueue('default', { notify: everything })
+    const scheduleId = await scene().schedule({ timing: {}, ...everything })
+    await scene().setQueue('default', { policy: everything })
     await scene().write((context) => setNotify(context, everything, { actor }))
     expect(await statements(null, 'success', 1)).toEqual([])
     expect(await statements(scheduleId, 'success', 2)).toEqual([])

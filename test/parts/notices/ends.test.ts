@@ -15,7 +15,7 @@ import { broken, enqueue, http, told, words, work } from './stage.ts'
 
 onEachStore('a notice', (stage) => {
   it('of an occurrence that failed for good is made in the step that ends it, with all that is known', async () => {
-    await stage().put({ notify: { onFailure: http('a') } })
+    await stage().put({ onFailure: http('a') })
     await stage().fireAt(startAt + hour)
     const lease = await stage().leaseOne()
     await stage().end(lease, { ...broken, reason: `it broke: ${'x'.repeat(2_000)}` })
@@ -41,7 +41,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('has the last 20 lines of output of the attempt it is about, and of no other', async () => {
-    await stage().put({ notify: { onFailure: http('a'), onRecover: http('a') } })
+    await stage().put({ onFailure: http('a'), onRecover: http('a') })
     await stage().fireAt(startAt + hour)
     const first = await stage().leaseOne()
     await stage().store.appendOutput(first, 'of the first attempt\n')
@@ -81,8 +81,8 @@ onEachStore('a notice', (stage) => {
   it('goes to the nearest who wants to know, and to nobody else', async () => {
     const { store } = stage()
     await store.do(setNotify, { onFailure: http('namespace'), onPark: http('namespace') }, { actor })
-    await store.do(setQueue, 'default', { notify: { onFailure: http('queue') }, actor })
-    await stage().put({ notify: { onFailure: http('schedule') } })
+    await store.do(setQueue, 'default', { policy: { onFailure: http('queue') }, actor })
+    await stage().put({ onFailure: http('schedule') })
     await stage().put({ name: 'other' })
     await stage().fireAt(startAt + hour)
     for (const lease of await stage().lease()) await stage().fail(lease)
@@ -99,7 +99,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('is made once in five minutes of one subject and event, and tells how many were held back', async () => {
-    await stage().store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
+    await stage().store.do(setQueue, 'default', { policy: { onFailure: http('q') }, actor })
     for (let count = 0; count < 4; count++) await work(stage(), 'fail')
     await work(stage(), 'park')
     expect(await words(stage())).toEqual(['failure of queue default to q'])
@@ -112,7 +112,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('counts what fails in one step like what fails in several', async () => {
-    await stage().store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
+    await stage().store.do(setQueue, 'default', { policy: { onFailure: http('q') }, actor })
     for (let count = 0; count < 5; count++) await enqueue(stage(), 'default', 'fail')
     const ends = (await stage().lease()).map(({ runId, fence }) => ({ runId, fence, outcome: broken }))
     expect(ends).toHaveLength(5)
@@ -124,7 +124,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('of a recovery comes with the first success, and the next failure is told at once', async () => {
-    await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
+    await stage().put({ onFailure: http('f'), onRecover: http('r') })
     for (const hours of [1, 2, 3]) await stage().runAt(startAt + hours * hour, broken)
     expect(await words(stage())).toEqual(['failure of report to f', 'failure of report to f', 'failure of report to f'])
     const id = await stage().runAt(startAt + 4 * hour)
@@ -139,7 +139,7 @@ onEachStore('a notice', (stage) => {
 
   it('tells of a failure and a recovery that are written in one step as if each had been written by itself', async () => {
     const notify = { onFailure: http('f'), onRecover: http('r') }
-    await stage().put({ overlap: 'allow', maxLatenessMs: 10 * hour, notify })
+    await stage().put({ overlap: 'allow', maxLatenessMs: 10 * hour, ...notify })
     for (const hours of [1, 2, 3]) await stage().fireAt(startAt + hours * hour)
     const [first, second, third] = (await stage().lease()).map(({ runId, fence }) => ({ runId, fence }))
     if (first === undefined || second === undefined || third === undefined) throw new Error('fewer could go')
@@ -160,7 +160,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('of a failure right after a recovery is not held back by the one before it', async () => {
-    await stage().put({ timing: { everyMs: 10_000 }, notify: { onFailure: http('f'), onRecover: http('r') } })
+    await stage().put({ timing: { everyMs: 10_000 }, onFailure: http('f'), onRecover: http('r') })
     const next = async () => (await stage().view()).nextRunAt ?? 0
     await stage().runAt(await next(), broken)
     await stage().runAt(await next(), broken)
@@ -173,7 +173,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('of a recovery that came too soon after another is made when that is a while ago', async () => {
-    await stage().put({ timing: { everyMs: 10_000 }, notify: { onFailure: http('f'), onRecover: http('r') } })
+    await stage().put({ timing: { everyMs: 10_000 }, onFailure: http('f'), onRecover: http('r') })
     const next = async () => (await stage().view()).nextRunAt ?? 0
     for (const outcome of [broken, undefined, broken, undefined]) await stage().runAt(await next(), outcome)
     expect(await words(stage())).toEqual(['failure of report to f', 'recover of report to r', 'failure of report to f'])
@@ -190,8 +190,8 @@ onEachStore('a notice', (stage) => {
   it('does not go on for ever where a schedule has had its last occurrence', async () => {
     const { store } = stage()
     const notify = { onFailure: http('f'), onRecover: http('r') }
-    await stage().put({ name: 'once', timing: { at: startAt + hour }, notify })
-    await stage().put({ timing: { everyMs: hour }, maxRuns: 2, notify })
+    await stage().put({ name: 'once', timing: { at: startAt + hour }, ...notify })
+    await stage().put({ timing: { everyMs: hour }, maxRuns: 2, ...notify })
     await stage().fireAt(startAt + hour)
     for (const lease of await stage().lease()) await stage().fail(lease)
     expect(await words(stage())).toHaveLength(2)
@@ -203,7 +203,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('of a failure is not made of a run by hand, and no recovery follows from what was no failure of its schedule', async () => {
-    await stage().put({ notify: { onFailure: http('f'), onRecover: http('r') } })
+    await stage().put({ onFailure: http('f'), onRecover: http('r') })
     await stage().store.do(runNow, 'report')
     await stage().fail(await stage().leaseOne())
     expect(await words(stage())).toEqual([])
@@ -217,7 +217,7 @@ onEachStore('a notice', (stage) => {
     const { store } = stage()
     const everything = { onFailure: http('n'), onPark: http('n'), onRecover: http('n'), onOverdue: http('n') }
     await store.do(setNotify, everything, { actor })
-    await store.do(setQueue, 'notices', { notify: everything, policy: { onExhausted: 'park', rateLimit: null }, actor })
+    await store.do(setQueue, 'notices', { policy: { ...everything, onExhausted: 'park', rateLimit: null }, actor })
     await work(stage(), 'fail')
     const [first] = await told(stage(), 'failed')
     const ended = await store.look(findRun, first?.runId ?? '')
@@ -258,7 +258,7 @@ onEachStore('a notice', (stage) => {
   })
 
   it('is not made where the end is not written', async () => {
-    await stage().put({ notify: { onFailure: http('f') } })
+    await stage().put({ onFailure: http('f') })
     await stage().fireAt(startAt + hour)
     const { runId, fence } = await stage().leaseOne()
     expect(await stage().store.settle([{ runId, fence: fence + 1, outcome: broken }])).toMatchObject([
@@ -282,9 +282,9 @@ onEachStore('a notice', (stage) => {
 
   it('is kept in mind for a month, and one that goes on for longer', async () => {
     const { store } = stage()
-    await stage().put({ notify: { onFailure: http('f') } })
+    await stage().put({ onFailure: http('f') })
     await stage().runAt(startAt + hour, broken)
-    await store.do(setQueue, 'default', { notify: { onFailure: http('q') }, actor })
+    await store.do(setQueue, 'default', { policy: { onFailure: http('q') }, actor })
     await work(stage(), 'fail')
     expect((await store.look(listNotices, { limit: 10 })).told).toHaveLength(2)
     stage().pass(31 * 24 * hour)
@@ -337,26 +337,26 @@ onEachStore('where notices go', (stage) => {
     ])
   })
 
-  it('is said of a queue beside its policy, whose version it does not change', async () => {
+  it('is said of a queue by its policy, whose version grows with it', async () => {
     const { store } = stage()
-    const made = await store.do(setQueue, 'mail', { notify: { onFailure: http('f') }, actor })
-    expect(made).toMatchObject({ answer: 'created', queue: { policyVersion: 1, notify: { onFailure: http('f') } } })
-    const changed = await store.do(setQueue, 'mail', { notify: { onPark: http('p'), onFailure: null }, actor })
-    expect(changed).toMatchObject({ answer: 'updated', queue: { policyVersion: 1, notify: { onPark: http('p') } } })
-    expect(await store.do(setQueue, 'mail', { notify: { onPark: http('p') }, actor })).toMatchObject({
+    const made = await store.do(setQueue, 'mail', { policy: { onFailure: http('f') }, actor })
+    expect(made).toMatchObject({ answer: 'created', queue: { policyVersion: 1, policy: { onFailure: http('f') } } })
+    const changed = await store.do(setQueue, 'mail', { policy: { onPark: http('p'), onFailure: null }, actor })
+    expect(changed).toMatchObject({ answer: 'updated', queue: { policyVersion: 2, policy: { onPark: http('p') } } })
+    expect(await store.do(setQueue, 'mail', { policy: { onPark: http('p') }, actor })).toMatchObject({
       answer: 'unchanged',
     })
     await store.do(setQueue, 'mail', { policy: { maxConcurrent: 7 }, actor })
-    expect(await store.look(findQueue, 'mail')).toMatchObject({ policyVersion: 2, notify: { onPark: http('p') } })
-    await store.do(setQueue, 'mail', { notify: { onPark: null }, actor })
-    expect(await store.look(findQueue, 'mail')).not.toHaveProperty('notify')
+    expect(await store.look(findQueue, 'mail')).toMatchObject({ policyVersion: 3, policy: { onPark: http('p') } })
+    await store.do(setQueue, 'mail', { policy: { onPark: null }, actor })
+    expect((await store.look(findQueue, 'mail'))?.policy).not.toHaveProperty('onPark')
     const details = (await store.look(listAudit, 'queue mail')).map(({ detail }) => detail)
-    expect(details).toContainEqual({ notify: { onPark: http('p'), onFailure: null } })
+    expect(details).toContainEqual({ policy: { onPark: http('p'), onFailure: null } })
   })
 
   it('makes their queue with a rate of its own, which people may change', async () => {
     const { store } = stage()
-    await stage().put({ notify: { onFailure: { command: ['page'] } } })
+    await stage().put({ onFailure: { command: ['page'] } })
     const first = await store.look(findQueue, 'notices')
     expect(first?.policy).toMatchObject({ maxConcurrent: 5, rateLimit: { startsMax: 60, perMs: minute } })
     await store.do(setQueue, 'notices', { policy: { rateLimit: null, maxConcurrent: 1 }, actor })
@@ -373,8 +373,6 @@ onEachStore('where notices go', (stage) => {
   ])('is refused whole where it is %s', async (_, notify) => {
     const bad = notify as never
     await expect(stage().store.do(setNotify, bad, { actor })).rejects.toMatchObject({ code: 'invalid' })
-    await expect(stage().store.do(setQueue, 'mail', { notify: bad, actor })).rejects.toMatchObject({ code: 'invalid' })
     expect(await stage().store.look(findNotify)).toEqual({})
-    expect(await stage().store.look(findQueue, 'mail')).toBe(null)
   })
 })

@@ -107,7 +107,7 @@ describe('who is told', () => {
     const { schedule } = await schedules.create('s', { every: '1h', target: { handler: 'h' }, ...given })
     expect(schedule).toMatchObject(stored)
     expect(schedule).not.toHaveProperty('notify')
-    expect((await queues.set('mail', given)).queue.notify).toEqual(stored)
+    expect((await queues.set('mail', given)).queue.policy).toMatchObject(stored)
     expect(await store.notify(given)).toEqual({ answer: 'updated', notify: stored })
     expect(await store.notices()).toEqual({ notify: stored, told: [], next: null })
   })
@@ -140,6 +140,7 @@ describe('who is told', () => {
     [{ command: [] }, 'onFailure.command', /empty list/],
     [{ agent: {} }, 'onFailure.agent', /cannot execute yet/],
     [{ http: { url }, command: ['x'] }, 'onFailure', /has command and http/],
+    [{ http: { url, body: 'x'.repeat(300_000) } }, 'onFailure', /has \d+ bytes as JSON/],
   ])('%j is refused, with the field that is wrong', async (onFailure, field, problem) => {
     const bad = { onFailure: onFailure as never }
     const found = await problemsIn(schedules.create('s', { every: '1h', target: { handler: 'h' }, ...bad }))

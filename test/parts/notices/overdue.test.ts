@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { overdueAgainMs } from '../../../src/core/notice.ts'
 import { backfillSchedule } from '../../../src/parts/backfill/backfill-schedule.ts'
+import { overdueAgainMs } from '../../../src/parts/notices/notice.ts'
 import { noticeOverdue } from '../../../src/parts/notices/notice-overdue.ts'
 import { listNotices } from '../../../src/parts/notices/read-notices.ts'
 import { putHold } from '../../../src/store/holds/put-hold.ts'
@@ -28,7 +28,7 @@ onEachStore('what is overdue', (stage) => {
   const notify = { onOverdue: http('o'), onRecover: http('r') }
 
   it('is told once where nobody fires it, and so is that it is well again', async () => {
-    await stage().put({ notify })
+    await stage().put(notify)
     stage().to(startAt + hour + 5 * minute - 1)
     expect(await look()).toEqual([])
     stage().pass(1)
@@ -44,7 +44,7 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is not told where somebody starts it after the first look: it was just resumed, or the workers are just back', async () => {
-    await stage().put({ maxLatenessMs: 10 * hour, notify })
+    await stage().put({ maxLatenessMs: 10 * hour, ...notify })
     stage().to(startAt + hour + 10 * minute)
     expect(await look()).toEqual([])
     await stage().fire()
@@ -58,7 +58,7 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('was forgotten when it is found once more hours later', async () => {
-    await stage().put({ notify })
+    await stage().put(notify)
     stage().to(startAt + hour + 10 * minute)
     expect(await look()).toEqual([])
     await stage().fire()
@@ -69,7 +69,7 @@ onEachStore('what is overdue', (stage) => {
 
   it('is told where nobody starts its run, however many other runs there are to look at', async () => {
     for (const name of ['a', 'b', 'c']) await stage().put({ name, overlap: 'allow' })
-    await stage().put({ name: 'd', notify })
+    await stage().put({ name: 'd', ...notify })
     await stage().fireAt(startAt + hour)
     for (const lease of await stage().lease(1)) expect(lease.fence).toBe(1)
     stage().pass(5 * minute)
@@ -87,14 +87,14 @@ onEachStore('what is overdue', (stage) => {
 
   it('is told though as many others are late as one step looks at, of which nobody wants to hear', async () => {
     for (const name of ['a', 'b', 'c']) await stage().put({ name })
-    await stage().put({ name: 'd', notify })
+    await stage().put({ name: 'd', ...notify })
     stage().to(startAt + hour + 10 * minute)
     expect(await overdue(2)).toEqual(['overdue of d to o'])
   })
 
   it('is over, and told so, though as many others are still overdue as one step looks at', async () => {
-    for (const name of ['a', 'b', 'c']) await stage().put({ name, notify, queue: 'nobody' })
-    await stage().put({ name: 'd', notify })
+    for (const name of ['a', 'b', 'c']) await stage().put({ name, ...notify, queue: 'nobody' })
+    await stage().put({ name: 'd', ...notify })
     await stage().fireAt(startAt + hour)
     stage().pass(10 * minute)
     expect(await overdue()).toHaveLength(4)
@@ -103,9 +103,9 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is nothing that waits for a run of its own schedule, or that makes up for the past', async () => {
-    await stage().put({ name: 'queued', overlap: 'queue', notify })
-    await stage().put({ name: 'serial', timing: { everyMs: 100 * hour, from: 'start' }, notify })
-    await stage().put({ name: 'beside', timing: { everyMs: 100 * hour, from: 'start' }, overlap: 'allow', notify })
+    await stage().put({ name: 'queued', overlap: 'queue', ...notify })
+    await stage().put({ name: 'serial', timing: { everyMs: 100 * hour, from: 'start' }, ...notify })
+    await stage().put({ name: 'beside', timing: { everyMs: 100 * hour, from: 'start' }, overlap: 'allow', ...notify })
     await stage().fireAt(startAt + hour)
     await stage().leaseOne()
     await stage().fireAt(startAt + 2 * hour)
@@ -121,8 +121,8 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is nothing whose queue somebody has paused, and what was told of is not over for it', async () => {
-    await stage().put({ name: 'a', notify })
-    await stage().put({ name: 'b', notify, queue: 'other' })
+    await stage().put({ name: 'a', ...notify })
+    await stage().put({ name: 'b', ...notify, queue: 'other' })
     await stage().fireAt(startAt + hour)
     await stage().store.do(setQueue, 'default', { paused: { reason: 'r' }, actor })
     stage().pass(10 * minute)
@@ -135,9 +135,9 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is nothing that is paused, at work, or over', async () => {
-    await stage().put({ name: 'held', notify })
-    await stage().put({ name: 'asleep', notify })
-    await stage().put({ name: 'working', notify, priority: 1 })
+    await stage().put({ name: 'held', ...notify })
+    await stage().put({ name: 'asleep', ...notify })
+    await stage().put({ name: 'working', ...notify, priority: 1 })
     await stage().store.do(pauseSchedule, 'asleep', { reason: 'r' })
     await stage().fireAt(startAt + hour)
     await stage().lease(1)
@@ -147,8 +147,8 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('ends without a word where somebody pauses or deletes it', async () => {
-    await stage().put({ name: 'a', notify })
-    await stage().put({ name: 'b', notify })
+    await stage().put({ name: 'a', ...notify })
+    await stage().put({ name: 'b', ...notify })
     stage().to(startAt + hour + 5 * minute)
     expect(await overdue()).toHaveLength(2)
     await stage().store.do(pauseSchedule, 'a', { reason: 'r' })
@@ -159,7 +159,7 @@ onEachStore('what is overdue', (stage) => {
   })
 
   it('is nothing of a stopped namespace, and refuses a place that no step has answered', async () => {
-    await stage().put({ notify: { onOverdue: http('o') } })
+    await stage().put({ onOverdue: http('o') })
     stage().to(startAt + 2 * hour)
     await stage().store.do(putHold, stop)
     expect(await overdue()).toEqual([])

@@ -1,4 +1,4 @@
-import type { Notice } from '../../../src/core/notice.ts'
+import type { Notice } from '../../../src/parts/notices/notice.ts'
 import { registerWorker } from '../../../src/store/workers/register-worker.ts'
 import { minute, type Stage } from '../../store/schedule-stage.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import type { Notice } from '../../../src/core/notice.ts'
 import { openStore } from '../../../src/open-store.ts'
+import type { Notice } from '../../../src/parts/notices/notice.ts'
 import { listNotices } from '../../../src/parts/notices/read-notices.ts'
 import { setNotify } from '../../../src/parts/notices/set-notify.ts'
 import type { Lease, Store } from '../../../src/store/port.ts'

@@ -1,4 +1,4 @@
-import { partCommands, partTrusts, partUps } from '../../../parts-face.ts'
+import { partCommands, partQueues, partTrusts, partUps } from '../../../parts-face.ts'
 import type { LocalCommand } from '../part.ts'
 
 const up: LocalCommand = {
@@ -13,7 +13,7 @@ const up: LocalCommand = {
     },
     { flags: '--keep-going', says: 'With --once: exit 0 also when runs failed or were parked.' },
     { flags: '--slots <n>', says: 'How many runs at once. Default: as many as the queues allow.' },
-    { flags: '--queues <a,b>', says: 'Only runs of these queues; notices go through the queue notices.' },
+    { flags: '--queues <a,b>', says: `Only runs of these queues; Belfry itself uses ${partQueues.join(', ')}.` },
     { flags: '--grace <duration>', says: 'How long what is at work may take to end. Default: 25s.' },
     { flags: '--name <text>', says: 'Names this worker for people.' },
     { flags: '--allow-private', says: 'Lets HTTP targets call private networks.' },

@@ -124,7 +124,7 @@ function group(word: string, actions: Actions): Command {
 
 function verb(word: string, operation: AnyOperation, actions: Actions): Command {
   const command = new Command(word).description(operation.says)
-  // A verb may have others under it, such as `notify` and `notify test`.
+  // A verb may have others under it: the command of another may begin with its own.
   command.hook('preSubcommand', (_, asked) => void finished(asked))
   return finishLater(command, () => finishVerb(command, operation, actions))
 }

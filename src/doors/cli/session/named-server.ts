@@ -1,12 +1,13 @@
 import { basename } from 'node:path'
 import { BelfryError } from '../../../core/error.ts'
 import { kinds } from '../../../kinds.ts'
-import { notifyNames } from '../../../operations/fields/notify-fields.ts'
+import { namesOfTargets } from '../../../operations/fields/added-fields.ts'
 import { isLoopback } from '../../../operations/input/listen-address.ts'
 import { type Problem, quoted, refuse } from '../../../operations/input/refuse-input.ts'
 import { type AnyOperation, commandOf } from '../../../operations/operation.ts'
 import { targetOf } from '../../../operations/target/target-input.ts'
 import { tokenPartsOf } from '../../../operations/token/token-secret.ts'
+import { fields } from '../../../table.ts'
 import { tokenFileAround, tokenFilesIn, tokenIn } from '../../http/token-file.ts'
 import { Texts } from '../parse/read-value.ts'
 import { isColoured, paintOf } from '../show/terminal-sheet.ts'
@@ -194,10 +195,13 @@ function placedHere(input: unknown, folder: string): unknown {
   return isGiven(run) ? { ...given, run: placedIn(run, folder) } : given
 }
 
+/** The fields of parts that are targets. */
+const targetFields = Object.values(fields).flatMap((each) => namesOfTargets(each))
+
 /** What is wrong with a target is for the server to say, so that such a one is handed on as it is. */
 function placedIn(given: Given, folder: string): Given {
-  const placed = ['target', ...notifyNames].flatMap((field) => {
-    const { target } = targetOf(given[field], { folder, kinds, isNotice: field !== 'target' })
+  const placed = ['target', ...targetFields].flatMap((field) => {
+    const { target } = targetOf(given[field], { folder, kinds })
     return target === undefined ? [] : [[field, target]]
   })
   return { ...given, ...Object.fromEntries(placed) }

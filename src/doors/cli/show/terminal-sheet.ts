@@ -69,7 +69,8 @@ export class TerminalSheet implements Sheet {
       const value = this.#cell(column, row)
       return value === null ? [] : [[column[0], value]]
     })
-    const more = added === undefined ? [] : addedInWords(fields[added], row as object)
+    const more =
+      added === undefined ? [] : addedInWords(fields[added], row as object, { kinds: this.kinds, as: 'facts' })
     const lines = [...known, ...more.map(([name, words]) => [name, plainText(words)])]
     return columns(
       null,

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { Notify } from '../../../core/notice.ts'
 import { defaultPolicy } from '../../../core/queue/policy.ts'
 import type { ConfigSection } from '../../../operations/config-section.ts'
 import { withAdded } from '../../../operations/fields/added-fields.ts'
@@ -25,7 +24,6 @@ const manage = both('config manage queue', 'update belfry.queue set managed_by =
 export interface QueueEntry {
   readonly name: string
   readonly policy: PolicyPatch
-  readonly notify?: Notify
 }
 
 export interface QueueApplied {
@@ -48,17 +46,16 @@ export const queues: ConfigSection<QueueEntry, QueueApplied> = {
       const reading = read(withAdded(form, context.fields), given ?? {}, 'a policy')
       const policy = readPolicy(reading as Reading<z.output<typeof policyInput>>, context)
       problems.push(...policyFaults(policy, defaultPolicy, reading.given))
-      const { patch, notify } = policy
-      return { name, policy: patch, ...(notify !== undefined && { notify: withoutNulls(notify) as Notify }) }
+      return { name, policy: policy.patch }
     }
   },
   *kept({ ns }, source) {
     return (yield* all<{ name: string }>(findKept, ns, source)).map(({ name }) => name)
   },
-  *apply({ context, source, actor }, { name, policy, notify = {} }) {
+  *apply({ context, source, actor }, { name, policy }) {
     const before = yield* findQueue(context, name)
     refuseManaged({ noun: 'queue', name, managedBy: before?.managedBy ?? null }, source)
-    const { answer, queue } = yield* setQueue(context, name, { policy, notify, isWhole: true, source, actor })
+    const { answer, queue } = yield* setQueue(context, name, { policy, isWhole: true, source, actor })
     yield* run(manage, context.ns, name, source)
     return { name, answer: answer === 'version-differs' ? 'unchanged' : answer, before, after: queue }
   },
@@ -70,19 +67,10 @@ export const queues: ConfigSection<QueueEntry, QueueApplied> = {
   written: ({ name, answer, before, after }) => ({
     name,
     answer,
-    changes: fieldChanges(saidOf(before), saidOf(after)),
+    changes: fieldChanges(before?.policy ?? {}, after?.policy ?? {}),
   }),
   notes: (applied) =>
     applied
       .filter(({ answer }) => answer === 'left')
       .map(({ name }) => `Queue ${name} is no longer looked after, and stays as it is: work may be in it.`),
-}
-
-function withoutNulls(patch: object): object {
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null))
-}
-
-/** What is said of a queue: its policy, and where its notifications go. */
-function saidOf(queue: QueueView | null): object {
-  return { ...queue?.policy, ...queue?.notify }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lastLines, noticeEvents, type SentNotice, sentNotice } from '../../src/core/notice.ts'
-import { type NoticeFormat, noticeFormats, noticeMessage } from '../../src/core/notice-message.ts'
-import { discord, ntfy, slack, teams } from './receivers.ts'
+import { lastLines, noticeEvents, type SentNotice, sentNotice } from '../../../src/parts/notices/notice.ts'
+import { noticeMessage } from '../../../src/parts/notices/notice-message.ts'
+import { type MessageFormat, messageFormats } from '../../../src/targets/message.ts'
+import { discord, ntfy, slack, teams } from './message-forms.ts'
 
 const notice: SentNotice = {
   event: 'failure',
@@ -33,7 +34,7 @@ Last lines of output:
 copying…
 disk full`
 
-function bodyOf(format: NoticeFormat, given: Partial<SentNotice> = {}): unknown {
+function bodyOf(format: MessageFormat, given: Partial<SentNotice> = {}): unknown {
   const { body } = noticeMessage(format, { ...notice, ...given })
   return format === 'text' || format === 'ntfy' ? body : JSON.parse(body)
 }
@@ -177,7 +178,7 @@ describe('output and reason cannot ping anybody', () => {
     expect(message).not.toMatch(/"TextBlock"|"msteams"|"entities"/)
   })
 
-  it.each(noticeFormats.filter((format) => format !== 'json'))(
+  it.each(messageFormats.filter((format) => format !== 'json'))(
     'in %s: what steers a terminal or hides is left out',
     (format) => {
       const output = 'red \u001b[31malert\u001b[0m \u001b]0;title\u0007\u202egnp.exe\u200b\u0000\r\nend'

@@ -1,14 +1,5 @@
-import type { SentNotice } from './notice.ts'
-
-/** The forms in which receivers take a notice. */
-export const noticeFormats = ['json', 'text', 'slack', 'teams', 'discord', 'ntfy'] as const
-export type NoticeFormat = (typeof noticeFormats)[number]
-
-/** A notice as one receiver wants it. */
-export interface NoticeMessage {
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-}
+import type { MessageFormat, WriteMessage, WrittenMessage } from '../../targets/message.ts'
+import { type Notice, type SentNotice, sentNotice } from './notice.ts'
 
 /** Of a Slack text object, and so of each text in our blocks. */
 const slackTextLengthMax = 3_000
@@ -23,11 +14,17 @@ const titleLengthMax = 200
 const jsonHeaders = { 'content-type': 'application/json' }
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' }
 
+/** Writes the notice that is the payload of a run. */
+export const writeNotice: WriteMessage = (payload, publicUrl) => {
+  const sent = sentNotice(payload as Notice, publicUrl)
+  return { json: sent, written: (format) => noticeMessage(format, sent) }
+}
+
 /**
  * Writes a notice in the form of its receiver. Reason and output are text from outside: they are put where the receiver shows text as it
  * is, or escaped, so that nothing in them mentions people, makes links or ends the place that it stands in.
  */
-export function noticeMessage(format: NoticeFormat, notice: SentNotice): NoticeMessage {
+export function noticeMessage(format: MessageFormat, notice: SentNotice): WrittenMessage {
   switch (format) {
     case 'json':
       return { body: JSON.stringify(notice), headers: jsonHeaders }
@@ -165,7 +162,7 @@ function discordMessage(notice: SentNotice): unknown {
 }
 
 /** The title, the priority and the link are headers; the body is the message. */
-function ntfyMessage(notice: SentNotice): NoticeMessage {
+function ntfyMessage(notice: SentNotice): WrittenMessage {
   const isGood = notice.event === 'recover'
   return {
     body: plainMessage(notice, ntfyMessageBytesMax, false),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { policyProblems } from '../../../src/core/queue/policy.ts'
 import {
   type Notice,
   type NoticeMemory,
@@ -10,9 +11,7 @@ import {
   notifyProblems,
   overdueDecision,
   recoveryDecision,
-} from '../../src/core/notice.ts'
-import { policyProblems } from '../../src/core/queue/policy.ts'
-import { scheduleProblems } from '../../src/core/schedule/schedule-spec.ts'
+} from '../../../src/parts/notices/notice.ts'
 
 const now = Date.UTC(2026, 0, 5, 9)
 const http = (path: string) => ({ http: { url: `https://example.org/${path}` } })
@@ -122,14 +121,5 @@ describe('a wish to be told', () => {
       expect(notifyProblems({ onFailure: bad }), JSON.stringify(bad)).toMatchObject([{ field: 'onFailure' }])
     }
     expect(notifyProblems({ onSuccess: http('') })).toMatchObject([{ field: 'onSuccess' }])
-  })
-
-  it('is a part of a schedule, and refused with it where it is wrong', () => {
-    const spec = { name: 's', timing: {}, target: null }
-    const problems = (notify: unknown) => scheduleProblems({ ...spec, notify }, { now }).map(({ field }) => field)
-    expect(problems({ onFailure: http(''), onOverdue: { command: 'page' } })).toEqual([])
-    expect(problems({ onFailure: { handler: 'h' }, onFire: {} })).toEqual(['notify.onFailure', 'notify.onFire'])
-    expect(problems('https://example.org')).toEqual(['notify'])
-    expect(problems({ onFailure: { http: { url: () => 1 } } })).toContain('notify')
   })
 })

@@ -1,5 +1,5 @@
-import { defaultPolicy, type Policy } from './queue/policy.ts'
-import { needOf, type Target } from './target.ts'
+import { defaultPolicy, type Policy } from '../../core/queue/policy.ts'
+import { needOf, type Target } from '../../core/target.ts'
 
 /** What somebody may want to be told of. */
 export const noticeEvents = ['failure', 'park', 'recover', 'overdue'] as const

@@ -1,13 +1,13 @@
-import { BelfryError } from '../core/error.ts'
-import { isRecord } from '../core/json/record.ts'
-import { type Notify, type NotifyPatch, noticesQueue, notifyProblems } from '../core/notice.ts'
-import { payloadBytesMax } from '../core/run/payload.ts'
-import { needOf, type Target } from '../core/target.ts'
-import { canonicalJson, jsonText } from './check.ts'
-import { ensureQueues, type QueueRow } from './queues/queue-row.ts'
-import { ensureNeeds, needName } from './runs/lane-row.ts'
-import type { Row, Step } from './statement.ts'
-import type { StoreContext } from './store-context.ts'
+import { BelfryError } from '../../core/error.ts'
+import { isRecord } from '../../core/json/record.ts'
+import { payloadBytesMax } from '../../core/run/payload.ts'
+import { needOf, type Target } from '../../core/target.ts'
+import { canonicalJson, jsonText } from '../../store/check.ts'
+import { ensureQueues, type QueueRow } from '../../store/queues/queue-row.ts'
+import { ensureNeeds, needName } from '../../store/runs/lane-row.ts'
+import type { Row, Step } from '../../store/statement.ts'
+import type { StoreContext } from '../../store/store-context.ts'
+import { type Notify, type NotifyPatch, noticesQueue, notifyFields, notifyProblems } from './notice.ts'
 
 /** The stored notification setting; `null` where none is stored or it cannot be read: the end of a run must not fail for it. */
 export function readNotify(text: Row[string] | undefined): Notify | null {
@@ -22,7 +22,23 @@ export function readNotify(text: Row[string] | undefined): Notify | null {
   }
 }
 
-/** Applies a patch: fields that it does not name stay, and `null` removes a field. A bad setting is refused whole. */
+/** The receivers that a schedule or the policy of a queue names; one that cannot be used is left out. */
+export function receiversIn(stored: unknown): Notify {
+  if (!isRecord(stored)) return {}
+  const sound = Object.keys(notifyFields).filter((field) => notifyProblems({ [field]: stored[field] }).length === 0)
+  return Object.fromEntries(sound.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
+}
+
+/** The policy of a queue as it is stored, with all that parts added to it; `null` where it is no JSON, which `doctor` says. */
+export function parsedPolicy(text: Row[string] | undefined): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return null
+  }
+}
+
+/** A setting after a change of it: what is not named stays, and `null` takes it away. A bad one is refused whole. */
 export function patchedNotify(before: Notify | null, patch: NotifyPatch): Notify {
   const whole: Record<string, unknown> = { ...before }
   for (const [field, target] of Object.entries(patch)) {
@@ -56,8 +72,8 @@ export interface NoticeLanes {
 }
 
 /**
- * Finds or creates the queue and the lanes of notifications. They are created when the setting is written, so that the end of a
- * run finds them and never waits for another transaction that is creating them.
+ * Finds the queue and the lanes of notices, or makes them. The step that writes receivers makes them, so that the step that ends a run
+ * finds them and waits for no other transaction that is making them.
  */
 export function* ensureNoticeLanes(context: StoreContext, targets: readonly Target[]): Step<NoticeLanes> {
   const { queues } = yield* ensureQueues(context, [noticesQueue])
@@ -65,8 +81,9 @@ export function* ensureNoticeLanes(context: StoreContext, targets: readonly Targ
   return { queue: queues.get(noticesQueue) as QueueRow, needIds }
 }
 
-export function* ensureLanesOf(context: StoreContext, notify: Notify | null | undefined): Step<void> {
-  const targets = Object.values(notify ?? {}).filter((target) => target !== undefined)
+/** Makes them for the receivers that a schedule, the policy of a queue or the namespace names. */
+export function* ensureLanesOf(context: StoreContext, stored: object): Step<void> {
+  const targets = Object.values(receiversIn(stored)).filter((target) => target !== undefined)
   if (targets.length > 0) yield* ensureNoticeLanes(context, targets)
 }
 

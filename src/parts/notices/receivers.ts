@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { AddedType } from '../../core/added.ts'
+import type { Target } from '../../core/target.ts'
+import type { AddedField, AddedFieldContext } from '../../operations/fields/added-fields.ts'
+import { noteSizes } from '../../operations/fields/payload-size.ts'
+import { outputOf } from '../../operations/schema/output-schema.ts'
+import { noted } from '../../operations/schema/schema-note.ts'
+import type { Column } from '../../operations/show.ts'
+import { targetStored } from '../../operations/target/target-form.ts'
+import { targetInWords } from '../../operations/target/target-in-words.ts'
+import { offeredKinds, targetOf } from '../../operations/target/target-input.ts'
+import type { CommandTarget } from '../../targets/command/command-target.ts'
+import type { HttpTarget } from '../../targets/http/http-target.ts'
+import type { TargetKind } from '../../targets/kind.ts'
+import { type Notify, type NotifyField, type NotifyPatch, notifyFields } from './notice.ts'
+
+/** What sends a notification: a request, or a program. */
+export type ReceiverInput = CommandTarget | HttpTarget
+
+type ReceiverTypes = { readonly [Field in NotifyField]: AddedType<Target, ReceiverInput> }
+
+declare module '../../core/added.ts' {
+  interface AddedToSchedule extends ReceiverTypes {}
+  interface AddedToQueue extends ReceiverTypes {}
+}
+
+/** What each receiver is told of, and the words before it in the sentences about a schedule. */
+const receivers: Readonly<Record<NotifyField, { readonly says: string; readonly clause: string }>> = {
+  onFailure: {
+    says: 'What tells somebody that a run has failed for good: {message kinds}.',
+    clause: 'on a failure',
+  },
+  onPark: {
+    says: 'What tells somebody that a run was parked, and waits for a person.',
+    clause: 'when a run is parked',
+  },
+  onRecover: {
+    says: 'What tells somebody that a schedule which had failed, or was overdue, is well again.',
+    clause: 'on a recovery',
+  },
+  onOverdue: {
+    says: 'What tells somebody that a schedule should have started something five minutes ago, and has not.',
+    clause: 'when overdue',
+  },
+}
+
+export const notifyNames = Object.keys(notifyFields) as NotifyField[]
+
+/** The forms of a receiver. A handler is code of one program, which may be what is broken. */
+function receiverForm(kinds: readonly TargetKind[]): z.ZodType {
+  const forms = offeredKinds(kinds).flatMap(({ message }) => (typeof message === 'object' ? [message.form] : []))
+  const says = 'What tells somebody: it is handed the notice as its payload.'
+  return noted(z.union(forms).describe(says), { id: 'NoticeTarget' })
+}
+
+/** A receiver is judged by the kind it names, as targets are. */
+function given(says: string): z.ZodType<unknown, ReceiverInput> {
+  const expected = 'an object, such as {"http":{"url":"https://example.org/hook"}}'
+  const field = z.unknown().refine((value) => value !== null)
+  return noted(field, { form: receiverForm, isTarget: true, expected }).describe(says) as unknown as z.ZodType<
+    unknown,
+    ReceiverInput
+  >
+}
+
+function mapped<Made>(make: (field: NotifyField) => Made): Record<NotifyField, Made> {
+  return Object.fromEntries(notifyNames.map((field) => [field, make(field)])) as Record<NotifyField, Made>
+}
+
+/** The receivers as fields of a schedule and of the policy of a queue. */
+export const receiverFields = mapped<AddedField>((field) => ({
+  input: given(receivers[field].says),
+  output: targetStored,
+  read: receiverOf,
+  inWords: (target: Target, kinds) => targetInWords(target, kinds),
+  clause: receivers[field].clause,
+}))
+
+/** The same as the namespace is given and answers them. */
+export const notifyShape = mapped((field) => given(receivers[field].says).optional())
+export const notifyAnswered = noted(
+  outputOf<Notify>()(
+    z
+      .strictObject(mapped((field) => targetStored.describe(receivers[field].says).optional()))
+      .describe('Where somebody is told of what.'),
+  ),
+  { id: 'Notify' },
+)
+
+/** Which target is started on what, by the flags that say it. */
+export const notifyFacts: readonly Column<Notify>[] = notifyNames.map((field) => [
+  field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  ({ [field]: target }, { kinds }) => (target === undefined ? null : targetInWords(target, kinds)),
+])
+
+/** Reads a receiver and takes down everything that is wrong with it. */
+function receiverOf(value: unknown, { problems, ...place }: AddedFieldContext): Target | undefined {
+  const { target, problems: found } = targetOf(value, { ...place, sends: 'notifications' })
+  problems.push(...found)
+  noteSizes({ [place.field]: target ?? undefined }, problems, [place.field])
+  return target ?? undefined
+}
+
+/** Reads what a namespace says, as far as it is given. `null` takes a receiver away. */
+export function notifyPatchOf(
+  patch: Readonly<Record<string, unknown>>,
+  place: Omit<AddedFieldContext, 'field'>,
+): NotifyPatch {
+  const read = (field: NotifyField) => (patch[field] === null ? null : receiverOf(patch[field], { ...place, field }))
+  return Object.fromEntries(
+    notifyNames.map((field) => [field, read(field)]).filter(([, target]) => target !== undefined),
+  )
+}
