@@ -6,6 +6,7 @@ import { doors } from './doors.ts'
 import { engine } from './engine.ts'
 import { fences } from './fences.ts'
 import { files } from './files.ts'
+import { holds } from './holds.ts'
 import { http } from './http.ts'
 import { imports } from './imports.ts'
 import { notices } from './notices.ts'
@@ -19,6 +20,7 @@ import { work } from './work.ts'
 /** Those that touch the store and the engine come first: what they break is what everything else relies on. */
 export const mutants: readonly Mutant[] = [
   ...claims,
+  ...holds,
   ...fences,
   ...work,
   ...schedules,

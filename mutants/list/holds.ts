@@ -1,0 +1,33 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the sources, placeholders and all.
+import { conformance, type Mutant } from '../mutant.ts'
+
+/** Holds that let something start. Those on a queue and on everything are among the claims. */
+export const holds: readonly Mutant[] = [
+  {
+    id: 'hold-waits-for-no-lease',
+    hazard:
+      'On PostgreSQL a stop is answered while leases are under way that have not seen it, and work starts after it.',
+    edits: [['takeEffect', 'await store.do(awaitLeases)', '']],
+    suites: ['test/parts/holds/under-way.test.ts'],
+  },
+  {
+    id: 'held-kind-is-leased-at-once',
+    hazard: 'On PostgreSQL a worker that knows its queue is given runs of a kind that is held.',
+    edits: [['leaseHead', "\n          and ${laneIsOpen('line.now')}", '']],
+    suites: ['test/parts/holds/operations.test.ts'],
+  },
+  {
+    id: 'held-kind-is-leased',
+    hazard: 'A worker is given runs of a kind that is held.',
+    edits: [['surveyed', "${texts.isServed} and ${laneIsOpen('c.now')}", '${texts.isServed}']],
+    suites: ['test/parts/holds/operations.test.ts'],
+  },
+  {
+    id: 'held-key-is-leased-at-once',
+    hazard: 'On PostgreSQL a run of a held key that came in a transaction of its caller is leased.',
+    edits: [
+      ['leaseHead', "${holdOn('key', 'head.concurrency_key', { now: '(select now from line)' })} is not null", 'false'],
+    ],
+    suites: [conformance('PostgreSQL a run of a held key')],
+  },
+]
