@@ -3,6 +3,7 @@ import { canBeName } from '../check.ts'
 import {
   ahead,
   all,
+  both,
   dialects,
   inList,
   one,
@@ -32,14 +33,13 @@ export interface ScheduleRow extends ScheduleState {
 }
 
 const listed = inList.numbers('$1')
-const lockAndWait = dialects('schedule lock', {
-  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update`,
-})
-const lockFree = dialects('schedule lock free', {
-  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update skip locked`,
-})
+const lockListed = (name: string, others: '' | 'skip locked') =>
+  dialects(name, {
+    sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
+    postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update ${others}`,
+  })
+const lockAndWait = lockListed('schedule lock', '')
+const lockFree = lockListed('schedule lock free', 'skip locked')
 const lockNamed = dialects('schedule lock named', {
   sqlite: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
   postgres: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
@@ -55,10 +55,11 @@ const plan = tables.schedule.only(
 )
 const savePlan = dialects('schedule save plan', plan.update())
 /** For occurrences that completed. No index knows of these columns, so this leaves them all alone. */
-const saveCompletion = dialects('schedule save completed', {
-  sqlite: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.sqlite}`,
-  postgres: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.postgres}`,
-})
+const saveCompletion = both(
+  'schedule save completed',
+  ({ numbers }) =>
+    `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${numbers('$1')}`,
+)
 /** Schedules that are to be looked at sooner than before are apart, because a sleeping worker may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', state.update())
 
