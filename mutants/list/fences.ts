@@ -42,7 +42,7 @@ export const fences: readonly Mutant[] = [
   {
     id: 'renewal-without-fence',
     hazard: 'A holder whose lease was taken back keeps the lease of its successor alive.',
-    edits: [['renewed', '`and fence = $2 and ns', '`and fence >= $2 and ns']],
+    edits: [['renewLeases', 'and fence = $2 and ns', 'and fence >= $2 and ns']],
     suites: [conformance('law 4: a holder')],
   },
   {
@@ -66,13 +66,7 @@ export const fences: readonly Mutant[] = [
   {
     id: 'fence-beaten-by-the-clock',
     hazard: 'A holder that is late cannot renew although nobody has taken its lease.',
-    edits: [
-      [
-        'renewed',
-        '`and fence = $2 and ns = $3 returning',
-        '`and fence = $2 and ns = $3 and expires_at > $4 - 30000 returning',
-      ],
-    ],
+    edits: [['renewLeases', 'and fence = $2 and ns = $3', 'and fence = $2 and ns = $3 and expires_at > $4 - 30000']],
     suites: [conformance('memory: law 4: the fence decides')],
   },
   {
@@ -173,11 +167,7 @@ export const fences: readonly Mutant[] = [
     id: 'reclaim-crosses-namespaces',
     hazard: 'Whoever declares a worker dead takes leases of another namespace.',
     edits: [
-      [
-        'leases/reclaim.ts findOfWorkers',
-        "where ns = $3 and worker_id ${inList.numbers('$1').sqlite}",
-        "where $3 = $3 and worker_id ${inList.numbers('$1').sqlite}",
-      ],
+      ['leases/reclaim.ts findOfWorkers', 'where ns = $3 and worker_id', 'where $3 = $3 and worker_id'],
       [
         'leases/reclaim.ts takeBack',
         "or ns = $4 and worker_id ${inList.numbers('$3').sqlite}",
@@ -189,7 +179,7 @@ export const fences: readonly Mutant[] = [
   {
     id: 'renewal-crosses-namespaces',
     hazard: 'A lease is renewed from another namespace.',
-    edits: [['renewed', 'and fence = $2 and ns = $3 returning', 'and fence = $2 and $3 = $3 returning']],
+    edits: [['renewLeases', 'and fence = $2 and ns = $3', 'and fence = $2 and $3 = $3']],
     suites: [conformance('nothing that is named by its id')],
   },
   {

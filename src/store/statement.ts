@@ -61,8 +61,20 @@ export function clockOr(parameter: string): string {
   return `coalesce(cast(${parameter} as bigint), floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`
 }
 
-export function both(name: string, text: string): Statement {
-  return { name, sqlite: text, postgres: text }
+/** What the two databases write differently in a text that is the same otherwise. */
+export interface Spelling {
+  readonly join: Joins
+  /** Whether a column is in a list of numbers or texts; see `inList`. */
+  readonly numbers: (param: string) => string
+  readonly texts: (param: string) => string
+  /** The instant that a parameter names; see `clockOr`. */
+  readonly now: (param: string) => string
+}
+
+/** A statement whose text serves both databases, but for how they spell a few things. */
+export function both(name: string, text: string | ((as: Spelling) => string)): Statement {
+  if (typeof text === 'string') return { name, sqlite: text, postgres: text }
+  return { name, sqlite: text(asSqlite), postgres: text(asPostgres) }
 }
 
 export function dialects(name: string, texts: Omit<Statement, 'name'>): Statement {
@@ -72,7 +84,10 @@ export function dialects(name: string, texts: Omit<Statement, 'name'>): Statemen
 /** A table with its alias, without the schema. */
 type Aliased = `${TableName} ${string}`
 
-/** How a statement joins one more table. */
+/**
+ * How a statement joins one more table. PostgreSQL looks it up row by row: tables that churn are often seen empty by its vacuum; planned
+ * then, a plain join reads all of them for every row once they have filled again. The `offset` keeps it from doing so.
+ */
 export interface Joins {
   inner(table: Aliased, on: string): string
   left(table: Aliased, on: string): string
@@ -84,21 +99,12 @@ export const plainJoins: Joins = {
 }
 const probed = (table: Aliased, on: string) =>
   `lateral (select ${columnsOf(table.split(' ')[0] as TableName)} from belfry.${table} where ${on} offset 0) ${table.split(' ')[1]}`
-/** PostgreSQL's own; see `probing`. */
 export const probes: Joins = {
   inner: (table, on) => `cross join ${probed(table, on)}`,
   left: (table, on) => `left join ${probed(table, on)} on true`,
 }
 
-/**
- * A statement whose joins are looked up row by row. PostgreSQL's vacuum often finds churning tables empty; planned then, a plain
- * join reads all of them for every row once they have filled again. The `offset` prevents that.
- */
-export function probing(name: string, text: (join: Joins) => string): Statement {
-  return { name, sqlite: text(plainJoins), postgres: text(probes) }
-}
-
-/** Whether there is such a row, checked row by row for the same reason: PostgreSQL turns an `exists` into a join. */
+/** Whether there is such a row, asked row by row for the same reason: of an `exists` PostgreSQL makes a join. */
 export function thereIs(from: string): string {
   return `(select 1 ${from} limit 1) is not null`
 }
@@ -120,6 +126,19 @@ export const inList = {
     sqlite: `in (select value from json_each(${param}))`,
     postgres: `= any (array(select json_array_elements_text(${param}::json)))`,
   }),
+}
+
+const asSqlite: Spelling = {
+  join: plainJoins,
+  numbers: (param) => inList.numbers(param).sqlite,
+  texts: (param) => inList.texts(param).sqlite,
+  now: (param) => param,
+}
+const asPostgres: Spelling = {
+  join: probes,
+  numbers: (param) => inList.numbers(param).postgres,
+  texts: (param) => inList.texts(param).postgres,
+  now: clockOr,
 }
 
 export function* all<Result = Row>(statement: Statement, ...params: Param[]): Step<Result[]> {

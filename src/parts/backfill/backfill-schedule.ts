@@ -11,7 +11,7 @@ import { type RunRow, writeRuns } from '../../store/runs/run-row.ts'
 import { listLiveRuns, liveRunsOf } from '../../store/schedules/live-run.ts'
 import { askForWork, refuseUnfit, runOf, type Work, workOf } from '../../store/schedules/occurrence-run.ts'
 import { lockNamedSchedule, type ScheduleRow, setsAside } from '../../store/schedules/schedule-row.ts'
-import { all, both, clockNow, dialects, freshIds, inList, one, type Step } from '../../store/statement.ts'
+import { all, both, clockNow, freshIds, one, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 import { runsNamed } from '../../store/verb.ts'
 
@@ -55,11 +55,10 @@ export interface LeftInstant {
   readonly run?: string
 }
 
-const listed = inList.numbers('$2')
-const findEntries = dialects('backfill find entries', {
-  sqlite: `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${listed.sqlite}`,
-  postgres: `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${listed.postgres}`,
-})
+const findEntries = both(
+  'backfill find entries',
+  ({ numbers }) => `select from_at, run_id from belfry.ledger where schedule_id = $1 and from_at ${numbers('$2')}`,
+)
 /** Of what is older than the ledger keeps, so that there are few. */
 const findRanges = both(
   'backfill find ranges',

@@ -1,19 +1,15 @@
 import { formatId, parseId } from '../../core/id.ts'
 import type { LeaseName } from '../../store/port.ts'
 import { readPolicy } from '../../store/queues/queue-row.ts'
-import { all, dialects, inList, type Joins, plainJoins, probes, type Step } from '../../store/statement.ts'
+import { all, both, type Step } from '../../store/statement.ts'
 import type { StoreContext } from '../../store/store-context.ts'
 
-const held = (
-  inRuns: string,
-  join: Joins,
-) => `select l.run_id, l.fence, l.claim_id, l.worker_id, l.schedule_id, l.expires_at,
+const findHeld = both(
+  'read held runs',
+  ({ join, numbers }) => `select l.run_id, l.fence, l.claim_id, l.worker_id, l.schedule_id, l.expires_at,
     q.name as queue, q.policy
-  from belfry.lease l ${join.inner('queue q', 'q.id = l.queue_id')} where l.ns = $1 and l.run_id ${inRuns}`
-const findHeld = dialects('read held runs', {
-  sqlite: held(inList.numbers('$2').sqlite, plainJoins),
-  postgres: held(inList.numbers('$2').postgres, probes),
-})
+  from belfry.lease l ${join.inner('queue q', 'q.id = l.queue_id')} where l.ns = $1 and l.run_id ${numbers('$2')}`,
+)
 
 /** A leased run, with what proves that a caller holds its lease. */
 export interface HeldRun extends LeaseName {

@@ -1,5 +1,5 @@
 import type { Candidate } from '../leases/head-of-line.ts'
-import { all, dialects, inList, type Step } from '../statement.ts'
+import { all, both, dialects, type Step } from '../statement.ts'
 import { holdOn } from './hold-row.ts'
 
 /** The holds on single runs at the head of the line, as opposed to holds on their whole lane. */
@@ -16,11 +16,8 @@ const findKeys = dialects('held find keys', {
   postgres: `select i.value as key from (select json_array_elements_text($3::json) as value) i
     where ${holdOn('key', 'i.value', asked)} is not null`,
 })
-const heldSchedules = (listed: string) =>
-  `select s.id from belfry.schedule s where s.id ${listed} and ${holdOn('schedule', 's.name', asked)} is not null`
-const findSchedules = dialects('held find schedules', {
-  sqlite: heldSchedules(inList.numbers('$3').sqlite),
-  postgres: heldSchedules(inList.numbers('$3').postgres),
+const findSchedules = both('held find schedules', ({ numbers }) => {
+  return `select s.id from belfry.schedule s where s.id ${numbers('$3')} and ${holdOn('schedule', 's.name', asked)} is not null`
 })
 
 /**

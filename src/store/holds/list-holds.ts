@@ -1,7 +1,7 @@
 import type { Hold, Holdable } from '../../core/hold.ts'
 import { parseId } from '../../core/id.ts'
 import { checkInteger, invalid } from '../check.ts'
-import { all, both, clockNow, dialects, inList, one, type Row, type Step } from '../statement.ts'
+import { all, both, clockNow, one, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
 import { holdOf } from './hold-row.ts'
@@ -23,21 +23,16 @@ const findOn = both(
     or h.scope = 'kind' and h.subject in ($4, $5) or h.scope = 'schedule' and h.subject = $6
     or h.scope = 'key' and h.subject = $7) order by h.id`,
 )
-const ofKeys = (listed: string) =>
-  `select ${columns} ${notEnded} and h.scope = 'key' and h.subject ${listed} order by h.id`
-const findOfKeys = dialects('holds find of keys', {
-  sqlite: ofKeys(inList.texts('$3').sqlite),
-  postgres: ofKeys(inList.texts('$3').postgres),
-})
-const ofSchedules = (
-  listed: string,
-) => `select ${columns}, s.id as schedule_id from belfry.schedule s join belfry.hold h
+const findOfKeys = both(
+  'holds find of keys',
+  ({ texts }) => `select ${columns} ${notEnded} and h.scope = 'key' and h.subject ${texts('$3')} order by h.id`,
+)
+const findOfSchedules = both(
+  'holds find of schedules',
+  ({ numbers }) => `select ${columns}, s.id as schedule_id from belfry.schedule s join belfry.hold h
     on h.ns = s.ns and h.scope = 'schedule' and h.subject = s.name and h.until_at > $2
-  where s.id ${listed} and s.ns = $1 and s.deleted_at is null order by h.id`
-const findOfSchedules = dialects('holds find of schedules', {
-  sqlite: ofSchedules(inList.numbers('$3').sqlite),
-  postgres: ofSchedules(inList.numbers('$3').postgres),
-})
+  where s.id ${numbers('$3')} and s.ns = $1 and s.deleted_at is null order by h.id`,
+)
 
 export const holdsMax = 1_000
 

@@ -19,7 +19,6 @@ import {
   dialects,
   inList,
   one,
-  probing,
   type Request,
   type Row,
   rowsOf,
@@ -127,9 +126,11 @@ const recordStarts = both(
   `insert into belfry.start as s (ns, queue_id, at, claim_id, starts) values ($1, $2, $3, $4, $5)
     on conflict (queue_id, at, claim_id) do update set starts = s.starts + excluded.starts`,
 )
-const leasesOfClaim = probing(
+const leasesOfClaim = both(
   'lease of claim',
-  (join) => `select ${columnsOf('lease', 'l')}, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
+  ({
+    join,
+  }) => `select ${columnsOf('lease', 'l')}, q.name as queue, d.enqueued_at, ${definitionColumns} from belfry.lease l
     ${join.inner('run d', 'd.id = l.run_id')} join belfry.queue q on q.id = l.queue_id
     where l.claim_id = $1 and l.ns = $2 order by d.priority, d.enqueued_at, d.id`,
 )

@@ -23,22 +23,17 @@ const findOfQueue = both(
     join belfry.queue q on q.id = l.queue_id where l.expires_at <= $1 and q.ns = $2 and q.name = $3
     order by l.expires_at, l.run_id limit $4`,
 )
-const findNamed = dialects('reclaim find named', {
-  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where run_id ${inList.numbers('$2').sqlite} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
-  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where run_id ${inList.numbers('$2').postgres} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
-})
-const findOfWorkers = dialects('reclaim find of workers', {
-  sqlite: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where ns = $3 and worker_id ${inList.numbers('$1').sqlite} order by run_id limit $2`,
-  postgres: `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
-    where ns = $3 and worker_id ${inList.numbers('$1').postgres} order by run_id limit $2`,
-})
-/**
- * Repeats the conditions of the read (without an instant where only dead workers' leases are wanted): a lease renewed or ended
- * since then is not taken. Locked rows are skipped.
- */
+const findNamed = both(
+  'reclaim find named',
+  ({ numbers }) => `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where run_id ${numbers('$2')} and ns = $3 and expires_at <= $1 order by run_id limit $4`,
+)
+const findOfWorkers = both(
+  'reclaim find of workers',
+  ({ numbers }) => `select run_id, queue_id, concurrency_key, schedule_id from belfry.lease
+    where ns = $3 and worker_id ${numbers('$1')} order by run_id limit $2`,
+)
+/** Repeats what was read, with no instant where the dead are all that is asked for: a lease that was renewed or ended since then is not taken. Locked rows are left to their owner. */
 export const takeBack = dialects('reclaim take back', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}
     and (expires_at <= $2 or ns = $4 and worker_id ${inList.numbers('$3').sqlite}) returning ${columnsOf('lease')}`,

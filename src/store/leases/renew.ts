@@ -2,17 +2,17 @@ import { durationMsMax } from '../../core/duration.ts'
 import { formatId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
 import type { Renewal, RenewedLease } from '../port.ts'
-import { all, clockNow, dialects, inList, type Step } from '../statement.ts'
+import { all, both, clockNow, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { checkFence, lockLeases } from './fence.ts'
 import { runIdOf } from './settle.ts'
 
-/** The fence decides, not the clock: until a reclaim has taken the lease its worker may renew it, however late. */
-const renewed = `and fence = $2 and ns = $3 returning run_id, fence, expires_at, cancel_requested_at`
-const renewLeases = dialects('renew', {
-  sqlite: `update belfry.lease set expires_at = $4 where run_id ${inList.numbers('$1').sqlite} ${renewed}`,
-  postgres: `update belfry.lease set expires_at = $4 where run_id ${inList.numbers('$1').postgres} ${renewed}`,
-})
+/** The fence decides, not the clock: until a reclaim has taken the lease its holder may renew it, however late. */
+const renewLeases = both(
+  'renew',
+  ({ numbers }) => `update belfry.lease set expires_at = $4 where run_id ${numbers('$1')} and fence = $2 and ns = $3
+    returning run_id, fence, expires_at, cancel_requested_at`,
+)
 
 interface RenewedRow {
   readonly run_id: number

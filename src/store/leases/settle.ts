@@ -11,13 +11,12 @@ import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from '../schedul
 import {
   all,
   allAlone,
+  both,
   clockNow,
   clockOr,
   dialects,
   each,
   inList,
-  type Joins,
-  plainJoins,
   probes,
   type Request,
   type Row,
@@ -55,13 +54,12 @@ const dropPlainLeases = dialects('settle drop plain leases', {
   sqlite: `delete from belfry.lease where run_id ${inList.numbers('$1').sqlite}`,
   postgres: null,
 })
-/** An existing run returns a row, with or without an attempt; a removed one returns none. */
-const recorded = (join: Joins) =>
-  `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')} where d.id`
-const findRecorded = dialects('settle find recorded', {
-  sqlite: `${recorded(plainJoins)} ${inList.numbers('$1').sqlite} and d.ns = $2`,
-  postgres: `${recorded(probes)} ${inList.numbers('$1').postgres} and d.ns = $2`,
-})
+/** A run that is still there has a row, whether it was attempted or not; one that was removed has none. */
+const findRecorded = both(
+  'settle find recorded',
+  ({ join, numbers }) => `select d.id, a.fence, a.outcome from belfry.run d ${join.left('attempt a', 'a.run_id = d.id')}
+    where d.id ${numbers('$1')} and d.ns = $2`,
+)
 const findJudged = dialects('settle find judged', {
   sqlite: `select d.id, d.repeatable, d.on_exhausted, d.options, q.policy from belfry.run d join belfry.queue q on q.id = d.queue_id
     where d.id = $1`,

@@ -1,7 +1,7 @@
 import { formatId } from '../../core/id.ts'
 import { checkInteger } from '../check.ts'
 import type { HeldLease, LeaseName } from '../port.ts'
-import { all, both, dialects, inList, type Row, type Step } from '../statement.ts'
+import { all, both, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { workerIdOf } from '../workers/take-duty.ts'
 
@@ -11,13 +11,12 @@ const findCancelRequests = both(
   `select run_id, fence from belfry.lease where cancel_requested_at is not null and worker_id = $1 and ns = $2
     order by run_id + 0`,
 )
-/** No index by worker, which every lease and settle would pay for: few rows are in flight. */
-const ofWorkers = (inWorkers: string) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
-  where ns = $1 and worker_id ${inWorkers} order by run_id limit $3`
-const findOfWorkers = dialects('read leases of workers', {
-  sqlite: ofWorkers(inList.numbers('$2').sqlite),
-  postgres: ofWorkers(inList.numbers('$2').postgres),
-})
+/** Without an index by worker, which every lease and every settle would pay for: what is in flight is few rows. */
+const findOfWorkers = both(
+  'read leases of workers',
+  ({ numbers }) => `select run_id, fence, worker_id, claim_id, leased_at from belfry.lease
+  where ns = $1 and worker_id ${numbers('$2')} order by run_id limit $3`,
+)
 
 const pageMax = 10_000
 

@@ -4,7 +4,7 @@ import type { ScheduleSpec } from '../../core/schedule/schedule-spec.ts'
 import { canBeName, checkInteger, invalid } from '../check.ts'
 import { stopsFiring } from '../holds/hold-row.ts'
 import { type ScheduleRow, scheduleRowOf } from '../schedules/schedule-row.ts'
-import { all, both, clockNow, clockOr, dialects, inList, one, type Row, type Step, storeClock } from '../statement.ts'
+import { all, both, clockNow, one, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf, tables } from '../tables.ts'
 import type { HintView, LedgerView, ScheduleView, VersionView } from '../views.ts'
@@ -14,11 +14,8 @@ const findByName = both(
   'read schedule by name',
   `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
 )
-const named = (list: string) =>
-  `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name ${list} and deleted_at is null`
-const findNamed = dialects('read named schedules', {
-  sqlite: named(inList.texts('$2').sqlite),
-  postgres: named(inList.texts('$2').postgres),
+const findNamed = both('read named schedules', ({ texts }) => {
+  return `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name ${texts('$2')} and deleted_at is null`
 })
 const findById = both(
   'read schedule by id',
@@ -36,12 +33,12 @@ const findDeleted = both(
  * Deleted and disabled schedules have no wake instant, and a stopped namespace fires nothing, so none of them is overdue. A
  * condition for deleted ones would make PostgreSQL scan all other names.
  */
-const overdue = (
-  now: string,
-) => `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and wake_at is not null
-  and wake_at <= (select ${now} - $3) and not ${stopsFiring({ now: `(select ${now})` })}
-  order by wake_at, id limit $4`
-const findOverdue = dialects('read overdue schedules', { sqlite: overdue('$2'), postgres: overdue(clockOr('$2')) })
+const findOverdue = both(
+  'read overdue schedules',
+  ({ now }) => `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and wake_at is not null
+  and wake_at <= (select ${now('$2')} - $3) and not ${stopsFiring({ now: `(select ${now('$2')})` })}
+  order by wake_at, id limit $4`,
+)
 const findVersions = both(
   'read schedule versions',
   `select ${columnsOf('schedule_version')} from belfry.schedule_version where schedule_id = $1 order by version desc limit $2`,

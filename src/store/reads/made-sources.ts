@@ -1,5 +1,5 @@
 import { formatId } from '../../core/id.ts'
-import { all, both, one, probing, type Statement, type Step } from '../statement.ts'
+import { all, both, one, type Statement, type Step } from '../statement.ts'
 import { type Candidates, integerIn, misplaced, type RunQuery, runIn } from './run-sources.ts'
 
 /**
@@ -57,10 +57,12 @@ const aside = { table: 'aside', id: 'run_id', within: `kind <> 'parked'` }
 const waitingRuns = windowed('waiting runs', { ...aside, sifted: `w.kind in ('waiting', 'key', 'overlap')` })
 const heldRuns = windowed('held runs', { ...aside, sifted: `w.kind = 'held'` })
 
-/** The ceilings limit the runs in flight, and every lease counts them: they are sorted without an index. */
-const findLeased = probing(
+/** In flight are no more than the ceilings let go, and every lease counts them: they are sorted, and need no index. */
+const findLeased = both(
   'list leased runs',
-  (join) => `select l.run_id as id, d.enqueued_at as at from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
+  ({
+    join,
+  }) => `select l.run_id as id, d.enqueued_at as at from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')}
     where l.ns = $1 and (d.enqueued_at, d.id) < ($2, $3) and (cast($4 as bigint) is null or l.queue_id = cast($4 as bigint))
     order by d.enqueued_at desc, d.id desc limit $5`,
 )
@@ -69,11 +71,11 @@ const findMadeBy = both(
   `select id, enqueued_at as at from belfry.run where schedule_id = $1 and (enqueued_at, id) < ($2, $3)
     order by enqueued_at desc, id desc limit $4`,
 )
-const findOfSchedule = probing(
+const findOfSchedule = both(
   'list live runs of schedule',
-  (
+  ({
     join,
-  ) => `select s.run_id as id, d.enqueued_at as at from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+  }) => `select s.run_id as id, d.enqueued_at as at from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
     where s.schedule_id = $1 and (d.enqueued_at, d.id) < ($2, $3) order by d.enqueued_at desc, d.id desc limit $4`,
 )
 

@@ -7,7 +7,7 @@ import { canBeName, checkInteger } from '../check.ts'
 import { holdsOver } from '../holds/list-holds.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import type { AsideKind } from '../runs/ready-aside.ts'
-import { all, both, clockNow, each, one, probing, type Row, type Statement, type Step } from '../statement.ts'
+import { all, both, clockNow, each, one, type Row, type Statement, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { PlanWindow } from '../views.ts'
 import { unknownQueue } from './find-queue.ts'
@@ -18,9 +18,9 @@ const findQueue = both('plan find queue', 'select q.id, q.policy from belfry.que
 const findNeeds = both('plan find needs', 'select id, kind, name from belfry.need where ns = $1')
 const definition =
   'd.schedule_id, d.need_id, d.priority, d.enqueued_at, d.deadline, d.late_after, d.waits_for, d.concurrency_key'
-const findLeased = probing(
+const findLeased = both(
   'plan find leased',
-  (join) => `select l.run_id, l.fence, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
+  ({ join }) => `select l.run_id, l.fence, l.attempts, l.expires_at, l.cancel_requested_at, ${definition}
     from belfry.lease l ${join.inner('run d', 'd.id = l.run_id')} where l.queue_id = $1`,
 )
 /** One statement per kind, because each kind has its own index. */
@@ -32,9 +32,9 @@ const findGated = asides(
 )
 const findParked = asides('plan find parked', `kind = 'parked' and queue_id = $1`, 'at, run_id')
 /** Only runs of schedules are held or overlap, so they are found through the live runs of the schedules. */
-const findKept = probing(
+const findKept = both(
   'plan find kept',
-  (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition} from belfry.schedule_run s
+  ({ join }) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition} from belfry.schedule_run s
     ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = a.run_id')}
     where a.queue_id = $1 and a.kind in ('held', 'overlap') order by s.schedule_id, s.run_id limit $2`,
 )
@@ -44,9 +44,9 @@ const findStarts = both(
 )
 
 function asides(name: string, where: string, order: string): Statement {
-  return probing(
+  return both(
     name,
-    (join) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition}
+    ({ join }) => `select a.run_id, a.kind, a.at, a.reason, a.fence, a.attempts, ${definition}
       from (select run_id, kind, at, reason, fence, attempts from belfry.aside where ${where} order by ${order} limit $2) a
       ${join.inner('run d', 'd.id = a.run_id')}`,
   )

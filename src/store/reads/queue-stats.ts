@@ -1,5 +1,5 @@
 import { canBeName } from '../check.ts'
-import { all, both, clockNow, type Joins, one, probing, type Row, type Step } from '../statement.ts'
+import { all, both, clockNow, type Joins, one, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { Counted, QueueStats } from '../views.ts'
 
@@ -14,9 +14,9 @@ const countMax = 10_000
 
 function counting(name: string, from: string | ((join: Joins) => string)) {
   const fromOf = typeof from === 'string' ? () => from : from
-  return probing(
+  return both(
     `stats count ${name}`,
-    (join) => `select count(*) as count from (select 1 as one ${fromOf(join)} limit ${countMax + 1}) c`,
+    ({ join }) => `select count(*) as count from (select 1 as one ${fromOf(join)} limit ${countMax + 1}) c`,
   )
 }
 

@@ -3,7 +3,7 @@ import { keepableText } from '../check.ts'
 import { readPolicy } from '../queues/queue-row.ts'
 import { occurrencesEnded } from '../schedules/occurrence-end.ts'
 import { type ScheduleRow, setsAside } from '../schedules/schedule-row.ts'
-import { dialects, each, inList, type Row, run, runEach, type Step } from '../statement.ts'
+import { both, dialects, each, type Row, run, runEach, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { tables } from '../tables.ts'
 import { admit, gateName, regateAll } from './admit.ts'
@@ -34,12 +34,9 @@ export interface Ending {
 }
 
 const insertAttempts = dialects('conclude insert attempts', tables.attempt.insert())
-/** One run holds a dedupe key, so the run ids name the rows; the keys are there for the index. */
-const deleteDedupe = dialects('conclude delete dedupe', {
-  sqlite: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}
-    and run_id ${inList.numbers('$3').sqlite}`,
-  postgres: `delete from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}
-    and run_id ${inList.numbers('$3').postgres}`,
+/** A key is held by one run, so the ended runs name the rows; the keys are there for the index. */
+const deleteDedupe = both('conclude delete dedupe', ({ numbers, texts }) => {
+  return `delete from belfry.dedupe where ns = $1 and key ${texts('$2')} and run_id ${numbers('$3')}`
 })
 const findPlaces = dialects('conclude find places', {
   sqlite: 'select id, need_id, priority, enqueued_at from belfry.run where id = $1',

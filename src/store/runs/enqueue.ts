@@ -19,19 +19,7 @@ import {
 } from '../check.ts'
 import type { Enqueued, NewRun, RunSource } from '../port.ts'
 import { ensureQueues, type QueueRow } from '../queues/queue-row.ts'
-import {
-  all,
-  both,
-  clockNow,
-  dialects,
-  each,
-  freshRunIds,
-  inList,
-  metOthers,
-  one,
-  rowsOf,
-  type Step,
-} from '../statement.ts'
+import { all, both, clockNow, dialects, each, freshRunIds, metOthers, one, rowsOf, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type AuditDetail, runsNamed } from '../verb.ts'
 import { admit } from './admit.ts'
@@ -53,10 +41,10 @@ const claimDedupeKeys = dialects('enqueue claim dedupe', {
     select * from unnest($1::bigint[], $2::text[], $3::bigint[]) as i (ns, key, run_id)
     order by key, run_id on conflict (ns, key) do nothing`,
 })
-const findDedupeKeys = dialects('enqueue find dedupe', {
-  sqlite: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').sqlite}`,
-  postgres: `select key, run_id from belfry.dedupe where ns = $1 and key ${inList.texts('$2').postgres}`,
-})
+const findDedupeKeys = both(
+  'enqueue find dedupe',
+  ({ texts }) => `select key, run_id from belfry.dedupe where ns = $1 and key ${texts('$2')}`,
+)
 
 interface Candidate {
   readonly id: number
@@ -333,8 +321,8 @@ function* refuseLiveDuplicates(
  * Takes the free keys, and returns the holder of each. A holder may end between the two statements, so that its key is free by
  * the time of the read: then the key is taken again.
  */
-function* claimDedupe(
-  context: StoreContext,
+export function* claimDedupe(
+  { ns }: StoreContext,
   keyed: readonly { readonly id: number; readonly key: string }[],
 ): Step<Map<string, number>> {
   const holders = new Map<string, number>()
@@ -343,10 +331,10 @@ function* claimDedupe(
     if (open.length === 0) return holders
     yield* each(
       claimDedupeKeys,
-      open.map(({ id, key }) => [context.ns, key, id]),
+      open.map(({ id, key }) => [ns, key, id]),
     )
     const names = JSON.stringify(open.map(({ key }) => key))
-    const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, context.ns, names)
+    const rows = yield* all<{ key: string; run_id: number }>(findDedupeKeys, ns, names)
     for (const row of rows) holders.set(row.key, row.run_id)
   }
   throw metOthers(`The holders of a dedupe key ended ${looksMax} times during the request.`)

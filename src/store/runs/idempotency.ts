@@ -1,4 +1,4 @@
-import { all, dialects, each, inList, type Step } from '../statement.ts'
+import { all, both, dialects, each, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 
 const claimKeys = dialects('enqueue claim idempotency', {
@@ -8,10 +8,10 @@ const claimKeys = dialects('enqueue claim idempotency', {
     select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) as i (ns, key, run_id, hash, at)
     order by key, run_id on conflict (ns, key) do nothing`,
 })
-const findKeys = dialects('enqueue find idempotency', {
-  sqlite: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').sqlite}`,
-  postgres: `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${inList.texts('$2').postgres}`,
-})
+const findKeys = both(
+  'enqueue find idempotency',
+  ({ texts }) => `select key, run_id, input_hash from belfry.idempotency where ns = $1 and key ${texts('$2')}`,
+)
 
 /** A run with a key, and a digest that tells whether another run with that key has the same input. */
 export interface KeyedRun {

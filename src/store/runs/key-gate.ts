@@ -1,5 +1,5 @@
 import { holdOn } from '../holds/hold-row.ts'
-import { all, both, clockOr, dialects, inList, one, run, type Step, storeClock, thereIs } from '../statement.ts'
+import { all, both, clockOr, dialects, one, run, type Step, storeClock, thereIs } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { byPlace, putInLine, readyRowOf, setAside, takeFromLine } from './ready-aside.ts'
 
@@ -46,12 +46,12 @@ const behind = both(
     order by priority, enqueued_at, run_id limit $4`,
 )
 
-/** Found by run, the last column of the index of runs behind gates. */
-const takeGated = dialects('gate take gated', {
-  sqlite: `delete from belfry.aside where run_id ${inList.numbers('$1').sqlite} and coalesce(kind, '') = 'key' returning ${columnsOf('aside')}`,
-  postgres: `delete from belfry.aside where run_id ${inList.numbers('$1').postgres} and coalesce(kind, '') = 'key'
+/** Found by their runs, which are the last column of the index of all that stand behind gates. */
+const takeGated = both(
+  'gate take gated',
+  ({ numbers }) => `delete from belfry.aside where run_id ${numbers('$1')} and coalesce(kind, '') = 'key'
     returning ${columnsOf('aside')}`,
-})
+)
 
 /** The runs of one lane that one call moves. */
 export const movesMax = 500

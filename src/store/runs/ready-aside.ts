@@ -1,4 +1,4 @@
-import { all, dialects, each, inList, type Row, runEach, type Step } from '../statement.ts'
+import { all, both, dialects, each, type Row, runEach, type Step } from '../statement.ts'
 import type { RowOf } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 
@@ -23,10 +23,10 @@ export const insertReady = dialects('standing insert ready', tables.ready.insert
 
 const inLaneBetween = `queue_id = $1 and need_id = $2 and (priority, enqueued_at, run_id) >= ($3, $4, $5)
   and (priority, enqueued_at, run_id) <= ($6, $7, $8)`
-const deleteFromLane = dialects('standing delete from lane', {
-  sqlite: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').sqlite} returning run_id`,
-  postgres: `delete from belfry.ready where ${inLaneBetween} and run_id ${inList.numbers('$9').postgres} returning run_id`,
-})
+const deleteFromLane = both(
+  'standing delete from lane',
+  ({ numbers }) => `delete from belfry.ready where ${inLaneBetween} and run_id ${numbers('$9')} returning run_id`,
+)
 
 /** Waiting runs have their own statement, because a sleeping worker may have to wake sooner for them. */
 export const insertWaiting = dialects('standing insert waiting', tables.aside.insert())

@@ -1,18 +1,19 @@
 import { BelfryError } from '../../core/error.ts'
 import { formatId } from '../../core/id.ts'
+import { priorityDefault } from '../../core/run/work-fields.ts'
 import { needOf } from '../../core/target.ts'
 import { jsonText } from '../check.ts'
 import { runIdOf } from '../leases/settle.ts'
 import type { DoneWork, RetryAnswer, RunSource } from '../port.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import type { ScheduleRow } from '../schedules/schedule-row.ts'
-import { both, clockNow, freshIds, metOthers, one, type Row, type Step } from '../statement.ts'
+import { both, clockNow, freshIds, one, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { RowOf } from '../table-codec.ts'
 import { columnsOf, tables } from '../tables.ts'
 import type { About } from '../verb.ts'
 import { admit } from './admit.ts'
-import { arrivalOf } from './enqueue.ts'
+import { arrivalOf, claimDedupe } from './enqueue.ts'
 import { ensureNeeds, needName } from './lane-row.ts'
 import { joinSchedule, lockScheduleOf, resetParked } from './reset-run.ts'
 import { runOutlines } from './run-outline.ts'
@@ -25,13 +26,6 @@ const findEnd = both(
   `select ends, reason from belfry.attempt where run_id = $1 and coalesce(ends, '') <> ''`,
 )
 const findQueue = both('retry find queue', 'select policy, policy_version, deleted_at from belfry.queue where id = $1')
-const claimDedupeKey = both(
-  'retry claim dedupe',
-  'insert into belfry.dedupe (ns, key, run_id) values ($1, $2, $3) on conflict (ns, key) do nothing',
-)
-const findDedupeKey = both('retry find dedupe', 'select run_id from belfry.dedupe where ns = $1 and key = $2')
-
-const looksMax = 10
 
 /** What a retried run does and where, as its first run had it or as its schedule says now. */
 const work = tables.run.only(
@@ -83,8 +77,9 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
   const alreadyDone = doneIn(retried)
   const now = yield* clockNow()
   const [id] = (yield* freshIds(1)) as [number]
-  const holder = yield* takeDedupeKey(context, first.dedupe_key as string | null, id)
-  if (holder !== id) return { answer: 'dedupe-key', id: formatId('run', holder) }
+  const dedupeKey = first.dedupe_key as string | null
+  const holder = dedupeKey === null ? id : (yield* claimDedupe(context, [{ id, key: dedupeKey }])).get(dedupeKey)
+  if (holder !== undefined && holder !== id) return { answer: 'dedupe-key', id: formatId('run', holder) }
   const queue = (yield* one(findQueue, work.queueId)) as Row
   if (queue.deleted_at !== null) yield* bringQueueBack(work.queueId)
   const joined = yield* joinSchedule(now, { ns: context.ns, runId: id, enqueuedAt: now }, schedule)
@@ -102,7 +97,7 @@ function* makeRun(context: StoreContext, retried: First, work: Work, schedule: S
     deadline: ahead(first.deadline, now),
     lateAfter: null,
     idempotencyKey: null,
-    dedupeKey: first.dedupe_key as string | null,
+    dedupeKey,
     waitsFor: joined.behind,
     retryOf: first.id as number,
     policyVersion: queue.policy_version as number,
@@ -119,18 +114,7 @@ function sourceOfRetry({ parts }: StoreContext, first: RunSource): RunSource {
   return parts.some(({ sourcesKept = [] }) => sourcesKept.includes(first)) ? first : 'retry'
 }
 
-function* takeDedupeKey({ ns }: StoreContext, key: string | null, id: number): Step<number> {
-  if (key === null) return id
-  for (let looks = 1; looks <= looksMax; looks++) {
-    yield* one(claimDedupeKey, ns, key, id)
-    const holder = yield* one<{ run_id: number }>(findDedupeKey, ns, key)
-    // No run has it when its holder ended between the two statements; then the key is free.
-    if (holder !== undefined) return holder.run_id
-  }
-  throw metOthers(`The holders of dedupe key ${JSON.stringify(key)} ended ${looksMax} times during the request.`)
-}
-
-/** The instant that the first run was made for, where that had passed already; the retry is made for the same instant. */
+/** The instant that a run was made for when it was over already; whoever does it again does it for that instant. */
 function standsFor({ occurrence_at: occurrenceAt, due_at: dueAt, enqueued_at: enqueuedAt }: Row): number | null {
   const isOver = occurrenceAt === null && (dueAt as number) < (enqueuedAt as number)
   return isOver ? (dueAt as number) : null
@@ -156,8 +140,6 @@ function* latestWork(context: StoreContext, { spec, queueId }: ScheduleRow): Ste
     options: spec.options === undefined ? null : jsonText(spec.options, 'options'),
   }
 }
-
-const priorityDefault = 100
 
 function withoutSchedule(runId: string): BelfryError {
   return new BelfryError(

@@ -2,20 +2,18 @@ import { formatId } from '../../core/id.ts'
 import type { Fire, Turn as TurnOf } from '../../core/schedule/turn.ts'
 import { merelyLateMs } from '../../core/timing/missed.ts'
 import { catchUpMs, catchUpShareMs, caughtUpAt, stampedeMin } from '../../core/timing/spread.ts'
-import { all, dialects, each, inList, probes, type Step } from '../statement.ts'
+import { all, both, dialects, each, probes, type Step } from '../statement.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
 type Turn = TurnOf<ScheduleRow>
 
-const listed = inList.numbers('$1')
-/** Schedules that no step has fired yet: other workers will, or the next step. One query serves all queues. */
-const countOverdue = dialects('catch up count overdue', {
-  sqlite: `select s.queue_id, count(*) as count from belfry.schedule s
-    where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.sqlite} group by s.queue_id`,
-  postgres: `select s.queue_id, count(*) as count from belfry.schedule s
-    where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${listed.postgres} group by s.queue_id`,
-})
-/** The run of an occurrence has a `not_before` only where a catch-up was spread. */
+/** Schedules that no step has fired yet: other workers have them, or the next step will. One look serves all queues. */
+const countOverdue = both(
+  'catch up count overdue',
+  ({ numbers }) => `select s.queue_id, count(*) as count from belfry.schedule s
+    where s.wake_at <= $2 and s.wake_at is not null and s.queue_id ${numbers('$1')} group by s.queue_id`,
+)
+/** A run of an occurrence has a `not_before` only where it has a share of a catch-up. */
 const isShare = 'd.occurrence_at is not null and d.not_before = a.at'
 /** Retries wait for an instant too. This bounds the runs read per queue, so that many retries do not slow a step. */
 const looksMax = 500

@@ -2,32 +2,32 @@ import { readPolicy } from '../queues/queue-row.ts'
 import { admit, gateName, regateAll } from '../runs/admit.ts'
 import type { Gate } from '../runs/key-gate.ts'
 import { type Aside, readyRowOf, setAside, takeFromAside, takeFromLine } from '../runs/ready-aside.ts'
-import { all, metOthers, probing, type Row, type Step } from '../statement.ts'
+import { all, both, metOthers, type Row, type Step } from '../statement.ts'
 import { columnsOf } from '../tables.ts'
 import { schedulesAtWork } from './live-run.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 
-const findGates = probing(
+const findGates = both(
   'hold find gates',
-  (join) => `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
+  ({ join }) => `select distinct d.ns, d.queue_id, d.concurrency_key, q.policy from belfry.schedule_run s
     ${join.inner('run d', 'd.id = s.run_id')} join belfry.queue q on q.id = d.queue_id
     where s.schedule_id = $1 and d.concurrency_key is not null`,
 )
-const findAside = probing(
+const findAside = both(
   'hold find aside',
-  (join) => `select a.run_id from belfry.schedule_run s ${join.inner('aside a', 'a.run_id = s.run_id')}
+  ({ join }) => `select a.run_id from belfry.schedule_run s ${join.inner('aside a', 'a.run_id = s.run_id')}
     where s.schedule_id = $1 and a.kind <> 'parked'`,
 )
 const inItsPlace = `r.queue_id = d.queue_id and r.need_id = d.need_id and r.priority = d.priority
   and r.enqueued_at = d.enqueued_at and r.run_id = d.id`
-const findInLine = probing(
+const findInLine = both(
   'hold find in line',
-  (join) => `select ${columnsOf('ready', 'r')} from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
+  ({ join }) => `select ${columnsOf('ready', 'r')} from belfry.schedule_run s ${join.inner('run d', 'd.id = s.run_id')}
     ${join.inner('ready r', inItsPlace)} where s.schedule_id = $1`,
 )
-const findHeld = probing(
+const findHeld = both(
   'hold find held',
-  (join) => `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s
+  ({ join }) => `select a.run_id, d.waits_for, q.policy from belfry.schedule_run s
     ${join.inner('aside a', 'a.run_id = s.run_id')} ${join.inner('run d', 'd.id = s.run_id')}
     join belfry.queue q on q.id = d.queue_id where s.schedule_id = $1 and a.kind = 'held'`,
 )

@@ -6,7 +6,7 @@ import type { Repaired } from '../port.ts'
 import { namingQueue } from '../prune/sweep-queues.ts'
 import { bringQueueBack, readPolicy } from '../queues/queue-row.ts'
 import { tryRegate } from '../runs/key-gate.ts'
-import { all, both, clockNow, type Joins, one, probing, type Row, type Step, thereIs, thereIsNo } from '../statement.ts'
+import { all, both, clockNow, type Joins, one, type Row, type Step, thereIs, thereIsNo } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { liveRunsOf, openOverlapGates } from './live-run.ts'
 import { lockSchedules, type ScheduleRow, saveSchedules } from './schedule-row.ts'
@@ -31,9 +31,9 @@ const inLineOfLane = `from belfry.ready r
 const holdOfKey = `from belfry.hold h
   where h.ns = q.ns and h.scope = 'key' and h.subject = l.concurrency_key and h.from_at <= $2`
 /** Jumps from lane to lane of each key along the index: reading every run behind a gate could take seconds. */
-export const findGates = probing(
+export const findGates = both(
   'repair find gates',
-  (join) => `with recursive lane (queue_id, concurrency_key, need_id) as (
+  ({ join }) => `with recursive lane (queue_id, concurrency_key, need_id) as (
     select queue_id, concurrency_key, need_id from (select queue_id, concurrency_key, need_id from belfry.aside where kind = 'key'
       order by queue_id, concurrency_key, need_id limit 1) first
     union all
@@ -54,9 +54,9 @@ export const behindNobody = (join: Joins) =>
   `${thereIs(`from belfry.aside a where a.run_id = s.run_id and a.kind = 'overlap'`)}
   and ${thereIsNo(`from belfry.schedule_run t ${join.left('aside b', 'b.run_id = t.run_id')}
     where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap')`)}`
-const findBehindNobody = probing(
-  'repair find behind ended',
-  (join) => `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody(join)}
+const findBehindNobody = both(
+  'repair find behind nobody',
+  ({ join }) => `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody(join)}
     order by s.schedule_id limit $1`,
 )
 

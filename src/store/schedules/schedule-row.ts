@@ -3,6 +3,7 @@ import { canBeName } from '../check.ts'
 import {
   ahead,
   all,
+  both,
   dialects,
   inList,
   one,
@@ -32,14 +33,13 @@ export interface ScheduleRow extends ScheduleState {
 }
 
 const listed = inList.numbers('$1')
-const lockAndWait = dialects('schedule lock', {
-  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update`,
-})
-const lockFree = dialects('schedule lock free', {
-  sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
-  postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update skip locked`,
-})
+const lockListed = (name: string, others: '' | 'skip locked') =>
+  dialects(name, {
+    sqlite: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.sqlite}`,
+    postgres: `select ${columnsOf('schedule')} from belfry.schedule where id ${listed.postgres} order by id for no key update ${others}`,
+  })
+const lockAndWait = lockListed('schedule lock', '')
+const lockFree = lockListed('schedule lock free', 'skip locked')
 const lockNamed = dialects('schedule lock named', {
   sqlite: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null`,
   postgres: `select ${columnsOf('schedule')} from belfry.schedule where ns = $1 and name = $2 and deleted_at is null for no key update`,
@@ -54,12 +54,13 @@ const plan = tables.schedule.only(
   'isDone',
 )
 const savePlan = dialects('schedule save plan', plan.update())
-/** For occurrences that completed. These columns are in no index, so no index is written. */
-const saveCompletion = dialects('schedule save completed', {
-  sqlite: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.sqlite}`,
-  postgres: `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${listed.postgres}`,
-})
-/** Schedules that wake sooner than before have their own statement, because a sleeping worker may have to wake for them. */
+/** For occurrences that completed. No index knows of these columns, so this leaves them all alone. */
+const saveCompletion = both(
+  'schedule save completed',
+  ({ numbers }) =>
+    `update belfry.schedule set (anchor_at, last_end_at, last_success_at) = ($2, $2, $2) where id ${numbers('$1')}`,
+)
+/** Schedules that are to be looked at sooner than before are apart, because a sleeping worker may have to wake for them. */
 export const saveSooner = dialects('schedule save sooner', state.update())
 
 /** Locks schedules by id, in the order that every step uses; without `wait`, locked ones are left out. */

@@ -18,8 +18,7 @@ vi.mock('../../../src/store/statement.ts', async (importOriginal) => {
   }
   const dialects: typeof original.dialects = (...parts) => kept(original.dialects(...parts))
   const both: typeof original.both = (...parts) => kept(original.both(...parts))
-  const probing: typeof original.probing = (...parts) => kept(original.probing(...parts))
-  return { ...original, dialects, both, probing }
+  return { ...original, dialects, both }
 })
 
 /** Tables that grow for as long as a store lives. */

@@ -1,16 +1,16 @@
 import { checkInteger } from '../../check.ts'
 import type { BrokenPart } from '../../health-views.ts'
 import { behindNobody, brokenChain, findGates, isKeyShut } from '../../schedules/repair.ts'
-import { all, both, clockNow, probing, type Row, type Step } from '../../statement.ts'
+import { all, both, clockNow, type Row, type Step } from '../../statement.ts'
 import type { StoreContext } from '../../store-context.ts'
 
 const findChains = both(
   'health chains',
   `select s.name, s.paused_until from belfry.schedule s where s.ns = $1 and ${brokenChain} order by s.id limit $2`,
 )
-const findOverlaps = probing(
+const findOverlaps = both(
   'health overlaps',
-  (join) => `select distinct n.id, n.name from belfry.schedule_run s
+  ({ join }) => `select distinct n.id, n.name from belfry.schedule_run s
     ${join.inner('schedule n', 'n.id = s.schedule_id')} where s.ns = $1 and ${behindNobody(join)} order by n.id limit $2`,
 )
 
