@@ -34,7 +34,7 @@ function tableOf(rows: string): string {
 /** A row for each field and for the fields inside it. The two fields that say one duration share a row. */
 function rowsOf(schema: JsonSchema, prefix = '', inPath: string | null = null): string {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>
-  const isTwin = (name: string) => properties[name]?.description?.startsWith(`In place of ${name.slice(0, -2)}, in ms.`)
+  const isTwin = (name: string) => properties[name]?.description?.startsWith(`The same as ${name.slice(0, -2)}, in ms.`)
   return Object.entries(properties)
     .filter(([name]) => !isTwin(name))
     .map(([name, field]) => {

@@ -12,36 +12,35 @@ import { noticeTargetForm, targetStored } from '../target/target-form.ts'
 import { targetInWords } from '../target/target-in-words.ts'
 import { offeredKinds, targetOf } from '../target/target-input.ts'
 
-/** What can tell somebody: a request, or a program. */
+/** Targets that can send a notification: a request, or a command. */
 export type NoticeTargetInput = CommandTarget | HttpTarget
 
-/** Looked at by the kind it names, as targets are. */
+/** Checked by its kind, as targets are. */
 const told = (says: string) => {
   const expected = 'an object, such as {"http":{"url":"https://example.org/hook"}}'
   const field = noted(z.unknown(), { form: noticeTargetForm, isTarget: true, expected }).describe(says)
   return (field as unknown as z.ZodType<unknown, NoticeTargetInput>).optional()
 }
 
-/** Where somebody is told of what, as a schedule, a queue and a whole namespace say it alike. */
+/** Notification targets by event, for a schedule, a queue or the whole namespace. */
 export const notifyShape = {
-  onFailure: told('What tells somebody that a run has failed for good: {notice kinds}.'),
-  onPark: told('What tells somebody that a run was parked, and waits for a person.'),
-  onRecover: told('What tells somebody that a schedule which had failed, or was overdue, is well again.'),
-  onOverdue: told('What tells somebody that a schedule should have started something five minutes ago, and has not.'),
+  onFailure: told('Notify this target when a run has failed for good: {notice kinds}.'),
+  onPark: told('Notify this target when a run is parked and needs a person.'),
+  onRecover: told('Notify this target when a schedule that failed or was overdue has recovered.'),
+  onOverdue: told('Notify this target when a schedule is overdue by five minutes.'),
 } satisfies Readonly<Record<NotifyField, z.ZodType>>
 
 const said = (says: string) => targetStored.describe(says).optional()
 
-/** The same as it is answered. */
 export const notifySchema = {
-  onFailure: said('What tells somebody that a run has failed for good.'),
-  onPark: said('What tells somebody that a run was parked.'),
-  onRecover: said('What tells somebody that a schedule is well again.'),
-  onOverdue: said('What tells somebody that a schedule is overdue.'),
+  onFailure: said('The target to notify when a run has failed for good.'),
+  onPark: said('The target to notify when a run is parked.'),
+  onRecover: said('The target to notify when a schedule has recovered.'),
+  onOverdue: said('The target to notify when a schedule is overdue.'),
 } satisfies Readonly<Record<NotifyField, z.ZodType>>
 
 export const notifyAnswered = noted(
-  outputOf<Notify>()(z.strictObject(notifySchema).describe('Where somebody is told of what.')),
+  outputOf<Notify>()(z.strictObject(notifySchema).describe('Notification targets by event.')),
   { id: 'Notify' },
 )
 
@@ -51,7 +50,7 @@ interface NotifyContext extends Reader {
   readonly problems: Problem[]
 }
 
-/** Reads where notifications go, as far as it is given. `null` is kept where it takes something away. */
+/** Reads the given notification targets. `null` is kept: it removes one. */
 export function notifyPatchOf(given: Readonly<Record<string, unknown>>, place: NotifyContext): NotifyPatch {
   const patch: Partial<Record<NotifyField, Target | null>> = {}
   for (const field of notifyNames) {
@@ -62,7 +61,7 @@ export function notifyPatchOf(given: Readonly<Record<string, unknown>>, place: N
   return patch
 }
 
-/** The whole of what a schedule says: a `null` takes nothing away where there is nothing before. */
+/** The notification targets of a new schedule: `null` is a problem, because there is nothing to remove. */
 export function notifyOf(given: Readonly<Record<string, unknown>>, place: NotifyContext): Notify | undefined {
   const patch = notifyPatchOf(given, place)
   for (const field of notifyNames) {
@@ -73,13 +72,13 @@ export function notifyOf(given: Readonly<Record<string, unknown>>, place: Notify
   return wholeNotify(undefined, patch)
 }
 
-/** What was said before, changed; absent where nothing is said any more. */
+/** The previous targets with a change applied; absent when none is left. */
 export function wholeNotify(before: Notify | undefined, patch: NotifyPatch): Notify | undefined {
   const fields = Object.entries({ ...before, ...patch }).filter(([, target]) => target !== null && target !== undefined)
   return fields.length === 0 ? undefined : (Object.fromEntries(fields) as Notify)
 }
 
-/** Which target is started on what, by the flags that say it. */
+/** The target of each event, by flag. */
 export const notifyFacts: readonly Column<Notify>[] = notifyNames.map((field) => [
   field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
   ({ [field]: target }, { kinds }) => (target === undefined ? null : targetInWords(target, kinds)),

@@ -57,7 +57,7 @@ describe('a flag of ours behind --', () => {
 
 it('work that is meant for outside hosts can be made, by saying so', async () => {
   const { exit, stdout } = await terminal.belfry('schedule create a --every 1h --target null')
-  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining('its runs are for outside hosts') })
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining('outside hosts lease its runs') })
 })
 
 it('environments and headers may have any name, also those that every object knows', async () => {
@@ -154,7 +154,7 @@ it('the interval of a schedule that fails is listed with what it has become', as
 
 it('what is only an estimate is said once, where it begins', async () => {
   const { stdout } = await terminal.belfry('schedule create a --every 1h --handler h')
-  expect(stdout.match(/if runs take no time/g)).toHaveLength(1)
+  expect(stdout.match(/as if runs took no time/g)).toHaveLength(1)
 })
 
 it('a file about another schedule than the one that is named is refused', async () => {

@@ -55,7 +55,7 @@ describe('a tool that a server does not offer answers the model', () => {
 
   it('why no server has it, where its verb has no tool', async () => {
     const { message, hint } = await refusalOf('token_create', { scope: 'admin', tools: 'all' })
-    expect(message).toBe('No server offers tool token_create: A model does not hand out rights.')
+    expect(message).toBe('No server offers tool token_create: A model cannot create or revoke API tokens.')
     expect(hint).toBe('Ask a person to do it: belfry token create.')
   })
 
