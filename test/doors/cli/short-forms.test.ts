@@ -46,7 +46,7 @@ describe('a flag of ours behind --', () => {
   it("is the program's, and whoever typed it hears so", async () => {
     const said = await terminal.belfry('schedule create a --every 1h -- rsync --dry-run')
     expect(said.exit).toBe(0)
-    expect(said.stderr).toContain('note: --dry-run stands behind --, so the program gets it.')
+    expect(said.stderr).toContain('note: --dry-run comes after --, so the program gets it.')
   })
 
   it('is not spoken of where it was meant for both', async () => {
@@ -135,7 +135,7 @@ it('bytes that are no text are refused, and not replaced', async () => {
   writeFileSync(join(terminal.folder, 'image.bin'), Buffer.from([0xff, 0xfe, 0x00]))
   const { exit, stderr } = await terminal.belfry('schedule create a --every 1h --handler h --payload @image.bin')
   expect(exit).toBe(2)
-  expect(stderr).toContain('no text in UTF-8')
+  expect(stderr).toContain('not UTF-8')
 })
 
 it('a name that begins with a dash is refused: nobody could name it at a command line', async () => {
@@ -161,6 +161,6 @@ it('a file about another schedule than the one that is named is refused', async 
   terminal.write('s.json', '{"name":"b","every":"1h","target":{"handler":"h"}}')
   const { exit, stderr } = await terminal.belfry('schedule put a --file s.json')
   expect(exit).toBe(2)
-  expect(stderr).toContain('says "b" for name, and "a" was typed')
+  expect(stderr).toContain('has "b" for name, and "a" was typed')
   expect((await terminal.belfry('schedule put b --file s.json')).exit).toBe(0)
 })

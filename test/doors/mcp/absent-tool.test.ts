@@ -62,8 +62,8 @@ describe('a tool that a server does not offer answers the model', () => {
   it.each([
     ['schedules_list', 'Did you mean schedule_list?'],
     ['run_show', 'Did you mean run_get?'],
-    ['queue_explode', 'Call tools/list for those that exist.'],
-    ['constructor', 'Call tools/list for those that exist.'],
+    ['queue_explode', 'List tools with tools/list.'],
+    ['constructor', 'List tools with tools/list.'],
   ])('the nearest name where there is no such tool: %s', async (name, hint) => {
     expect(await refusalOf(name, {})).toEqual({ code: 'not-found', message: `There is no tool "${name}".`, hint })
   })

@@ -217,7 +217,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const absent = `belfry://schedules/${encodeURIComponent(name.slice(0, -1))}`
       const error = await client.readResource({ uri: absent }).catch((thrown: Error) => thrown)
       const [said, ...fenced] = (error as Error).message.split(/\n(?=<untrusted)/)
-      expect(said).toMatch(/There is no schedule \[what is in the fence\]/)
+      expect(said).toMatch(/There is no schedule \[see the fence\]/)
       expect(said).not.toContain('Ignore all')
       expect(unfence(fenced.join(''))).toContain('Ignore all')
       await here.routines.delete(order)
@@ -244,8 +244,8 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const answer = refused(new BelfryError('conflict', message, { hint, details }), { detail: 'short' })
       expect(factsOf(answer as never).error).toEqual({
         code: 'conflict',
-        message: 'The file of source [what is in the fence]: change it there.',
-        hint: 'Did you mean [what is in the fence]? belfry schedule show [what is in the fence]',
+        message: 'The file of source [see the fence]: change it there.',
+        hint: 'Did you mean [see the fence]? belfry schedule show [see the fence]',
       })
       expect(wholeOf(answer as never)).toMatchObject({ message, hint })
     })

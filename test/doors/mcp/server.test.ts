@@ -105,9 +105,7 @@ describe('the tools', () => {
     await here.schedules.put('a', { every: '1h', target: null })
     const hintOf = async (tools: string, tool: string, args: Record<string, unknown>) =>
       (factsOf(await call(await model('admin', tools), tool, args)).error as { hint: string }).hint
-    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe(
-      'List schedules with `schedule_list`.',
-    )
+    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe('List schedules with `schedule_list`.')
     expect(await hintOf('schedule_get', 'schedule_get', { name: 'xyzzy' })).toContain('`belfry schedule list`')
     const { id } = await here.runs.enqueue({ target: null })
     expect(await hintOf('all', 'sched_reset', { ids: [id] })).toContain('`run_list {"status":"parked"}`')

@@ -2,7 +2,6 @@ import type { OperationContext } from '../../../operations/operation-context.ts'
 import { clockNow } from '../../../store/statement.ts'
 import type { StoreSession } from '../world.ts'
 
-/** The verbs on a store that is open in this process. */
 export function storeSession(context: OperationContext, close: () => Promise<void>): StoreSession {
   const { store, zone } = context
   return {
