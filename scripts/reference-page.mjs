@@ -116,7 +116,7 @@ function fieldTable(schema) {
 /** A row for each field, and for the fields inside it. The two fields that say one duration share a row. */
 function fieldRows(schema, prefix = '') {
   const required = new Set(schema.required ?? [])
-  const isTwin = (name) => schema.properties[name]?.description?.startsWith(`In place of ${name.slice(0, -2)}, in ms.`)
+  const isTwin = (name) => schema.properties[name]?.description?.startsWith(`The same as ${name.slice(0, -2)}, in ms.`)
   const fields = Object.entries(schema.properties ?? {}).filter(([name]) => !isTwin(name))
   return fields.flatMap(([name, field]) => {
     const names = [name, ...(isTwin(`${name}Ms`) ? [`${name}Ms`] : [])].map((one) => `\`${prefix}${one}\``)

@@ -1,21 +1,18 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 
-/** What the caller's own shell has opened for us, as `<(…)` does: somebody writes to it, or has. */
+/** A descriptor that the caller's shell opened for us, as `<(…)` does: it has a writer. */
 const handedOver = /^\/dev\/stdin$|^\/(dev|proc\/self)\/fd\/\d+$/
 
-/**
- * Opens a file to read it, and never waits for a writer. A named pipe would keep the reader waiting for ever, and a device
- * may have no end, so that neither is opened, unless the path says that the caller handed it over.
- */
+/** Opens a file to read it, and never waits for a writer: a named pipe could block for ever, and a device may have no end. Both are refused, unless the path shows that the caller's shell passed it. */
 export function openToRead(path: string): number {
   if (handedOver.test(path)) return openSync(path, 'r')
   const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = fstatSync(handle)
-  // What is wrong with reading a folder the system says itself.
+  // For a folder the operating system's own error is clear.
   if (stats.isFile() || stats.isDirectory()) return handle
   closeSync(handle)
   throw new NoRegularFile(stats.isFIFO() ? 'is a named pipe' : 'is a device or a socket')
 }
 
-/** Something that has a path and no content of its own; the message is a clause after the path. */
+/** A path without content of its own; the message is a clause after the path. */
 export class NoRegularFile extends Error {}

@@ -7,26 +7,26 @@ import type { OperationContext } from './operation-context.ts'
 
 type Input<Op extends AnyOperation> = z.input<Op['input']>
 type Answer<Op extends AnyOperation> = Promise<z.output<Op['output']>>
-/** The fields that can be given beside the input, if there are any. */
+/** The local options of a verb, if it has any. */
 type Local<Op extends AnyOperation> = keyof Op['local']['shape'] extends never ? unknown : z.input<Op['local']>
 type Placed<Fields, Takes extends readonly string[]> = {
   readonly [Index in keyof Takes]: Takes[Index] extends keyof Fields ? Fields[Takes[Index]] : never
 }
 type Options<Op extends AnyOperation> = Omit<Input<Op>, Op['takes'][number]> & Local<Op>
 
-/** The type of an object in which nothing needs to be. */
+/** An object type without required fields. */
 type Nothing = Record<never, never>
 
-/** What may be left out where everything in it may; nothing at all where there is nothing in it. */
+/** Optional when every field is optional; absent when there are no fields. */
 type Last<Fields> = keyof Fields extends never ? [] : Nothing extends Fields ? [options?: Fields] : [options: Fields]
 
-/** All that is asked for in one object, as at every other door. */
+/** The whole input in one object, as at every other door. */
 type WholeCall<Op extends AnyOperation> =
   Nothing extends Input<Op>
     ? (input?: Input<Op>, ...local: Last<Local<Op>>) => Answer<Op>
     : (input: Input<Op>, ...local: Last<Local<Op>>) => Answer<Op>
 
-/** What it is about first, and the rest in an object behind it. */
+/** The subject first, the rest in an object. */
 type PlacedCall<Op extends AnyOperation> = (
   ...args: [...Placed<Input<Op>, Op['takes']>, ...Last<Options<Op>>]
 ) => Answer<Op>
@@ -36,24 +36,24 @@ export type Bound<Op extends AnyOperation> = Op['takes'] extends readonly []
   ? WholeCall<Op>
   : PlacedCall<Op> & WholeCall<Op>
 
-/** The verbs of a noun, once it is settled what they work on. */
+/** The verbs of a noun, bound to a context. */
 export type Verbs<Operations extends Readonly<Record<string, AnyOperation>>> = {
   readonly [Verb in keyof Operations]: Bound<Operations[Verb]>
 }
 
-/** Hands the verbs of a noun their context, which is asked for at each call: it may be gone by then. */
+/** Binds the verbs of a noun to a context, which is read at each call because it may be closed by then. */
 export function bind<Operations extends Readonly<Record<string, AnyOperation>>>(
   operations: Operations,
   context: () => OperationContext,
 ): Verbs<Operations> {
   const bound = Object.entries(operations).map(([verb, operation]) => {
-    // Whatever goes wrong, also before the first await, is an answer of the promise.
+    // Every failure rejects the promise, also one before the first await.
     return [verb, async (...args: unknown[]) => operation.call(context(), ...asked(operation, args))]
   })
   return Object.freeze(Object.fromEntries(bound)) as Verbs<Operations>
 }
 
-/** What the arguments of a call ask for: the input, and what is given beside it. */
+/** Splits the arguments of a call into the input and the local options. */
 function asked(operation: AnyOperation, args: readonly unknown[]): [input: unknown, local: unknown] {
   const [first, second] = args
   if (operation.takes.length > 0 && !isRecord(first)) return placed(operation, args)
@@ -69,7 +69,7 @@ function placed(operation: AnyOperation, args: readonly unknown[]): [input: unkn
     throw refusal(subjectOf(request), [{ field: 'options', problem: isShown(options), expected: 'an object' }])
   }
   const twice = takes.filter((field) => Object.hasOwn(options, field))
-  const problems = twice.map((field) => ({ field, problem: 'is given twice', expected: 'it as an argument alone' }))
+  const problems = twice.map((field) => ({ field, problem: 'is given twice', expected: 'it only as an argument' }))
   refuse(subjectOf(request), problems)
   const leading = takes.map((field, index) => [field, args[index]])
   const search = new NameSearch()
@@ -82,7 +82,7 @@ function placed(operation: AnyOperation, args: readonly unknown[]): [input: unkn
   return [Object.fromEntries([...leading, ...rest]), Object.fromEntries(besides)]
 }
 
-/** Whether an option is given beside the input. A misspelt one belongs where its right name does, to be told that name. */
+/** Whether an option belongs beside the input. A misspelt one goes where its right name belongs, so that the refusal can suggest it. */
 function isLocal({ input, local }: AnyOperation, field: string, search: NameSearch): boolean {
   if (Object.hasOwn(input.shape, field)) return false
   if (Object.hasOwn(local.shape, field)) return true
@@ -90,7 +90,7 @@ function isLocal({ input, local }: AnyOperation, field: string, search: NameSear
   return meant !== undefined && Object.hasOwn(local.shape, meant)
 }
 
-/** What nobody reads would be lost without a word. */
+/** Ignoring surplus arguments would lose them silently. */
 function refuseSurplus({ request }: AnyOperation, args: readonly unknown[], most: number): void {
   if (args.length <= most) return
   const problem = { field: 'arguments', problem: `are ${args.length}`, expected: `at most ${most}` }

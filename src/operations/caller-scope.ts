@@ -18,22 +18,22 @@ export function reaches(has: Scope, needs: Scope): boolean {
 
 type CalledOperation = Pick<AnyOperation, 'scope' | 'adminForCommands' | 'adminFields' | 'input'>
 
-/** What the caller that gives this input must be allowed. It looks at the input as it is given, before anything has judged it. */
+/** The scope that an input needs. The input is not validated yet. */
 export function scopeOf(
   { scope, adminForCommands, input: schema }: CalledOperation,
   input: unknown,
   kinds: readonly TargetKind[],
 ): Scope {
-  // A caller that says where a secret is sent gets to know it, be it the key that webhooks are signed with.
+  // A caller that chooses where a secret is sent can read it, even the signing key of webhooks.
   const isForAdmins = (target: unknown) => startsProgram(target, kinds) || secretsIn(target).length > 0
   return adminForCommands === true && targetsIn(schema, input).some(isForAdmins) ? 'admin' : scope
 }
 
-/** What a call needs that its caller may not do. */
+/** The scope that a caller lacks for a call. */
 export interface BeyondScope {
   readonly has: Scope
   readonly needs: Scope
-  /** What of the call needs it: the verb itself, a target that starts a program or sends a secret, or these fields. */
+  /** What needs it: the verb itself, a target that starts a program or sends a secret, or these fields. */
   readonly because: 'verb' | 'target' | readonly string[]
 }
 
@@ -48,7 +48,7 @@ export function beyondScope(
   operation: CalledOperation,
   input: unknown,
 ): BeyondScope | null {
-  // A caller without a scope has the store itself.
+  // A caller without a scope opened the store itself.
   if (has === undefined) return null
   const needs = scopeOf(operation, input, kinds)
   if (!reaches(has, needs)) return { has, needs, because: needs === operation.scope ? 'verb' : 'target' }
@@ -59,70 +59,64 @@ export function beyondScope(
   return fields.length === 0 ? null : { has, needs: 'admin', because: fields }
 }
 
-/** Refuses a call that the scope of its caller does not reach. Every verb does so before it reads its input. */
+/** Refuses a call beyond its caller's scope. Every verb does so before it reads its input. */
 export function refuseBeyondScope(context: OperationContext, operation: CalledOperation, input: unknown): void {
   const beyond = beyondScope(context, operation, input)
   if (beyond === null) return
   const hint =
     beyond.because === 'verb'
       ? undefined
-      : 'What starts programs on the workers, or sends secrets, is for those who may do anything.'
+      : 'Only admins may write what starts programs on the workers or sends secrets.'
   throw tooNarrow(context.actor.name, beyond, hint)
 }
 
-/** What a caller with a token is told. */
+/** The refusal for a caller with a token. */
 export function tooNarrow(
   name: string,
   { has, needs }: Pick<BeyondScope, 'has' | 'needs'>,
   hint = 'Use a token with that scope.',
 ): BelfryError {
-  const message = `Token ${quoted(name)} may ${has}, and this needs ${needs}.`
+  const message = `Token ${quoted(name)} has the scope ${has}, and this needs ${needs}.`
   return new BelfryError('not-allowed', message, { hint, details: { has, needs } })
 }
 
-/**
- * Refuses a change of what a program is handed to a caller that may not start programs. The door has looked at the targets in the
- * input; this looks at those that are stored.
- */
+/** Refuses to change the payload of a stored target that starts a program, unless the caller may start programs. The door has checked the targets in the input only. */
 export function refuseStoredProgram(context: OperationContext, ...targets: readonly unknown[]): void {
   const { scope } = context
   if (isAdmin(scope) || !targets.some((target) => startsProgram(target, context.kinds))) return
-  const message = `It starts a program, which is for admins to change, and ${limitedCaller(context)} may ${scope}.`
+  const message = `Its target starts a program, so only an admin may change it; ${limitedCaller(context)} has the scope ${scope}.`
   throw new BelfryError('not-allowed', message, {
-    hint: 'What starts programs on the workers is for those who may do anything.',
+    hint: 'Only admins may change what starts programs on the workers.',
     details: { has: scope, needs: 'admin' },
   })
 }
 
-/**
- * Refuses another payload for a stored target that starts a program or sends a secret. A request without a body of its own sends the
- * payload, so a caller that chooses the payload acts with a credential that an admin stored for another purpose.
- */
+/** Refuses another payload for a stored target that starts a program or sends a secret. A request without its own body sends the payload, so the payload uses a credential that an admin stored for another purpose. */
 export function refuseOtherPayload(context: OperationContext, target: unknown): void {
   refuseStoredProgram(context, target)
   const { scope } = context
   const secrets = secretsIn(target)
   if (isAdmin(scope) || secrets.length === 0) return
-  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; ${limitedCaller(context)} may ${scope}.`
+  const message = `Its target sends the secret ${secrets[0]}, so only an admin may change its payload; ${limitedCaller(context)} has the scope ${scope}.`
   throw new BelfryError('not-allowed', message, {
     hint: `${limitedCaller(context) === 'this token' ? 'Use a token with the scope admin' : 'Ask a person to do it'}, or run it with its own payload.`,
     details: { has: scope, needs: 'admin' },
   })
 }
 
-/** Who it is that a scope limits. A model may be served at pipes, where there is no token. */
+/** The caller that a scope limits. A model on stdio has no token. */
 export function limitedCaller({ actor }: OperationContext): 'this server' | 'this token' {
   return actor.door === 'mcp' ? 'this server' : 'this token'
 }
 
-/** A caller without a scope has the store itself. */
+/** A caller without a scope opened the store itself. */
 function isAdmin(scope: Scope | undefined): scope is 'admin' | undefined {
   return scope === undefined || scope === 'admin'
 }
 
 interface TargetFields {
   readonly targets: readonly string[]
-  /** Lists of what has targets, each with the schema of its items. */
+  /** Lists that contain targets, each with the schema of its items. */
   readonly lists: readonly (readonly [field: string, schema: z.ZodObject])[]
 }
 
@@ -143,7 +137,7 @@ function targetFieldsOf(schema: z.ZodObject): TargetFields {
   return found
 }
 
-/** The targets of an input, those in fields of parts too: all of them are executed by the same workers. */
+/** The targets of runs and of notifications: the same workers execute both. */
 function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
   const given = (input ?? {}) as Readonly<Record<string, unknown>>
   const { targets, lists } = targetFieldsOf(schema)
@@ -154,7 +148,7 @@ function targetsIn(schema: z.ZodObject, input: unknown): unknown[] {
   return [...targets.map((field) => given[field]), ...listed]
 }
 
-/** By what a target names, be it sound or not: what is refused later is refused all the same. */
+/** By what a target names, valid or not: an invalid one is refused later anyway. */
 function startsProgram(target: unknown, kinds: readonly TargetKind[]): boolean {
   if (typeof target !== 'object' || target === null) return false
   return kinds.some(({ name, startsPrograms }) => startsPrograms === true && name in target)

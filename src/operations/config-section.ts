@@ -6,66 +6,64 @@ import type { Problem } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import { text } from './schema/output-schema.ts'
 
-/** What a file would have a machine do that its owner should know of, by where it says so. */
+/** A command that a config file would start, with the path of the field that names it. */
 export interface Start {
   /** `schedules.nightly.target`. */
   readonly where: string
   readonly what: string
-  /** What else trust covers: the rest of the target, such as `cwd` and `env`, and the payload that the program reads. */
+  /** The rest of what trust covers: fields such as `cwd` and `env`, and the payload that the command reads. */
   readonly with: Readonly<Record<string, unknown>>
-  /** All that decides what it does: what must be the same for trust to hold. */
+  /** Everything that decides what the command does. Trust holds only while this is unchanged. */
   readonly starts: unknown
 }
 
-/** What came of an entry, as it is answered. */
+/** The result of applying an entry. */
 export interface EntryWritten {
   readonly name: string
   readonly answer: string
   readonly changes: readonly FieldChange[]
 }
 
-/** A section of a config file: entries by their names, which the source of the file looks after. */
+/** A section of a config file: entries by name, managed by the file's source. */
 export interface ConfigSection<Entry extends { readonly name: string }, Applied extends AppliedEntry>
   extends KeptSection<Entry, Applied> {
-  /** What it holds, for documents. */
+  /** The section's description, for the documents. */
   readonly says: string
-  /** What may be the name of an entry. */
   readonly names: z.ZodType
-  /** Reads entries, once for a file. What is wrong with one is pushed by its field in the entry. */
+  /** Reads the entries, once for a file. Problems are pushed with the field in the entry. */
   reader(
     context: OperationContext,
     names: readonly string[],
   ): Promise<(name: string, given: unknown, problems: Problem[]) => Entry>
-  /** What an entry names relative to the file's folder, and is not there. */
+  /** Paths in the entries, relative to the file's folder, that do not exist. */
   absent?(given: unknown, context: OperationContext): Problem[]
-  /** What the entries mean in the folder where the file lies, so that the same text is known as new in another. */
+  /** The entries resolved against the file's folder, so that the same text in another folder counts as a change. */
   placed?(entries: readonly Entry[]): Readonly<Record<string, unknown>>
-  /** What the section has a machine do besides starting the targets in it, which are found at any depth. */
+  /** Commands that the section starts besides its targets, which are found at any depth. */
   starts?(given: unknown, where: string): Start[]
   written(applied: Applied, context: OperationContext): EntryWritten
-  /** What a person may want to know besides. */
   notes?(applied: readonly Applied[]): string[]
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each section has entries and answers of its own, and is handed only those.
+// biome-ignore lint/suspicious/noExplicitAny: each section has its own entry and answer types, and is given only those.
 export type AnySection = ConfigSection<any, any>
 
-/** How a section is given. What lies in an entry is read by the section. */
+/** The schema of a section; the section itself reads its entries. */
 export function sectionInput({ says }: Pick<AnySection, 'says'>) {
   return z.record(z.string(), z.unknown()).describe(says)
 }
 
-/** What is answered of an entry. */
+/** The answer for one entry. */
 export function entryOutput<const Answers extends readonly [string, ...string[]]>(answers: Answers) {
   return {
-    name: text('Its name.'),
-    answer: z.enum(answers).describe('What came of it.'),
-    changes: z.array(fieldChange).describe('What is other than before, field by field.'),
+    name: text('The name of the entry.'),
+    answer: z.enum(answers).describe('The result.'),
+    changes: z.array(fieldChange).describe('The fields that changed.'),
   }
 }
 
-/** The sections of parts as fields of a file, and of the answer to one. */
+/** The sections of parts as fields of a config file and of the answer to it. */
 export function sectionFields(sections: readonly AnySection[]): Readonly<Record<string, AddedField>> {
-  const output = z.array(z.strictObject({ ...entryOutput(['']), answer: text('What came of it.') }))
+  const output = z.array(z.strictObject({ ...entryOutput(['']), answer: text('The result.') }))
   return Object.fromEntries(sections.map((section) => [section.name, { input: sectionInput(section), output }]))
 }

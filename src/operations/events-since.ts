@@ -4,7 +4,7 @@ import type { OperationContext } from './operation-context.ts'
 
 export { compareCursors, type EventCursor, type EventPage, type EventView }
 
-/** What has happened since a place, oldest first; `null` asks where now is. */
+/** Events after a cursor, oldest first; `null` returns the current cursor. */
 export function eventsSince({ store }: OperationContext, place: EventCursor | null, limit: number): Promise<EventPage> {
   return store.look(listEvents, place, limit)
 }

@@ -13,16 +13,16 @@ export { kernelHoldReasons } from '../core/hold-reason.ts'
 /** The nouns of the kernel with their verbs; parts bring others. */
 export const kernelNouns = {
   schedule: {
-    says: 'An intention: what is to happen, and when.',
+    says: 'Schedules: what runs, and when.',
     plural: 'schedules',
     operations: scheduleOperations,
     otherWords: scheduleWords,
-    groups: { explain: 'Tells why.' },
+    groups: { explain: 'Explain why a schedule or run is in its state.' },
     resources: [
       {
         operation: scheduleOperations.list,
         name: 'schedules',
-        title: 'The schedules',
+        title: 'Schedules',
         description: 'The first hundred schedules, by name.',
       },
       {
@@ -38,7 +38,7 @@ export const kernelNouns = {
     },
   },
   run: {
-    says: 'A piece of work in a queue: an occurrence of a schedule, or work that was enqueued.',
+    says: 'Runs: pieces of work in a queue, from a schedule or enqueued directly.',
     plural: 'runs',
     operations: runOperations,
     otherWords: runWords,
@@ -46,38 +46,38 @@ export const kernelNouns = {
       {
         operation: runOperations.list,
         name: 'runs',
-        title: 'The latest runs',
+        title: 'Latest runs',
         description: 'The latest hundred runs, newest first.',
       },
       {
         operation: runOperations.explain,
         name: 'run',
         title: 'A run',
-        description: 'A run by its id, and why it stands as it does.',
+        description: 'A run by its id, and why it is in its state.',
       },
     ],
     zone: (ask, { answer }) => zoneOfSchedule(ask, (answer as { readonly schedule?: unknown } | null)?.schedule),
   },
   queue: {
-    says: 'A lane of runs with one policy.',
+    says: 'Queues: lanes of runs, each with one policy.',
     plural: 'queues',
     operations: queueOperations,
     otherWords: queueWords,
-    groups: { policy: 'The rules of a queue.' },
+    groups: { policy: 'Policy versions of a queue.' },
   },
   worker: {
-    says: 'A process that executes runs.',
+    says: 'Workers: processes that execute runs.',
     plural: 'workers',
     operations: workerOperations,
     otherWords: workerWords,
   },
   token: {
-    says: 'What lets somebody in at the doors of a server.',
+    says: 'API tokens.',
     plural: 'tokens',
     operations: tokenOperations,
   },
   store: {
-    says: 'Everything that Belfry remembers, in one database.',
+    says: 'The store: one database with everything that Belfry keeps.',
     plural: 'store',
     operations: storeOperations,
     otherWords: storeWords,

@@ -1,6 +1,6 @@
 import { limitDefault } from './fields/basic-fields.ts'
 
-/** The next page of a list is asked for by its last item, where the page is full. */
+/** The cursor of the next page is the last item of a full page. */
 export function behindLast<Item>(
   place: (last: Item) => Readonly<Record<string, unknown>>,
   lengthDefault = limitDefault,

@@ -7,10 +7,10 @@ import { nearest } from './input/nearest-name.ts'
 import { quoted } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 
-/** As many names as are looked through for the one that was meant. */
+/** How many names are searched for the one that was meant. */
 export const namesMax = 1_000
 
-/** The schedule that has this name now, or of a deleted one the id; a name that nobody has is refused. */
+/** The schedule with this name, or the deleted one with this id; refuses an unknown one. */
 export async function presentSchedule(context: OperationContext, name: string): Promise<ScheduleView> {
   return (await context.store.look(findSchedule, name)) ?? (await throwAbsentSchedule(context, name))
 }
@@ -19,17 +19,17 @@ export async function throwAbsentSchedule({ store }: OperationContext, name: str
   const known = (await store.look(listSchedules, { limit: namesMax })).map(({ spec }) => spec.name)
   const otherwise =
     known.length === 0
-      ? 'This store has no schedules at all; look whether it is the one you mean.'
-      : 'List those that exist with `belfry schedule list`.'
+      ? 'This store has no schedules; check that it is the right store.'
+      : 'List schedules with `belfry schedule list`.'
   throw absent('schedule', name, known, otherwise)
 }
 
 export async function throwAbsentQueue({ store }: OperationContext, name: string): Promise<never> {
   const known = (await store.look(listQueues)).map((queue) => queue.name)
-  throw absent('queue', name, known, 'A queue exists from the first run or setting that names it.')
+  throw absent('queue', name, known, 'A queue exists once a run or a policy names it.')
 }
 
-/** The run that has this id; one that is not, or not any more, is refused. */
+/** The run with this id; refuses an unknown or removed one. */
 export async function presentRun({ store }: OperationContext, id: string): Promise<RunView> {
   const found = await store.look(findRun, id)
   if (found === null) throw absentRun(id)
@@ -38,12 +38,12 @@ export async function presentRun({ store }: OperationContext, id: string): Promi
 
 export function absentRun(id: string): BelfryError {
   return new BelfryError('not-found', `There is no run ${quoted(id)}.`, {
-    hint: 'It never existed here, or retention has removed it: the history of its schedule outlives it.',
+    hint: 'It never existed here, or retention removed it: the history of its schedule is kept longer.',
     details: { id },
   })
 }
 
-/** Nothing has this name: told with the nearest that something has. */
+/** The refusal of an unknown name, with the nearest known one. */
 export function absent(noun: string, name: string, known: readonly string[], otherwise: string): BelfryError {
   const meant = nearest(name, known)
   return new BelfryError('not-found', `There is no ${noun} ${quoted(name)}.`, {

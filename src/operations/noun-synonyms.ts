@@ -1,13 +1,13 @@
-/** Words that people know from other tools, as they are typed behind `belfry`, and the command that is meant. */
+/** Words from other tools, as typed after `belfry`, with the command that each one means. */
 
 type Words = Readonly<Record<string, string>>
 
-/** The verbs of a noun that are typed without it. */
+/** Verbs that can be typed without their noun. */
 function alone(noun: string, verbs: readonly string[]): Words {
   return Object.fromEntries(verbs.map((verb) => [verb, `${noun} ${verb}`]))
 }
 
-/** The words for the verbs of a noun: by verb, those that are typed in its place. */
+/** Other words for the verbs of a noun, by verb. */
 function instead(noun: string, words: Readonly<Record<string, string>>): Words {
   const pairs = Object.entries(words).flatMap(([verb, others]) =>
     others.split(' ').map((other) => [`${noun} ${other}`, verb] as const),

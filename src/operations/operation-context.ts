@@ -10,34 +10,33 @@ import type { RunOrigin } from './part.ts'
 import type { Waits } from './run/waits.ts'
 import type { HealthCheck } from './store/health-check.ts'
 
-/** What every verb works on, and for whom. */
+/** What every verb works on, and for which caller. */
 export interface OperationContext extends FirstPolicies {
   readonly store: Store
   readonly clock: Clock
-  /** Who asks, and through which door; it stands beside every change. */
+  /** The caller and its door, recorded with every change. */
   readonly actor: Actor
-  /** The zone of a cron that names none. */
+  /** The time zone for a cron without one. */
   readonly zone: string
-  /** Where relative programs and folders of commands begin. */
+  /** The folder that relative programs and folders of commands are resolved against. */
   readonly folder: string
   readonly waits: Waits
-  /** Where runs may come from, by the sources that parts give them. */
+  /** The run sources that parts add. */
   readonly origins: Readonly<Record<string, RunOrigin>>
-  /** The catalogue of why work may be held, by code. */
+  /** The hold reasons, by code. */
   readonly holdReasons: Readonly<Record<string, HoldReason>>
-  /** The sections of a config file that parts bring. */
+  /** The config file sections that parts add. */
   readonly sections: readonly AnySection[]
-  /** What `doctor` looks at for the parts. */
+  /** The doctor checks that parts add. */
   readonly checks: readonly HealthCheck[]
-  /** What parts add to schedules, queues and runs. */
+  /** The fields that parts add to schedules, queues and runs. */
   readonly fields: AddedFields
-  /** The kinds of targets that there are, of the kernel and of the parts. */
+  /** The target kinds of the kernel and of the parts. */
   readonly kinds: readonly TargetKind[]
-  /** What whoever asks may do, where that is limited; whoever has the store itself may do anything. */
+  /** The caller's scope. Absent for a caller that opened the store itself, who may do anything. */
   readonly scope?: Scope
-  /** Random bytes as hex, for what must not be guessed; tests hand in their own. */
+  /** Random bytes as hex, for secrets; tests pass their own. */
   readonly randomHex: (bytes: number) => string
 }
 
-/** What inputs are read beside: where relative programs and folders begin, the kinds of targets, and the fields that parts add. */
 export type Reader = Pick<OperationContext, 'folder' | 'kinds'> & Partial<Pick<OperationContext, 'fields'>>

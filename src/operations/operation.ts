@@ -8,13 +8,13 @@ import { type Problem, refuse } from './input/refuse-input.ts'
 import type { OperationContext } from './operation-context.ts'
 import type { Show } from './show.ts'
 
-/** What a verb is about. The library has a property for each, named by its plural. */
+/** The noun that a verb belongs to. The library has a property for each, named by its plural. */
 export type Noun = string
 
-/** What a call does: looks, changes something, or ends something that does not come back by itself. */
+/** The effect of a call: a read, a write, or a destructive write that cannot be undone by itself. */
 export type Effect = 'read' | 'write' | 'destructive'
 
-/** The ways in to a verb; a sentence says why it lacks one. The library lacks none. */
+/** The doors that offer a verb; a sentence gives the reason where one does not. The library offers every verb. */
 export interface Doors {
   readonly library: true
   readonly cli: true | string
@@ -35,41 +35,40 @@ interface Entry<
 > extends DoorFacts<Answer> {
   readonly noun: OfNoun
   readonly verb: Verb
-  /** One sentence for help and documents. */
+  /** One imperative sentence for help and documents. */
   readonly says: string
-  /** What a call asks for, as refusals name it: "is not a field of a pause". */
+  /** The request as refusals name it: "is not a field of a pause". */
   readonly request: string
   readonly effect: Effect
-  /** What a caller must be allowed at least; `scopeOf` says what a certain input needs. */
+  /** The least scope of the caller; `scopeOf` says what a particular input needs. */
   readonly scope: Scope
-  /** Whether an input with a target that starts programs, or sends secrets, is only for those who may do anything. */
+  /** Whether only admins may give a target or notification that starts programs or sends secrets. */
   readonly adminForCommands?: true
-  /** Whether it answers on a store that only rehearses what it would have answered, and leaves nothing behind. */
+  /** Whether it supports a dry run on a store that discards its writes. */
   readonly rehearses?: true
-  /** Everything that can be asked for, also the name or id of what it is about. */
+  /** The whole input, with the name or id of its subject. */
   readonly input: Input
-  /** The fields that are arguments rather than options where a door has arguments, in their order. */
+  /** The fields that are positional arguments, in order, at doors that have them. */
   readonly takes: Takes
   /** What only a caller in this process can give, beside the input: a transaction, a signal. */
   readonly local: Local
-  /** What is answered. Instants in it are epoch ms. */
+  /** The answer. Instants in it are epoch ms. */
   readonly output: z.ZodType<Answer>
-  /** What it may refuse with, besides what every verb may. */
+  /** Error codes that it may refuse with, besides those of every verb. */
   readonly errors: readonly VerbErrorCode[]
   readonly doors: Doors
-  /** The words of the command line, where people know others than noun and verb. */
+  /** Its words at the command line, where they are not noun and verb. */
   readonly command?: readonly string[]
-  /** Other words for it at the command line, where people look for it under another noun. */
+  /** Other command-line words for it, for people who look under another noun. */
   readonly aliases?: readonly (readonly string[])[]
-  /** What a call changes, as the audit names it (`run r-11`), where the input has no name or id of the noun. It sees unjudged input. */
+  /** The subject in the audit log (`run r-11`), where the input has no name or id of the noun. The input is not validated yet. */
   about?(given: Readonly<Record<string, unknown>>): string
-  /** Inputs as data, for help and documents. */
+  /** Example inputs, for help and documents. */
   readonly examples: readonly z.input<Input>[]
-  /** What of a list is asked for instead to see what follows it; null where nothing does. */
+  /** The input for the next page of a list; null at the end. */
   nextPage?(answer: NoInfer<Answer>, asked: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | null
 }
 
-/** One verb, as the table has it. */
 export interface Operation<
   OfNoun extends Noun,
   Verb extends string,
@@ -78,20 +77,20 @@ export interface Operation<
   Local extends z.ZodObject,
   Answer,
 > extends Entry<OfNoun, Verb, Input, Takes, Local, Answer> {
-  /** What every door calls, with whatever somebody gave it: bad input is refused whole. */
+  /** The entry point for every door, with unvalidated input: bad input is refused whole. */
   call(context: OperationContext, input: unknown, local?: unknown): Promise<Answer>
 }
 
 export type AnyOperation = Operation<Noun, string, z.ZodObject, readonly string[], z.ZodObject, unknown>
 
-/** A verb whose schemas say all there is to say about an input. */
+/** A verb whose schemas state every rule for its input. */
 interface Runs<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
   run(context: OperationContext, input: z.output<Input>, local: z.output<Local>): Promise<Answer>
 }
 
 /**
- * A verb that must look further: at rules between fields, at what the store knows. It is handed what could be read
- * together with what is wrong, and refuses it with what it finds besides: nobody should have to ask twice to hear of all.
+ * A verb with rules beyond its schema: between fields, or against the store. It receives the readable input with its problems,
+ * and refuses both kinds together, so that the caller sees all problems at once.
  */
 interface Judges<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
   judge(context: OperationContext, reading: Reading<z.output<Input>>, local: Partial<z.output<Local>>): Promise<Answer>
@@ -100,7 +99,6 @@ interface Judges<Input extends z.ZodObject, Local extends z.ZodObject, Answer> {
 const noLocal = z.strictObject({})
 export type NoLocal = typeof noLocal
 
-/** Makes an entry of the table. */
 export function operation<
   const OfNoun extends Noun,
   const Verb extends string,
@@ -133,8 +131,8 @@ export function operation<
 }
 
 /**
- * Whoever changes something through a door to the outside is written down beside it, with what was asked for. A program that has the
- * store open in its own process is not: what it does is its own, and it does it a thousand times a second.
+ * Records who changed what through an outside door. A program with the store open in its own process is not recorded: it may
+ * make a thousand changes a second.
  */
 function audited(
   context: OperationContext,
@@ -158,7 +156,7 @@ function audited(
   return { ...context, store: store.audited({ actor, verb: `${noun}.${verb}`, subject, ...detail }) }
 }
 
-/** As it can be kept, whatever it is: it has not been judged yet. */
+/** Input as it can be stored in the audit log: it is not validated yet. */
 function textIn(value: unknown): string {
   return String(typeof value === 'string' ? value : typeof value)
     .slice(0, 300)
@@ -166,12 +164,12 @@ function textIn(value: unknown): string {
     .toWellFormed()
 }
 
-/** The words by which the command line knows a verb: `clearHints` of a schedule is `schedule clear-hints`. */
+/** The command-line words of a verb: `clearHints` of a schedule is `schedule clear-hints`. */
 export function commandOf({ noun, verb, command }: Pick<AnyOperation, 'noun' | 'verb' | 'command'>): readonly string[] {
   return command ?? [noun, verbWords(verb)]
 }
 
-/** `clear-hints` of `clearHints`, where names are written in small letters. */
+/** `clear-hints` for `clearHints`. */
 export function verbWords(verb: string): string {
   return verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

@@ -5,28 +5,28 @@ import type { AddedFields } from './fields/added-fields.ts'
 import type { MoreVerbs, NounEntry } from './noun.ts'
 import type { HealthCheck } from './store/health-check.ts'
 
-/** Where a run may come from, in words. */
+/** The texts for a run source. */
 export interface RunOrigin {
-  /** Why there is such a run. */
+  /** Why such a run exists. */
   readonly sentence: (run: Pick<RunView, 'scheduleId' | 'payload'>) => string
-  /** How it was asked for, as its timeline says: `by a routine`. */
+  /** How it was requested, for its timeline: `by a routine`. */
   readonly asked: string
-  /** What such a run is about, where that is more than its target says. */
+  /** What such a run is about, beyond its target. */
   readonly about?: (run: { readonly payload?: unknown }) => string
 }
 
-/** What a part brings to the table of verbs. */
+/** What a part adds to the table of verbs. */
 export interface OperationPart {
-  /** Nouns with their verbs, and verbs for nouns that the kernel has. */
+  /** Nouns with their verbs, and verbs for the kernel's nouns. */
   readonly nouns?: Readonly<Record<string, NounEntry | MoreVerbs>>
-  /** What it adds to schedules, to the policies of queues and to runs. */
+  /** Fields for schedules, queue policies and runs. */
   readonly fields?: AddedFields
-  /** What a config file may say of it: sections with entries that the file looks after. */
+  /** Sections of a config file. */
   readonly config?: readonly AnySection[]
-  /** What `doctor` looks at besides. */
+  /** Doctor checks. */
   readonly checks?: readonly HealthCheck[]
-  /** Why it keeps work from starting, by code: the reasons of the holds that it writes. */
+  /** The reasons of its holds, by code. */
   readonly holdReasons?: Readonly<Record<string, HoldReason>>
-  /** The sources of the runs that it makes. */
+  /** The sources of its runs. */
   readonly origins?: Readonly<Record<string, RunOrigin>>
 }

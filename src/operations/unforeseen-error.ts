@@ -1,14 +1,14 @@
 import { BelfryError } from '../core/error.ts'
 
-/** Whether an error was meant for whoever asked: he can do something about it. */
+/** Whether an error is meant for the caller, who can act on it. */
 export function isForeseen(thrown: unknown): thrown is BelfryError {
   return thrown instanceof BelfryError && thrown.code !== 'failure'
 }
 
-/** What was thrown, as it may leave the machine. What nobody foresaw says no more than that: what it says may be anybody's. */
+/** An error as it may leave the machine. An unexpected error is replaced: its text may contain anything. */
 export function forStrangers(thrown: unknown): BelfryError {
   if (isForeseen(thrown)) return thrown
-  return new BelfryError('failure', 'Something went wrong that nobody foresaw; the log of the server tells what.', {
+  return new BelfryError('failure', 'An unexpected error occurred; see the log of the server.', {
     cause: thrown,
   })
 }

@@ -1,19 +1,19 @@
 import { BelfryError } from '../core/error.ts'
 import type { Actor } from '../store/port.ts'
 
-/** How many calls are held open at once, at all doors together and for one caller. */
+/** The most calls held open at once, at all doors together and for one caller. */
 const seatsMax = 400
 const seatsOfCallerMax = 200
 
 /**
- * Bounds how many calls from outside wait at once: each keeps a connection of the door, and a forgotten loop of one caller must
- * not take all of them. A program that waits in its own process is not bounded.
+ * Bounds how many calls from outside wait at once: each holds a connection, and one caller's runaway loop must not take
+ * them all. A program that waits in its own process is not bounded.
  */
 export class WaitingCalls {
   readonly #taken = new Map<string, number>()
   #all = 0
 
-  /** Takes a seat; the answer gives it back. */
+  /** Takes a seat and returns the function that frees it. */
   take({ name, door }: Pick<Actor, 'name' | 'door'>): () => void {
     if (door === 'library') return () => undefined
     const own = this.#taken.get(name) ?? 0
@@ -33,9 +33,9 @@ export class WaitingCalls {
 }
 
 function full(own: number, all: number): BelfryError {
-  const message = `${all} calls are waiting here already, ${own} of them from this caller.`
+  const message = `${all} calls are waiting already, ${own} of them from this caller.`
   return new BelfryError('unavailable', message, {
-    hint: 'Ask again without wait, or end a call that waits.',
+    hint: 'Repeat the call without wait, or end a call that waits.',
     details: { waiting: all, waitingOfCaller: own, max: seatsMax, maxOfCaller: seatsOfCallerMax },
   })
 }

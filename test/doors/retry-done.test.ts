@@ -28,7 +28,7 @@ describe('a retry of work that must not be repeated, and was done though its can
     const answer = await runs.retry(await lateCancel())
     const lines = (await shown(runOperations.retry, answer)).split('\n')
     expect(lines).toEqual([
-      `made ${answer.id}, a new run of the same work`,
+      `created ${answer.id}, a new run of the same work`,
       '  this work is not repeatable and was already done: the run before it completed after its cancel was requested',
       `  do not repeat it: belfry run cancel ${answer.id}`,
     ])

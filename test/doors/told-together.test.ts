@@ -111,7 +111,7 @@ describe('what is wrong with a request is told with everything else that is wron
       for (const command of ['schedule create q --every 5m --handler h', 'schedule list', 'up --once']) {
         const { exit, stderr } = await other.belfry(command)
         expect(exit).toBe(2)
-        expect(stderr).toContain('.belfry is no folder')
+        expect(stderr).toContain('.belfry is not a folder')
       }
     } finally {
       other.remove()

@@ -77,7 +77,7 @@ describe('a request full of unknown fields does not stop the event loop', () => 
     const runs = Array.from({ length: 20_000 }, () => ({ target: null, priorityy: 1 }))
     const { answer, compared } = await comparisons(() => here.runs.enqueueMany(runs as never).then(String, messageOf))
     expect(compared).toBeLessThan(3_000)
-    expect(answer).toContain('runs has 19900 more behind runs[99] that were not read')
+    expect(answer).toContain('runs has 19900 more after runs[99] that were not read')
     expect(answer).toContain('runs[0].priorityy is not a field of a run (expected: priority, if that was meant)')
     expect(answer.length).toBeLessThan(20_000)
   })

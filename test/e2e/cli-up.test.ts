@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'] as const)('a worker on %s', (database) => {
     const { exit, stdout } = await worker.ended
     expect({ exit, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
       exit: 0,
-      last: expect.stringMatching(/^Stopped; 1 run was given back unfinished \(r-\w+\)\.$/),
+      last: expect.stringMatching(/^Stopped; 1 run was released unfinished \(r-\w+\)\.$/),
     })
     expect(await runsOf(shell)).toMatchObject([{ status: 'ready', attempts: 0, fence: 1 }])
   })
@@ -78,9 +78,9 @@ describe.each(['sqlite', 'postgres'] as const)('a worker on %s', (database) => {
     const { stdout } = await worker.ended
     const runs = await runsOf(shell)
     const idOf = (wanted: string) => runs.find(({ status }) => status === wanted)?.id
-    const parked = `1 run was parked, because nobody knows whether the work was done (${idOf('parked')})`
+    const parked = `1 run was parked, because it is not known whether the work was done (${idOf('parked')})`
     expect(stdout.trimEnd().split('\n').at(-1)).toBe(
-      `Stopped; 1 run was given back unfinished (${idOf('ready')}); ${parked}.`,
+      `Stopped; 1 run was released unfinished (${idOf('ready')}); ${parked}.`,
     )
   })
 
@@ -127,12 +127,12 @@ describe('a worker', () => {
     const shell = new Shell('sqlite')
     const nothing = await shell.start('up --once').ended
     expect(nothing).toMatchObject({ exit: 0, stderr: '' })
-    expect(nothing.stdout).toContain('All that was due is done. Nothing comes next.\n')
+    expect(nothing.stdout).toContain('Everything that was due is done. Nothing is due later.\n')
     await shell.belfry('schedule create later --every 2h -- date')
     await shell.belfry('schedule create now --every 2h --start-now -- date')
     const some = await shell.start('up --once').ended
     expect(some.stdout).toMatch(
-      /Schedule now fired[\s\S]*completed[\s\S]*done: 1 completed\. The next comes in 1 h 59 min\.\n$/,
+      /Schedule now fired[\s\S]*completed[\s\S]*done: 1 completed\. The next work is due in 1 h 59 min\.\n$/,
     )
     expect(some.stdout).not.toContain('later')
     expect(some.exit).toBe(0)
@@ -196,7 +196,7 @@ describe('a worker', () => {
     const { exit, stdout } = await shell.start('up --once').ended
     expect(exit).toBe(0)
     expect(stdout).toContain(`Other runs are ready and wait: node ${binary} run list --status ready.`)
-    expect(stdout).not.toContain('Nothing comes next')
+    expect(stdout).not.toContain('Nothing is due later')
   })
 
   it('whose store is deleted under it shouts, and still ends at once when it is told to', async () => {

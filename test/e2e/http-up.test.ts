@@ -65,7 +65,7 @@ describe('belfry up', () => {
     const { port } = taken.address() as { port: number }
     const said = await new Shell('sqlite').belfry(`up --listen ${port}`.split(' '))
     expect(said).toMatchObject({ exit: 5 })
-    expect(said.stderr).toContain('somebody else listens there')
+    expect(said.stderr).toContain('the address is in use')
   })
 
   it('starts no worker and executes no due run where the port that was named is taken', async () => {

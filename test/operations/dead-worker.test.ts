@@ -78,8 +78,8 @@ describe.each(['SQLite', 'PostgreSQL'])(
         ['killed', true, null],
       ])
       const shown = await shownBy(workerOperations.list, listed, { now: desk.clock.now() })
-      expect(shown).toMatch(/ dead, last heard of 5 s ago /)
-      expect(shown).toContain(`${workerId}: 2 runs were taken back: `)
+      expect(shown).toMatch(/ dead, last heartbeat 5 s ago /)
+      expect(shown).toContain(`${workerId}: 2 runs were reclaimed: `)
       expect(shown).toContain(`${runs[1]} as parked (effect-unknown)`)
       expect(shown).toMatch(/ stopped now | stopped 0 s ago | stopped just now /)
     })
@@ -98,14 +98,14 @@ describe.each(['SQLite', 'PostgreSQL'])(
         process,
       })
       expect(await verbs.workers.list()).toMatchObject([{ isDead: true, diedAt: null, unreclaimed: 0 }])
-      expect(await shownOf()).toContain(`${workerId} had no run when it died.`)
+      expect(await shownOf()).toContain(`${workerId} held no run when it died.`)
       const [run] = await desk.store.enqueue([{ target: { handler: 'a' } }])
       await desk.store.lease({ queue: 'default', workerId, claimId: 'c', can, limit: 2, leaseMs: minuteMs })
       expect(await verbs.workers.list()).toMatchObject([{ isDead: true, unreclaimed: 1 }])
-      expect(await shownOf()).toContain(`${workerId} died. It still holds 1 run, until a worker takes it back.`)
+      expect(await shownOf()).toContain(`${workerId} died. It still holds 1 run until a worker reclaims it.`)
       await desk.store.reclaim({ deadWorkers: [workerId], expired: false, limit: 10 })
       await verbs.runs.cancel(run?.id as string)
-      expect(await shownOf()).toContain(`${workerId}: 1 run was taken back: ${run?.id} as ready (its worker died).`)
+      expect(await shownOf()).toContain(`${workerId}: 1 run was reclaimed: ${run?.id} as ready (its worker died).`)
     })
 
     it('and stays dead when a beat of it comes late, and is passed by no page', async () => {

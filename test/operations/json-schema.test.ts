@@ -36,7 +36,7 @@ describe('the JSON Schema', () => {
       type: ['integer', 'null'],
       minimum: -1_000_000,
       maximum: 1_000_000,
-      description: 'Lower goes first. Null takes it away.',
+      description: 'Lower goes first. Null removes it.',
     })
     expect(properties?.overlap).toMatchObject({ enum: ['skip', 'queue', 'allow', 'cancel', null] })
     expect(properties?.name).toMatchObject({ type: 'string' })

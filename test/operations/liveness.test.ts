@@ -58,7 +58,7 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         doctor: '1 worker is alive.',
         held: 'leased',
         ready: 'in-line',
-        schedule: ['due-now', 'Its occurrence is due: the next look of a live worker makes a run of it.'],
+        schedule: ['due-now', 'Its occurrence is due: a live worker makes a run of it at its next check.'],
         isNoted: false,
       })
       await kill()
@@ -71,7 +71,9 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
         isNoted: true,
       })
       const sheet = { now: ward().clock.now() }
-      expect(await shownBy(workerOperations.list, await workers.list(), sheet)).toMatch(/ dead, last heard of 1 s ago /)
+      expect(await shownBy(workerOperations.list, await workers.list(), sheet)).toMatch(
+        / dead, last heartbeat 1 s ago /,
+      )
       await ward().store.beat([workerId], { stopped: true })
       expect((await workers.list())[0]).toMatchObject({ isLive: false, isDead: false })
       expect(await shownBy(workerOperations.list, await workers.list(), sheet)).not.toMatch(/dead|died/)
@@ -82,13 +84,15 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
       await kill()
       const answer = await runs.explain(held)
       expect(answer).toMatchObject({
-        sentence: `w on h (${workerId}) died while it was at attempt 1, and no worker is alive to take it back.`,
-        unblock: [{ what: 'Start a worker, which takes it back.', command: 'belfry up' }],
-        next: { what: 'Start a worker, which takes it back.' },
+        sentence: `w on h (${workerId}) died during attempt 1, and no worker is alive to reclaim it.`,
+        unblock: [{ what: 'Start a worker, which reclaims it.', command: 'belfry up' }],
+        next: { what: 'Start a worker, which reclaims it.' },
       })
-      expect(answer.timeline.at(-1)?.detail).toBe('its worker died, and renews it no more')
+      expect(answer.timeline.at(-1)?.detail).toBe('its worker died and cannot renew it')
       await ward().store.do(cancelRun, held, 'enough')
-      expect((await runs.explain(held)).sentence).toContain('It has been asked to end, and then ends as cancelled.')
+      expect((await runs.explain(held)).sentence).toContain(
+        'Its cancellation was requested, so it then ends as cancelled.',
+      )
     })
 
     it('gives its run back within seconds where a worker beside it lives, and elsewhere when its lease expires', async () => {
@@ -97,14 +101,14 @@ describe.runIf(canTellProcesses)('a worker that was killed', () => {
       const other = startProcess().identity
       await ward().worker({ process: { ...other, bootId: 'another machine' } })
       const far = await runs.explain(held)
-      expect(far.sentence).toMatch(/; workers of other machines take it back when its lease expires\.$/)
+      expect(far.sentence).toMatch(/; workers on other machines reclaim it when its lease expires\.$/)
       expect(far.unblock).toEqual([
         { what: expect.stringContaining('when its lease expires'), command: null, at: far.timeline.at(-1)?.at },
       ])
       await ward().worker({ process: other })
       const near = await runs.explain(held)
-      expect(near.sentence).toMatch(/; another worker takes it back within seconds\.$/)
-      expect(near.unblock).toEqual([{ what: 'A live worker takes it back within seconds.', command: null, at: null }])
+      expect(near.sentence).toMatch(/; another worker reclaims it within seconds\.$/)
+      expect(near.unblock).toEqual([{ what: 'A live worker reclaims it within seconds.', command: null, at: null }])
     })
 
     it('is told to be dead where its run stands in the way of another', async () => {

@@ -100,7 +100,7 @@ onEachTold('attempts and backoff per schedule and per run, in place of a queue f
     const { verbs } = told()
     const nightly = { every: '1h', target, attempts: 6, backoff: { base: '3s' } }
     const applied = await verbs.config.apply({ source: 'ops', schedules: { nightly } })
-    expect(applied.schedules[0]?.inWords).toContain('A run is tried at most 6 times, between two attempts it waits 3s')
+    expect(applied.schedules[0]?.inWords).toContain('A run has at most 6 attempts, between two attempts it waits 3s')
     expect(await verbs.schedules.get('nightly')).toMatchObject({ attempts: 6, backoff: { baseMs: 3_000 } })
     await verbs.routines.create('push', { run: { target, attempts: 5 } })
     const { run } = await verbs.routines.fire('push')

@@ -54,7 +54,7 @@ describe('a kind of target that a part brings', () => {
     expect(await porch.problem('/api/schedules', { body, as: 'operate' })).toMatchObject({ status: 403 })
     expect(await porch.json('/api/schedules', { body })).toMatchObject({ inWords: expect.stringContaining('low bell') })
     const update = { method: 'PATCH', body: { payload: 1 }, as: 'operate' } as const
-    expect((await porch.problem('/api/schedules/ring', update)).detail).toContain('It starts a program')
+    expect((await porch.problem('/api/schedules/ring', update)).detail).toContain('Its target starts a program')
     const { openApi } = await import('../../src/doors/http/openapi.ts')
     const { components } = openApi('1') as { components: { schemas: Record<string, { anyOf: object[] }> } }
     expect(components.schemas.Target?.anyOf).toContainEqual(expect.objectContaining({ required: ['bell'] }))

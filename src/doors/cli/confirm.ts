@@ -3,11 +3,11 @@ import { BelfryError } from '../../core/error.ts'
 import { printable } from './show/terminal-sheet.ts'
 import type { World } from './world.ts'
 
-/** Asks somebody at a terminal whether he means it. Where nobody can be asked, `--yes` must have said so. */
+/** Asks for confirmation at a terminal. Without a terminal, `--yes` is required. */
 export async function confirm(question: string, { stdin, stderr }: Pick<World, 'stdin' | 'stderr'>): Promise<void> {
   if (stdin.isTTY !== true || stderr.isTTY !== true) {
-    throw new BelfryError('invalid', `${question} Nobody can be asked here.`, {
-      hint: 'If that is what you mean, say so with --yes.',
+    throw new BelfryError('invalid', `${question} There is no terminal to ask at.`, {
+      hint: 'To confirm, add --yes.',
     })
   }
   const answer = await answerTo(`${printable(question)} [y/N] `, { stdin, stderr })
@@ -15,7 +15,7 @@ export async function confirm(question: string, { stdin, stderr }: Pick<World, '
   throw new BelfryError('failure', 'Nothing was changed.')
 }
 
-/** Ctrl-C and Ctrl-D close the question without an answer, and both mean no. */
+/** Ctrl-C and Ctrl-D close the prompt without an answer; both mean no. */
 function answerTo(question: string, { stdin, stderr }: Pick<World, 'stdin' | 'stderr'>): Promise<string> {
   const asked = createInterface({ input: stdin, output: stderr })
   return new Promise((resolve) => {

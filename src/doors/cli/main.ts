@@ -23,7 +23,7 @@ import { namingIn, spelled } from './spelling/spelling.ts'
 import { endingBySignals } from './stop-signals.ts'
 import type { Session, World } from './world.ts'
 
-/** Reads a command line, does what it asks for, and answers with the exit code. */
+/** Reads a command line, executes it, and returns the exit code. */
 export async function main(argv: readonly string[], world: World, version: string): Promise<number> {
   const cut = argv.indexOf('--')
   const typed = shortened(cut < 0 ? argv : argv.slice(0, cut))
@@ -32,10 +32,10 @@ export async function main(argv: readonly string[], world: World, version: strin
   return attempt({ typed, words, bare: [] }, { world, reader }, version)
 }
 
-/** A command line, and what stood in it without the value that it needs. */
+/** A command line, and its final flag that lacks a value. */
 interface Line {
   readonly typed: readonly string[]
-  /** What stands behind `--`. */
+  /** The words after `--`. */
   readonly words: readonly string[]
   readonly bare: readonly Problem[]
 }
@@ -45,7 +45,7 @@ async function attempt({ typed, words, bare }: Line, around: CommandStreams, ver
   let exit: number = exitOk
   let asked: AnyOperation | undefined
   const misread: Problem[] = [...bare]
-  /** What a command has of the line; the problems are told with all else that is wrong. */
+  /** The input of a command; its problems are reported with all others. */
   const sorted = (command: Command) => {
     const { args, doubtful, problems } = sortedOut(command, typed)
     return { args, doubtful, problems: [...misread, ...problems], options: command.optsWithGlobals() }
@@ -59,8 +59,8 @@ async function attempt({ typed, words, bare }: Line, around: CommandStreams, ver
     },
     async beside({ name, load }, command) {
       if (words.length > 0) {
-        const hint = 'What a worker executes is created or enqueued: `belfry run enqueue -- PROGRAM`.'
-        throw new BelfryError('invalid', `${name} takes no words behind --.`, { hint })
+        const hint = 'To run a program, create a schedule or enqueue a run: `belfry run enqueue -- PROGRAM`.'
+        throw new BelfryError('invalid', `${name} takes no words after --.`, { hint })
       }
       const perform = await load()
       exit = await performLocal(sorted(command), ({ options, file, isJudged }) =>
@@ -79,7 +79,7 @@ async function attempt({ typed, words, bare }: Line, around: CommandStreams, ver
   }
 }
 
-/** A command reads flags that it does not have; only the words before a command refuse them. */
+/** Only the words before a command refuse unknown flags; a command reads them itself. */
 function isUnknownFlag(thrown: unknown): boolean {
   return thrown instanceof CommanderError && thrown.code === 'commander.unknownOption'
 }
@@ -95,10 +95,10 @@ interface Refusal {
 function refused(caught: unknown, { root, typed, asked, bare, world }: Refusal): number {
   const isHelp = caught instanceof CommanderError && (caught.exitCode === 0 || caught.code === 'commander.help')
   const command = commandIn(root, typed)
-  // A line that was cut short asks for no help by that.
+  // A truncated line is no request for help.
   const thrown = isHelp && bare.length > 0 ? refusal('The command', bare) : caught
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitOk
-  // A noun alone asks what can be done with it.
+  // A noun alone shows its help.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
     command.outputHelp()
     return exitOk
@@ -150,19 +150,19 @@ async function callOperation(operation: AnyOperation, typed: Typed, around: Comm
     const interrupted = ending.first
     return await Promise.race([interrupted, perform({ operation, input, session, options, interrupted }, around)])
   } finally {
-    // Also when it is interrupted: a store that nobody closed is read from end to end by whoever opens it next.
+    // Also when interrupted: an unclosed SQLite store is recovered by the next process that opens it.
     await session.close()
     ending.forget()
   }
 }
 
-/** A flag of ours behind `--` may be the program's own, so it is not refused; but most often it was meant for us. */
+/** A Belfry flag after `--` may be the program's own, so it is not refused; but most often it was meant for Belfry. */
 function noteFlagsBehind({ words, options }: Typed, { stderr, env }: World): void {
   const behind = ['--dry-run', '--json'].filter(
     (flag) => words.includes(flag) && options[optionName(flag)] === undefined,
   )
   if (behind.length === 0) return
-  const says = `${behind.join(' and ')} stands behind --, so the program gets it. What is meant for Belfry stands before.`
+  const says = `${behind.join(' and ')} comes after --, so the program gets it. Put flags for Belfry before --.`
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
@@ -183,7 +183,7 @@ interface Performance {
 async function perform(asked: Performance, { world, reader }: CommandStreams): Promise<number> {
   const { operation, input, session, options, interrupted } = asked
   const words = commandOf(operation).join(' ')
-  // Whoever waits for what nobody will do should not learn it by waiting.
+  // Report a missing worker before a wait that would never end.
   if (operation.waits === true || options.follow === true) await noteSurroundings(asked, world, { saysPlace: false })
   if (options.follow === true) return followOutput(asked, { world, reader, isJson: options.json === true })
   const work = session.call(operation, input, { isRehearsal: options.dryRun === true })

@@ -9,31 +9,31 @@ export interface CommandFlag {
   readonly says: string
 }
 
-/** What was typed behind a command, by the names of its flags; its argument is `file`. */
+/** The typed flags of a command by name; its argument is `file`. */
 export type Flags = Readonly<Record<string, unknown>>
 
 export interface CommandContext {
   readonly world: World
   readonly reader: Reader
-  /** Whether the line is refused anyhow, so that the command only finds what else is wrong with it. */
+  /** Whether the line is refused anyway, so that the command only reports further problems. */
   readonly isJudged: boolean
 }
 
-/** A command that is no verb, because it is about files or processes of this machine. */
+/** A command that is no verb, because it works on files or processes of this machine. */
 export interface LocalCommand {
   readonly name: string
   readonly says: string
   readonly usage: string
-  /** What its one argument is, where it takes one. */
+  /** The name of its argument, if it takes one. */
   readonly file?: string
   readonly options: readonly CommandFlag[]
-  /** What `--store` means where it may stand without a value. */
+  /** The meaning of `--store` without a value, where that is allowed. */
   readonly storeAlone?: string
-  /** Loaded only where the command is typed; answers with the exit code. */
+  /** Loaded only when the command is typed; resolves with the exit code. */
   readonly load: () => Promise<(flags: Flags, around: CommandContext) => Promise<number>>
 }
 
-/** What holds of a worker where neither a flag nor a variable says it. */
+/** Worker settings where neither a flag nor a variable sets them. */
 export interface WorkerDefaults {
   readonly listenFromConfig?: string
   readonly behindProxy?: true
@@ -45,22 +45,21 @@ export interface WorkerPartContext extends Pick<OperationContext, 'kinds' | 'sec
   readonly world: World
 }
 
-/** What the flags of a part come to beside a worker. */
+/** The effect of a part's flags on a worker. */
 export interface WorkerPart {
   readonly said?: WorkerDefaults
-  /** Begins once the store is open and before anything is leased: what it writes holds for the first run already. */
+  /** Starts once the store is open and before the first lease, so that its writes apply to the first run. */
   begin?(worker: WorkerSession): Promise<void>
 }
 
-/** What a part brings to the command line. */
 export interface CliPart {
   readonly commands?: readonly LocalCommand[]
-  /** What `belfry up` takes and does for the part besides. Loaded only where a worker starts. */
+  /** The flags that `belfry up` takes for the part, and what they do. Loaded only when a worker starts. */
   readonly up?: {
     readonly options: readonly CommandFlag[]
     readonly load: () => Promise<(flags: Flags, around: WorkerPartContext) => Promise<WorkerPart>>
   }
-  /** How a file is trusted that `belfry trust` names, and what help says of that file. */
+  /** How `belfry trust` trusts a file, and its help. */
   readonly trusts?: {
     readonly says: string
     readonly load: () => Promise<(flags: Flags, around: Omit<CommandContext, 'reader'>) => Promise<number>>

@@ -1,14 +1,14 @@
-/** The signals that end a process, and the exit code by which a shell knows each. */
+/** The signals that end a process, with the exit code that a shell expects for each. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 const signals = Object.keys(exitCodes) as (keyof typeof exitCodes)[]
 
-/** What the signals that end a process ask for: first an end in good order, then an end at once. */
+/** The first signal asks for a clean stop, the second for an immediate one. */
 export interface Ending {
-  /** Comes with the exit code of a process that a signal has ended. */
+  /** Resolves with the exit code for the signal. */
   readonly first: Promise<number>
   readonly isAsked: boolean
   onSecond(act: (exit: number) => void): void
-  /** As if a signal had come. */
+  /** Acts as if a signal had arrived. */
   ask(): void
   forget(): void
 }

@@ -9,62 +9,60 @@ import type { Start } from '../mcp/restart-hint.ts'
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly folder: string
-  /** The words that start this command line, as they can be typed here: `belfry`, `npx belfry`, `node dist/belfry.js`. */
+  /** The words that start this command line here: `belfry`, `npx belfry`, `node dist/belfry.js`. */
   readonly own: string
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly clock: Clock
-  /** Opens a store for verbs; nothing is executed by it. */
+  /** Opens a store for verbs; it executes no runs. */
   open(opening: StoreOpening): Promise<StoreSession>
-  /** Turns to a server in place of a store; nothing is sent before something is asked for. */
+  /** Connects to a server instead of a store; nothing is sent before the first call. */
   reach(opening: ServerOpening): Promise<Session>
-  /** Serves verbs to a model, until the pipes close. The store is asked for at each call until it has been opened. */
+  /** Serves verbs to a model until the pipes close. The store is opened by the first call that finds it. */
   model(open: () => Promise<StoreSession>, request: ModelRequest): Promise<void>
-  /** Opens a store to become a worker on it. */
+  /** Opens a store as a worker. */
   work(opening: WorkerOpening): Promise<WorkerSession>
 }
 
-/** Which store, and what of it. */
 export interface StoreOpening {
   readonly store: string
   readonly schema?: string
   readonly namespace?: string
-  /** Whether a store that is not there is refused instead of being made. */
+  /** Whether a missing store is refused instead of being created. */
   readonly mustExist?: boolean
   /** Whether the store is made by the first write, so that a refused command makes none. */
   readonly isMadeLate?: boolean
   /** Whether the store was found and not named, so that one that came with a checked-out tree starts nothing. */
   readonly isFound?: boolean
-  /** Whether the store is to bear the mark of this machine from now on. */
+  /** Whether the store gets the mark of this machine. */
   readonly isTrusted?: boolean
 }
 
-/** Which server, and what lets us in. */
+/** A server, and the token for it. */
 export interface ServerOpening {
   readonly url: string
   readonly token: string
 }
 
-/** What a verb answers. */
 type AnswerOf<Op extends AnyOperation> = Promise<Awaited<ReturnType<Op['call']>>>
 
-/** What commands are asked of: a store that is open in this process, or a server. */
+/** Where commands go: a store that is open in this process, or a server. */
 export interface Session {
   readonly kind: 'store' | 'server'
-  /** Where things are, as people are told: the store, or the address of the server. */
+  /** The store or the address of the server, as it is shown. */
   readonly place: string
-  /** The reader's own zone. */
+  /** The reader's time zone. */
   readonly zone: string
-  /** Calls a verb; a rehearsal tells what it would do, and does nothing. */
+  /** Calls a verb; a dry run writes nothing. */
   call<Op extends AnyOperation>(operation: Op, input: unknown, how?: { readonly isRehearsal?: boolean }): AnswerOf<Op>
-  /** What time it is there. */
+  /** The time of the store's clock. */
   now(): Promise<number>
   /** The same, and whether a worker runs there. */
   standing(): Promise<{ readonly now: number; readonly hasWorker: boolean }>
   /** Whether a worker would be refused the store before somebody trusts it; of a server nobody here can tell. */
   needsTrust?(): Promise<boolean>
-  /** Lets go of everything, also of what is being asked. */
+  /** Closes everything, calls in progress included. */
   close(): Promise<void>
 }
 
@@ -84,7 +82,7 @@ export interface WorkerOpening extends StoreOpening {
   readonly hear: (heard: Heard) => void
 }
 
-/** An event of the worker, with its sentence for people and how much it matters. */
+/** A worker event with its sentence and level. */
 export interface Heard {
   readonly name: EventName
   readonly event: EngineEvents[EventName]
@@ -92,7 +90,7 @@ export interface Heard {
   readonly sentence: string
 }
 
-/** Where the HTTP door is open, and the file with the token that lets whoever works here in. */
+/** The address of the HTTP door, and the file with the local token. */
 export interface Serving {
   readonly url: string
   readonly token: { readonly file: string; readonly isNew: boolean } | null
@@ -105,10 +103,9 @@ export interface ServeRequest {
   readonly hosts?: string[]
 }
 
-/** How a model is served at this process's own pipes. */
+/** How a model is served on stdin and stdout. */
 export interface ModelRequest {
   readonly scope: Scope
-  /** The names of the tools that are offered. */
   readonly tools: ReadonlySet<string>
   readonly start: Start
   readonly stdin: NodeJS.ReadStream
@@ -118,19 +115,19 @@ export interface ModelRequest {
 
 export interface WorkerSession {
   readonly place: string
-  /** What the user should hear of where the store came from. */
+  /** Notes for the user about where the store was found. */
   readonly note: string | null
-  /** Opens the HTTP door beside the worker. */
+  /** Opens the HTTP door in the worker's process. */
   serve(request: ServeRequest): Promise<Serving>
-  /** Calls a method that a part gives the library. */
+  /** Calls a method that a part adds to the library. */
   method(name: string, ...given: readonly unknown[]): Promise<unknown>
   start(options: { readonly slots?: number; readonly queues?: string[] }): Promise<void>
-  /** Does all that is due now, and the runs that become due within `forMs`; answers when it has ended. */
+  /** Does everything that is due now, and the runs that come due within `forMs`; resolves when they have ended. */
   drain(options: { readonly forMs: number }): Promise<void>
   stop(options: { readonly graceMs?: number }): Promise<void>
-  /** When time alone will next make something happen. */
+  /** The next instant at which something is due. */
   nextInstant(): Promise<number | null>
-  /** Whether runs are ready and could not go. */
+  /** Whether there are ready runs that could not start. */
   isWaiting(): Promise<boolean>
   close(): Promise<void>
 }

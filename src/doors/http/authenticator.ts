@@ -9,7 +9,6 @@ import { noteTokenUse } from '../../store/tokens/write-token.ts'
 import { HttpProblem } from './problem-details.ts'
 import { type Rate, RateLimit } from './rate-limit.ts'
 
-/** Whoever asks, once it is known who that is. */
 export interface Caller {
   readonly name: string
   readonly scope: Scope
@@ -18,19 +17,19 @@ export interface Caller {
 export interface AuthenticatorOptions {
   readonly store: OperationContext['store']
   readonly clock: Pick<Clock, 'monotonic'>
-  /** The hosts that requests may be addressed to; absent where whoever mounts the door looks after that. */
+  /** The Host headers that are accepted; absent where the surrounding server checks them. */
   readonly hosts?: readonly string[]
   readonly rate?: Rate
 }
 
 const rateDefault: Rate = { perSecond: 1_000, burst: 2_000 }
-/** All who show no good token share this: they are guessing, or lost. */
+/** The shared rate limit of all callers without a valid token. */
 const strangersRate: Rate = { perSecond: 20, burst: 50 }
 
 const useNotedMs = 600_000
 const notedMax = 10_000
 
-/** Decides who comes in, before anything of a request is read. */
+/** Identifies the caller before anything else of a request is read. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #callers: RateLimit
@@ -46,27 +45,26 @@ export class Authenticator {
   }
 
   /**
-   * Refuses what was addressed to somebody else, or sent by a page of somebody else. A name that was made to point to
-   * this machine brings the browser of a visitor here, and only the name in the request tells. What is signed is believed
-   * for its signature, whatever page it was sent from.
+   * Refuses requests with a foreign Host or Origin header. By DNS rebinding a foreign name can point to this machine and bring
+   * a visitor's browser here; only the Host header shows it. Signed requests are accepted from any origin.
    */
   refuseStrangeOrigin(request: Request, { isSigned = false } = {}): void {
     const hosts = this.#options.hosts?.map((name) => name.toLowerCase())
     const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase()
     if (hosts !== undefined && !hosts.includes(host)) {
-      throw new BelfryError('not-allowed', `Requests to ${quoted(host)} are not answered here.`, {
-        hint: `Ask for ${hosts[0] ?? 'the address that it listens on'}, or name the host when the server is started.`,
+      throw new BelfryError('not-allowed', `Requests for the host ${quoted(host)} are not answered here.`, {
+        hint: `Use ${hosts[0] ?? 'the address that it listens on'}, or start the server with this host in --hosts.`,
       })
     }
     const origin = isSigned ? null : request.headers.get('origin')
     if (origin !== null && hostOf(origin) !== host) {
-      throw new BelfryError('not-allowed', `A page of ${quoted(origin)} may not ask here.`, {
-        hint: 'Only pages that this server has sent may.',
+      throw new BelfryError('not-allowed', `Pages of ${quoted(origin)} may not send requests here.`, {
+        hint: 'Only pages of this server may.',
       })
     }
   }
 
-  /** Who asks, by the token that is shown. */
+  /** Identifies the caller by its token. */
   async callerOf(request: Request): Promise<Caller> {
     const caller = await this.#known(request.headers.get('authorization'))
     if (typeof caller === 'string') {
@@ -77,52 +75,49 @@ export class Authenticator {
     return caller
   }
 
-  /** Counts one who has shown nothing good. */
+  /** Counts a request without a valid token. */
   slowStranger(): void {
     this.#slow(this.#strangers.take('all'))
   }
 
-  /**
-   * Counts a delivery before its body is read, because only the body tells whether its signature is good. Answers in how
-   * many ms there is room for a large body, and 0 where there is now.
-   */
+  /** Counts a webhook delivery before its body is read, because its signature covers the body. Returns the ms until a large body is allowed; 0 when it is allowed now. */
   countUnproven(path: string): number {
     return this.#unproven.take(path)
   }
 
-  /** Forgets a delivery that was counted and turned out to be genuine. */
+  /** Uncounts a delivery whose signature turned out to be valid. */
   forgetUnproven(path: string): void {
     this.#unproven.giveBack(path)
   }
 
-  /** Counts a delivery whose signature is good, by the path that it was sent to. */
+  /** Counts a delivery with a valid signature, by its path. */
   slowSender(path: string): void {
     this.#slow(this.#callers.take(path))
   }
 
-  /** Whether the token of a request is still good; nothing is counted for the question. */
+  /** Whether the token of a request is still valid; not counted. */
   async knows(request: Request): Promise<boolean> {
     return typeof (await this.#known(request.headers.get('authorization'))) !== 'string'
   }
 
-  /** The caller, or why nobody knows who it is. */
+  /** The caller, or why it is not known. */
   async #known(header: string | null): Promise<Caller | string> {
-    if (header === null) return 'There is no token.'
+    if (header === null) return 'The request has no token.'
     const [, shown = ''] = /^Bearer +(\S+)$/i.exec(header) ?? []
     const parts = tokenPartsOf(shown)
     const { store } = this.#options
     const found = parts === null ? null : await store.look(findToken, parts.id)
-    // Whether it is the id or the secret that is wrong is nobody's business.
-    if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return 'The token is not known here.'
+    // Do not reveal whether the id or the secret is wrong.
+    if (parts === null || found === null || !isSecretOf(parts.secret, found.hash)) return 'The token is not valid.'
     if (found.revokedAt !== null) return 'The token was revoked.'
     if (found.expiresAt !== null && found.expiresAt <= found.now) return 'The token has expired.'
     const scope = scopes.find((known) => known === found.scope)
-    if (scope === undefined) return 'The token has a scope that is not known here.'
+    if (scope === undefined) return 'The token has an unknown scope.'
     this.#noteUse(parts.id)
     return { name: found.name, scope }
   }
 
-  /** Now and then only: a write for every request would cost more than most requests. That it fails keeps nobody out. */
+  /** At most hourly: a write for every request would cost more than most requests. A failure of this write is ignored. */
   #noteUse(id: string): void {
     const now = this.#options.clock.monotonic()
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < useNotedMs) return
@@ -136,10 +131,10 @@ export class Authenticator {
   }
 }
 
-export function tooOften(waitMs: number, message = 'It is asked too often.'): HttpProblem {
+export function tooOften(waitMs: number, message = 'Too many requests.'): HttpProblem {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
   const error = new BelfryError('too-many', message, {
-    hint: `Ask again in ${seconds} s.`,
+    hint: `Try again in ${seconds} s.`,
     details: { retryAfterMs: waitMs },
   })
   return new HttpProblem(429, error, { 'retry-after': String(seconds) })
@@ -152,7 +147,7 @@ export function refuseBelow({ name, scope }: Caller, needs: Scope): void {
 
 function unauthenticated(message: string): HttpProblem {
   const error = new BelfryError('unauthenticated', message, {
-    hint: 'Send the header `Authorization: Bearer TOKEN`. `belfry token create NAME` makes one; the server has written its own to .belfry/token.',
+    hint: 'Send the header `Authorization: Bearer TOKEN`. `belfry token create NAME` creates one; the server has written its own to .belfry/token.',
   })
   return new HttpProblem(401, error, { 'www-authenticate': 'Bearer' })
 }

@@ -5,7 +5,7 @@ import { escaped } from './escaped.ts'
 
 type Forms = Map<string, JsonSchema>
 
-/** The fields of a verb with their sentences, as rows of a table. The forms that they name are noted. */
+/** The fields of a verb as table rows. The forms that they name are collected. */
 export function fieldsOf({ operation, subject, method }: Route, forms: Forms): string {
   const schema = jsonSchemaOf(operation.input, 'input', kinds)
   for (const [name, form] of Object.entries(schema.$defs ?? {})) forms.set(name, form as JsonSchema)
@@ -15,7 +15,7 @@ export function fieldsOf({ operation, subject, method }: Route, forms: Forms): s
   return `<details class="fields"><summary>Fields ${where}</summary>${tableOf(rows)}</details>`
 }
 
-/** What the fields name, each told once. */
+/** The forms that fields name, each shown once. */
 export function formsTable(forms: Forms): string {
   return [...forms]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -31,10 +31,10 @@ function tableOf(rows: string): string {
   return `<table><tbody>${rows}</tbody></table>`
 }
 
-/** A row for each field and for the fields inside it. The two fields that say one duration share a row. */
+/** A row for each field and for its nested fields. The two fields of a duration share a row. */
 function rowsOf(schema: JsonSchema, prefix = '', inPath: string | null = null): string {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>
-  const isTwin = (name: string) => properties[name]?.description?.startsWith(`In place of ${name.slice(0, -2)}, in ms.`)
+  const isTwin = (name: string) => properties[name]?.description?.startsWith(`The same as ${name.slice(0, -2)}, in ms.`)
   return Object.entries(properties)
     .filter(([name]) => !isTwin(name))
     .map(([name, field]) => {

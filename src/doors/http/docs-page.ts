@@ -9,7 +9,7 @@ export function docsResponse(html: string): Response {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': docsPolicy,
-    // The page tells the address by which it was asked for, so that a cache must not hand it to others.
+    // The page contains the address it was requested by, so a cache must not share it.
     'cache-control': 'no-store',
   }
   return new Response(html, { headers })
@@ -31,7 +31,7 @@ function groupsOf(): readonly Group[] {
     .filter(({ own }) => own.length > 0)
 }
 
-/** A page for people, made of nothing but the table; the answer makes it for the address by which somebody asked. */
+/** A page for people, made from the table; the response fills in the address of the request. */
 export function docsPage(version: string, basePath: string): (address: string) => string {
   const groups = groupsOf()
   const forms = new Map()
@@ -81,25 +81,25 @@ export function storyBlocks(address: string): readonly { readonly says: string; 
   const json = `-H 'content-type: application/json'`
   return [
     {
-      says: 'Where it listens, and who asks:',
+      says: 'The address of the server, and your token:',
       block: `BELFRY=${address}\nTOKEN=$(cat .belfry/token)`,
     },
-    { says: 'Whether all is well:', block: `curl -sS ${auth} "$BELFRY/health"` },
+    { says: 'Check the health of the server:', block: `curl -sS ${auth} "$BELFRY/health"` },
     {
-      says: 'A schedule that calls an address every two seconds:',
+      says: 'Create a schedule that calls a URL every two seconds:',
       block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules" \\\n  -d '{"name":"ping","every":"2s","startNow":true,"target":{"http":{"url":"${address}/live"}}}'`,
     },
     {
-      says: 'What happens, as it happens; the last id that was heard, sent as Last-Event-ID, goes on from there:',
+      says: 'Follow events. To continue after the last event, send its id as Last-Event-ID:',
       block: `curl -sSN --max-time 3 ${auth} "$BELFRY/api/events" || true`,
     },
-    { says: 'When it comes next:', block: `curl -sS ${auth} "$BELFRY/api/schedules/ping/next?count=3"` },
-    { says: 'What has run:', block: `curl -sS ${auth} "$BELFRY/api/runs?schedule=ping&limit=5"` },
+    { says: 'Show its next occurrences:', block: `curl -sS ${auth} "$BELFRY/api/schedules/ping/next?count=3"` },
+    { says: 'List its runs:', block: `curl -sS ${auth} "$BELFRY/api/runs?schedule=ping&limit=5"` },
     {
-      says: 'A pause:',
+      says: 'Pause it:',
       block: `curl -sS ${auth} ${json} "$BELFRY/api/schedules/ping/pause" -d '{"for":"1h","reason":"Lunch."}'`,
     },
-    { says: 'Why it stands as it does:', block: `curl -sS ${auth} "$BELFRY/api/schedules/ping/explain"` },
+    { says: 'Explain its state:', block: `curl -sS ${auth} "$BELFRY/api/schedules/ping/explain"` },
   ]
 }
 
@@ -121,7 +121,6 @@ function verbTold(route: Route, basePath: string, forms: Parameters<typeof field
 <p>${escaped(says)} <span class="scope">Needs ${scope}.</span></p>${fieldsOf(route, forms)}${blocks.join('')}</section>`
 }
 
-/** An example as it is typed. */
 export function curlOf({ method, path, subject }: Route, example: object): string {
   const { [subject ?? '']: about, ...rest } = example as Readonly<Record<string, unknown>>
   const placed = path.replace(/\{\w+\}/, () => encodeURIComponent(String(about ?? '')))

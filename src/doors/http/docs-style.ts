@@ -26,10 +26,7 @@ a { color: #0b5cad } tr:target, :target > h3 { background: #fff6d6 }
   .method, a, details.fields summary { color: #7ab8ff } .scope, .type { color: #9aa5b4 } tr:target, :target > h3 { background: #3a3314 }
 }`
 
-/**
- * Shows the verbs in which every word of the search stands. It runs in the browser, where the page is all there is: it
- * loads nothing, and the answer's security policy allows this text and no other.
- */
+/** Shows the verbs that match every word of the search. It runs in the browser and loads nothing; the content security policy allows only this script. */
 export const docsScript = `
 const box = document.querySelector('.search'), input = box.querySelector('input'), count = box.querySelector('output')
 const verbs = [...document.querySelectorAll('section.verb')].map((section) => [section, section.textContent.toLowerCase()])
@@ -62,7 +59,7 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-/** The page loads nothing from anywhere, and runs the one script that is part of it. */
+/** The page loads nothing, and runs only the script that is part of it. */
 export const docsPolicy = [
   "default-src 'none'",
   `style-src ${hashOf(docsStyle)}`,

@@ -3,7 +3,7 @@ import type { Problem } from '../../operations/input/refuse-input.ts'
 import type { Def } from '../../operations/schema/answer-encoding.ts'
 import { noteOf } from '../../operations/schema/schema-note.ts'
 
-/** The version of what is answered, where it has one: its own, or that of what was written. */
+/** The ETag of an answer, where it has a version: its own, or that of what was written. */
 export function etagOf(schema: z.ZodType, answer: unknown): string | null {
   const { shape = {} } = schema.def as unknown as Def
   const fields = Object.entries(shape).map(([name, field]) => [field, valueIn(answer, name)] as const)
@@ -18,24 +18,21 @@ function valueIn(answer: unknown, name: string): unknown {
   return (answer as Readonly<Record<string, unknown>> | null | undefined)?.[name]
 }
 
-/** What of an input a header can say. */
+/** The input that headers can give. */
 export interface Seen {
   readonly ifVersion?: number
   readonly ifId?: string
 }
 
 interface Keeping {
-  /** Whether the verb can be done for one version only. */
+  /** Whether the verb can require a version. */
   readonly isKept: boolean
-  /** Whether an id stands before the version. */
+  /** Whether an id comes before the version. */
   readonly hasIds: boolean
   readonly canBeNew: boolean
 }
 
-/**
- * The version that If-Match says something must have; If-None-Match with a star, that there must be none yet. A wish that the verb
- * cannot keep is refused: dropped in silence, it would be taken for kept.
- */
+/** The version that If-Match requires; If-None-Match: * requires that there is none. A condition that the verb cannot check is refused: ignored silently, it would seem to hold. */
 export function seenIn(headers: Headers, { isKept, hasIds, canBeNew }: Keeping, problems: Problem[]): Seen {
   const [none, given] = [headers.get('if-none-match'), headers.get('if-match')]
   const refuse = (field: string, problem: string, expected: string) => {
@@ -46,11 +43,11 @@ export function seenIn(headers: Headers, { isKept, hasIds, canBeNew }: Keeping, 
     refuse(
       'If-None-Match',
       `is ${JSON.stringify(none.slice(0, 60))}`,
-      canBeNew ? '*, or none' : 'none; POST makes only what is not there',
+      canBeNew ? '*, or none' : 'none; POST creates only what does not exist',
     )
   }
   if (given === null) return none !== null && canBeNew ? { ifVersion: 0 } : {}
-  if (!isKept) return refuse('If-Match', 'is given, and this cannot be done for one version only', 'none')
+  if (!isKept) return refuse('If-Match', 'is given, and this verb cannot require a version', 'none')
   const [, id, digits] = /^(?:W\/)?"(?:([a-z]-[0-9a-z]{2,12})\.)?(\d{1,10})"$/.exec(given.trim()) ?? []
   if (digits === undefined || (id !== undefined && !hasIds)) {
     const example = hasIds ? '"s-15.3"' : '"3"'

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { compareCursors, type EventCursor, type EventPage, eventsSince } from '../../operations/events-since.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 
-/** What other processes do is seen this soon. */
+/** How soon events of other processes are seen. */
 const lookMs = 250
 export const pageMax = 500
 
@@ -12,15 +12,12 @@ interface Waiter {
   readonly fail: (error: unknown) => void
 }
 
-/**
- * One look at what is new for all who have heard everything before: a look costs the same for one and for a hundred of them. Each
- * keeps a place of its own, and whoever has fallen behind reads by himself until he has caught up.
- */
+/** One poll for all listeners that are up to date: it costs the same for one and for a hundred. Each keeps its own cursor, and one that fell behind reads on its own until it has caught up. */
 export class EventPoll {
   readonly #context: OperationContext
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
-  /** Up to where everybody who was there has been told. */
+  /** The cursor up to which every waiting listener has been served. */
   #told: EventCursor | null = null
   #forget: (() => void) | null = null
 
@@ -29,7 +26,7 @@ export class EventPoll {
     this.#clock = context.clock
   }
 
-  /** A place among those who wait, until the signal. */
+  /** A seat among the waiting listeners, until the signal. */
   seat(signal: AbortSignal): (place: EventCursor) => Promise<EventPage | null> {
     let own: Waiter | null = null
     // One listener for as long as the seat is taken, however often its holder waits.
@@ -43,7 +40,7 @@ export class EventPoll {
       })
   }
 
-  /** Whether those who wait have been told more than somebody at this place. */
+  /** Whether the waiting listeners have received events after this cursor. */
   isPast(place: EventCursor): boolean {
     return this.#told !== null && compareCursors(place, this.#told) < 0
   }
@@ -56,7 +53,7 @@ export class EventPoll {
     this.#forget = null
   }
 
-  /** From the place of whoever has heard least; the others are told of it what is new to them. */
+  /** Polls from the oldest cursor; each listener receives what is new to it. */
   async #look(): Promise<void> {
     this.#forget = null
     const waiting = [...this.#waiting]

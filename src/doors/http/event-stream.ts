@@ -7,31 +7,31 @@ import type { OperationContext } from '../../operations/operation-context.ts'
 import type { Caller } from './authenticator.ts'
 import { EventPoll, pageMax } from './event-poll.ts'
 
-/** Proxies close what is silent for long. */
+/** Proxies close silent connections. */
 const silenceMs = 15_000
 const streamsMax = 100
-/** Whoever listens at more places than this has most likely forgotten to hang up, and others have none left. */
+/** A caller with more streams has most likely forgotten to close some, and must not take those of others. */
 const streamsOfTokenMax = 20
-/** Whether somebody may still listen is asked this often. */
+/** How often the token of a listener is checked again. */
 const askMs = 2_000
 
-/** Whoever listens with one token, however often. */
+/** The listeners with one token. */
 interface Listeners {
   streams: number
   askedAt: number
   isLetIn: Promise<boolean>
 }
 
-/** Who listens, and how it is found out whether he still may. */
+/** A listener, and how to check its token again. */
 export interface Listening {
   readonly caller: Pick<Caller, 'name'>
   readonly isLetIn: () => Promise<boolean>
 }
 
 /**
- * Events as they happen, for whoever listens at a connection that stays open. They are read from the history in the order of time,
- * as far as everything is known to be visible, so that one who comes back with the last id it has heard misses nothing and hears nothing twice.
- * Those who have heard everything share one look at what is new.
+ * Server-sent events. They are read from the history in order of time, only as far as every event is visible, so that a
+ * client that reconnects with its last id misses nothing and receives nothing twice. Listeners that are up to date share
+ * one poll.
  */
 export class EventStreams {
   readonly #context: OperationContext
@@ -46,10 +46,7 @@ export class EventStreams {
     this.#look = new EventPoll(context)
   }
 
-  /**
-   * The stream behind the last event that was heard, or from now on. Whether it is let in is asked now and then: whoever loses the right to listen
-   * hears no more.
-   */
+  /** The stream after the last received event, or from now on. The token is checked again from time to time; when it is no longer valid the stream ends. */
   async stream(request: Request, listening: Listening): Promise<Response> {
     const place = placeOf(request)
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
@@ -81,7 +78,7 @@ export class EventStreams {
     for (const ending of this.#open) ending.abort()
   }
 
-  /** Takes one of the streams that there are, and gives it back when it ends. */
+  /** Takes one of the streams, and frees it when the stream ends. */
   #opened(token: string, { caller: { name } }: Listening): AbortController {
     const own = this.#listeners.get(token) ?? {
       streams: 0,
@@ -89,12 +86,12 @@ export class EventStreams {
       isLetIn: Promise.resolve(true),
     }
     if (own.streams >= streamsOfTokenMax) {
-      throw new BelfryError('too-many', `Token ${quoted(name)} has ${streamsOfTokenMax} streams open already.`, {
-        hint: 'Close one of them: each tells everything, so that one is enough for a program.',
+      throw new BelfryError('too-many', `Token ${quoted(name)} already has ${streamsOfTokenMax} open streams.`, {
+        hint: 'Close one of them: each stream carries all events, so a program needs only one.',
       })
     }
     if (this.#open.size >= streamsMax) {
-      throw new BelfryError('too-many', `There are ${streamsMax} streams open already.`, { hint: 'Close one of them.' })
+      throw new BelfryError('too-many', `All ${streamsMax} streams are in use.`, { hint: 'Close one of them.' })
     }
     const ending = new AbortController()
     this.#open.add(ending)
@@ -109,7 +106,7 @@ export class EventStreams {
     return ending
   }
 
-  /** Asked once for all who listen with one token. */
+  /** Checked once for all listeners with one token. */
   #isLetIn(token: string, { isLetIn }: Listening): Promise<boolean> {
     const own = this.#listeners.get(token)
     if (own === undefined) return isLetIn()
@@ -132,7 +129,7 @@ export class EventStreams {
     yield `retry: 1000\n: events since ${isoText(place.at)}\n\n`
     while (!signal.aborted) {
       if (!(await isLetIn())) return
-      // Others may have been told more while this one was slow to listen. Whoever has just caught up waits in any case.
+      // Others may have received more while this listener was slow. A listener that is up to date waits in any case.
       isShared = isAtHead && !(isShared && this.#look.isPast(place))
       const page = isShared ? await waitAt(place) : await eventsSince(this.#context, place, pageMax)
       if (page === null) return
@@ -140,7 +137,7 @@ export class EventStreams {
         yield page.events.map(eventText).join('')
         spokenAt = this.#clock.monotonic()
       } else if (this.#clock.monotonic() - spokenAt >= silenceMs) {
-        // With the place, so that whoever comes back after a long silence need not read all of it again.
+        // With the cursor, so that a client that reconnects after a long silence need not read all of it again.
         yield `id: ${idOf(page.place)}\n: nothing new\n\n`
         spokenAt = this.#clock.monotonic()
       }
@@ -154,7 +151,7 @@ function idOf({ at, rank, number, fence }: EventCursor): string {
   return [at, rank, number, fence].join('.')
 }
 
-/** One event as the protocol has it: its name, its id, and its data in one line. */
+/** One event in the SSE format: name, id, and data in one line. */
 export function eventText({ place, id, happened: { kind, ...facts } }: EventView): string {
   const data = { id, at: isoText(place.at), ...Object.fromEntries(Object.entries(facts).map(atDoors)) }
   return `event: ${kind}\nid: ${idOf(place)}\ndata: ${JSON.stringify(data)}\n\n`
@@ -166,13 +163,13 @@ function atDoors([field, value]: [string, unknown]): [string, unknown] {
   return [field, instants.has(field) && typeof value === 'number' ? isoText(value) : value]
 }
 
-/** Browsers send the last id as a header; whoever cannot set one may say it in the address. */
+/** Browsers send the last id as a header; a client that cannot set headers may send it in the query. */
 function placeOf(request: Request): EventCursor | null {
   const query = new URL(request.url).searchParams
   const stray = [...query.keys()].find((name) => name !== 'lastEventId')
   if (stray !== undefined) {
-    throw new BelfryError('invalid', `${stray} is not something that a stream of events can be asked for.`, {
-      hint: 'There is lastEventId, and nothing else.',
+    throw new BelfryError('invalid', `${stray} is not a parameter of the event stream.`, {
+      hint: 'The only parameter is lastEventId.',
     })
   }
   const text = request.headers.get('last-event-id') ?? query.get('lastEventId')
@@ -187,9 +184,9 @@ function placeOf(request: Request): EventCursor | null {
     return place
   throw new BelfryError(
     'invalid',
-    `The last event id is ${JSON.stringify(text.slice(0, 60))}, which is none of ours.`,
+    `The last event id is ${JSON.stringify(text.slice(0, 60))}, which Belfry did not issue.`,
     {
-      hint: 'Send the id of the last event as it came.',
+      hint: 'Send the id of the last event unchanged.',
     },
   )
 }

@@ -6,20 +6,20 @@ import type { Diagnosis } from '../../operations/store/diagnosis.ts'
 import { storeOperations } from '../../operations/store/noun.ts'
 import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 
-/** How a server is, in one word and with its reasons. */
+/** The health of a server in one word, with reasons. */
 export interface Health {
   readonly status: 'healthy' | 'degraded' | 'unhealthy'
   readonly at: string
   readonly reasons: readonly { readonly check: string; readonly state: 'note' | 'wrong'; readonly says: string }[]
 }
 
-/** A doctor is not asked again before so long: whoever watches asks often, and nothing changes as fast. */
+/** How long a diagnosis is reused: monitors ask often, and health does not change as fast. */
 const keptMs = 5_000
 
-/** The whole file is read no oftener than this for those who ask whether it is ready; that takes part of a second. */
+/** How often readiness checks read the whole file at most: that takes part of a second. */
 const soundKeptMs = 30_000
 
-/** The doctor's findings, as those want them who watch from outside. */
+/** The doctor's findings in the form for monitors. */
 export class HealthWatch {
   readonly #context: OperationContext
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -41,7 +41,7 @@ export class HealthWatch {
     return this.#known.health
   }
 
-  /** Whether the store answers, and is not known to be damaged. */
+  /** Whether the store answers and is not known to be damaged. */
   async isReady(): Promise<boolean> {
     try {
       const { file } = (await this.#context.store.condition()).database
@@ -51,7 +51,7 @@ export class HealthWatch {
     }
   }
 
-  /** Pages that this process has in memory look sound whatever is on the disk, so that the file itself is read now and then. */
+  /** Pages cached in this process look valid whatever is on the disk, so the file itself is read from time to time. */
   #isSound(): Promise<boolean> {
     const now = this.#clock.monotonic()
     if (this.#readThrough === null || this.#readThrough.until <= now) {

@@ -1,7 +1,7 @@
 import { BelfryError } from '../../core/error.ts'
 import { HttpProblem } from './problem-details.ts'
 
-/** Requests that wait for something to tell. A wait ends when its client disconnects, and all of them when the server stops. */
+/** Requests that wait. A wait ends when its client disconnects, and all end when the server stops. */
 export class HeldRequests {
   readonly #open = new Set<AbortController>()
 
@@ -20,8 +20,8 @@ export class HeldRequests {
   }
 
   close(): void {
-    const stopping = new BelfryError('unavailable', 'The server is stopping.', { hint: 'Ask again when it is back.' })
-    // A connection that stays open for the next request would keep the server from closing.
+    const stopping = new BelfryError('unavailable', 'The server is stopping.', { hint: 'Try again when it is back.' })
+    // An idle keep-alive connection would keep the server from closing.
     const reason = new HttpProblem(503, stopping, { connection: 'close' })
     for (const ending of this.#open) ending.abort(reason)
   }

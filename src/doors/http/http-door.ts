@@ -23,15 +23,15 @@ export interface HttpDoorOptions extends Omit<AuthenticatorOptions, 'store' | 'c
   readonly version: string
   readonly events: Events
   readonly isWorking?: () => boolean
-  /** What a reference to a secret stands for; without it no webhook can be judged. */
+  /** Resolves references to secrets; without it no webhook can be verified. */
   readonly secretOf?: (reference: { readonly secret: string }) => Promise<string>
-  /** Where it is mounted; empty at the root. */
+  /** The path it is mounted at; empty at the root. */
   readonly basePath?: string
-  /** Hears of what nobody foresaw. */
+  /** Receives unexpected errors. */
   readonly onUnforeseen?: (error: unknown) => void
 }
 
-/** The verbs over HTTP. It is a function from requests to answers, so that it can be part of any server. */
+/** The verbs over HTTP: a function from requests to responses, so that it can be part of any server. */
 export class HttpDoor {
   readonly #options: HttpDoorOptions
   readonly #gate: Authenticator
@@ -60,7 +60,7 @@ export class HttpDoor {
     }
   }
 
-  /** Answers on a connection beyond the limit of the server, which is kept for health checks. */
+  /** Answers on a connection beyond the server's limit, which is reserved for health checks. */
   readonly fetchSpare = async (request: Request): Promise<Response> => {
     const path = new URL(request.url).pathname.slice(this.#basePath.length)
     const response =
@@ -69,7 +69,7 @@ export class HttpDoor {
     return response
   }
 
-  /** Lets go of what it watches; requests that come all the same are answered as ever. */
+  /** Frees what it watches; later requests are still answered. */
   close(): void {
     this.#waiting.close()
     this.#around.close()
@@ -139,7 +139,7 @@ export class HttpDoor {
   }
 }
 
-/** What every answer says to browsers: that it is no page of theirs to show, guess at or embed. */
+/** Headers for browsers: do not cache, sniff or embed. */
 function locked(response: Response): Response {
   const headers = new Headers(response.headers)
   headers.set('x-content-type-options', 'nosniff')
@@ -151,14 +151,14 @@ function locked(response: Response): Response {
 }
 
 function tooManyConnections(): HttpProblem {
-  const error = new BelfryError('unavailable', 'The server has as many connections as it can serve.', {
-    hint: 'Ask again in 1 s. /live and /ready are answered meanwhile.',
+  const error = new BelfryError('unavailable', 'The server has reached its connection limit.', {
+    hint: 'Try again in 1 s. /live and /ready still answer.',
     details: { retryAfterMs: 1_000 },
   })
   return new HttpProblem(503, error, { 'retry-after': '1' })
 }
 
-/** What stands in the path is not asked for again in the query, where it is no field. */
+/** A path parameter is not also documented as a query parameter. */
 function addressOf(path: string, input: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams(
     Object.entries(input).map(([field, value]): [string, string] => [field, String(value)]),
@@ -186,20 +186,20 @@ function isOfVersions(error: unknown): error is BelfryError {
   return error instanceof BelfryError && error.code === 'conflict' && typeof error.details?.version === 'number'
 }
 
-/** There is nothing there, or not by that method. */
+/** No such route, or not with that method. */
 function astray(method: string, path: string): HttpProblem {
   const allowed = [...routes, ...serviceEndpoints]
     .filter((place) => patternOf(place).test(path))
     .map((place) => place.method)
   if (allowed.length === 0 || allowed.includes(method as Method)) {
-    const error = new BelfryError('not-found', `There is nothing at ${path.slice(0, 200)}.`, {
-      hint: allowed.length === 0 ? '/docs tells what there is.' : 'There is without the slash at its end.',
+    const error = new BelfryError('not-found', `No such route: ${method} ${path.slice(0, 200)}.`, {
+      hint: allowed.length === 0 ? 'See /docs.' : 'Leave out the slash at the end.',
     })
     return new HttpProblem(404, error)
   }
   const words = [...new Set<Method>(allowed)].sort().join(', ')
-  const error = new BelfryError('invalid', `${method} is not what can be done with ${path.slice(0, 200)}.`, {
-    hint: `There are ${words}.`,
+  const error = new BelfryError('invalid', `Method ${method} is not allowed for ${path.slice(0, 200)}.`, {
+    hint: `Allowed: ${words}.`,
   })
   return new HttpProblem(405, error, { allow: words })
 }

@@ -6,28 +6,26 @@ import { BelfryError } from '../../core/error.ts'
 import type { ListenAddress } from '../../operations/input/listen-address.ts'
 import { type ConnectionLimits, Connections, connectionLimits } from './server-connections.ts'
 
-/** A server that is up. */
 export interface Serving {
   readonly host: string
   readonly port: number
-  /** Takes no more requests, and lets go of those who only listen. */
+  /** Accepts no more requests, and ends event streams. */
   close(): Promise<void>
 }
 
-/** What answers the requests of a server. */
 export interface Answering {
   readonly fetch: (request: Request) => Promise<Response>
-  /** Answers on a connection beyond the limit: health checks, and a refusal to everything else. */
+  /** Answers on a connection beyond the limit: health checks, and a refusal for everything else. */
   readonly fetchSpare: (request: Request) => Promise<Response>
 }
 
-/** A request must have arrived whole after this time. */
+/** The time in which a whole request must arrive. */
 const requestTimeoutMs = 30_000
 const keepAliveMs = 30_000
-/** What is being answered when the server closes may take so long to its end. */
+/** How long requests in progress may take when the server closes. */
 const closeGraceMs = 2_000
 
-/** Answers requests at an address. Port 0 is any that is free. */
+/** Listens at an address. Port 0 is any free port. */
 export async function serve(
   answering: () => Answering,
   { host, port }: ListenAddress,
@@ -36,7 +34,7 @@ export async function serve(
 ): Promise<Serving> {
   const connections = new Connections(limits)
   const fetch = async (request: Request, { incoming }: { readonly incoming: Pick<IncomingMessage, 'socket'> }) => {
-    // It was read together with others of a connection that is closed by now: nothing is done for it.
+    // It arrived on a connection that is closed by now: do nothing for it.
     if (incoming.socket.destroyed) return new Response(null, { status: 503 })
     return connections.isSpare(incoming.socket) ? answering().fetchSpare(request) : answering().fetch(request)
   }
@@ -61,8 +59,8 @@ function listening(server: Server, { host, port }: ListenAddress): Promise<void>
 
 function unheard(cause: NodeJS.ErrnoException, { host, port }: ListenAddress): BelfryError {
   const isTaken = cause.code === 'EADDRINUSE'
-  const why = isTaken ? 'somebody else listens there' : (cause.code ?? cause.message)
-  return new BelfryError('unavailable', `Nobody can listen at ${host}:${port}: ${why}.`, {
+  const why = isTaken ? 'the address is in use' : (cause.code ?? cause.message)
+  return new BelfryError('unavailable', `Cannot listen at ${host}:${port}: ${why}.`, {
     hint: isTaken ? 'Choose another with --listen, such as --listen 4748.' : 'Choose another with --listen.',
     details: { host, port, isTaken },
     cause,

@@ -9,12 +9,9 @@ import { scheduleFigures } from './schedule-figures.ts'
 
 const lateness = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3_600]
 const queuesMax = 200
-const atLeast = 'at least so much where belfry_queue_figures_are_at_least is 1.'
+const atLeast = 'a lower bound where belfry_queue_figures_are_at_least is 1.'
 
-/**
- * What Prometheus reads. How full queues are is asked of the store at each look, and is the same whoever is asked; what
- * happens is counted by the worker that does it, so that a fleet adds up.
- */
+/** Metrics for Prometheus. Queue sizes are read from the store at each scrape, so every process reports the same; events are counted by the worker that causes them, so a fleet adds up. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #context: OperationContext
@@ -29,27 +26,25 @@ export class Metrics {
   constructor(context: OperationContext, events: Events) {
     this.#context = context
     this.#delay.enable()
-    this.#runs = this.#gauge('belfry_runs', `Runs that have not ended, by queue and where they stand; ${atLeast}`, [
+    this.#runs = this.#gauge('belfry_runs', `Runs that have not ended, by queue and state; ${atLeast}`, [
       'queue',
       'state',
     ])
-    this.#age = this.#gauge(
-      'belfry_queue_oldest_seconds',
-      `How long the oldest run in line has been there; ${atLeast}`,
-      ['queue'],
-    )
+    this.#age = this.#gauge('belfry_queue_oldest_seconds', `How long the oldest run in line has waited; ${atLeast}`, [
+      'queue',
+    ])
     this.#atLeast = this.#gauge(
       'belfry_queue_figures_are_at_least',
-      '1 where a queue is so full that not all of it was looked at: its figures are at least so much. 0 where they are exact.',
+      '1: the queue is too full to count completely, and its figures are lower bounds. 0: they are exact.',
       ['queue'],
     )
     this.#leftOut = this.#gauge(
       'belfry_queues_left_out',
-      `Queues behind the first ${queuesMax} by name, of which there are no figures here.`,
+      `Queues after the first ${queuesMax} by name, which have no figures here.`,
     )
     this.#loop = this.#gauge(
       'belfry_event_loop_delay_seconds',
-      'How long the event loop stood still at most since the last look.',
+      'The longest block of the event loop since the last scrape.',
     )
     this.#count(events)
   }
@@ -79,23 +74,25 @@ export class Metrics {
   #count(events: Events): void {
     const late = new Histogram({
       name: 'belfry_lateness_seconds',
-      help: 'How long after it was due a run started.',
+      help: 'How long after its due instant a run started.',
       labelNames: ['queue'],
       buckets: lateness,
       registers: [this.#registry],
     })
-    const ended = this.#counter('belfry_runs_ended_total', 'Runs that ended here, by queue and how.', [
+    const ended = this.#counter('belfry_runs_ended_total', 'Runs that this worker ended, by queue and status.', [
       'queue',
       'status',
     ])
-    const retries = this.#counter('belfry_retries_total', 'Attempts that ended here with another to follow.', ['queue'])
+    const retries = this.#counter('belfry_retries_total', 'Attempts of this worker that will be retried.', ['queue'])
     const skipped = this.#counter('belfry_occurrences_skipped_total', 'Occurrences that ended without a run.', [
       'reason',
     ])
     const lost = this.#counter('belfry_leases_lost_total', 'Leases that this worker lost.', ['because'])
-    const reclaimed = this.#counter('belfry_leases_reclaimed_total', 'Leases of others that were taken back.', [
-      'because',
-    ])
+    const reclaimed = this.#counter(
+      'belfry_leases_reclaimed_total',
+      'Leases of other workers that this worker reclaimed.',
+      ['because'],
+    )
     const hear = <Name extends Parameters<Events['on']>[0]>(name: Name, heard: (event: never) => void) => {
       events.on(name, heard as never)
       this.#forget.push(() => events.off(name, heard as never))
@@ -140,7 +137,6 @@ export class Metrics {
   }
 }
 
-/** Whether there is more in a queue than was looked at. */
 function isAtLeast({
   inLine,
   waiting,

@@ -9,7 +9,7 @@ import { type ServiceEndpoint, serviceEndpoints } from './service-endpoints.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The whole door as OpenAPI 3.1: derived from the table, so that it cannot say anything else than what is answered. */
+/** The whole door as OpenAPI 3.1, derived from the table so that it matches the responses. */
 export function openApi(version: string, basePath = ''): Json {
   const shapes = new Map<string, JsonSchema>()
   const paths: Record<string, Record<string, Json>> = {}
@@ -31,11 +31,11 @@ export function openApi(version: string, basePath = ''): Json {
     security: [{ token: [] }],
     tags: [
       ...Object.values(nouns).map(({ plural, says }) => ({ name: plural, description: says })),
-      { name: 'server', description: 'How the server is, what happens, and what can be asked here.' },
+      { name: 'server', description: 'Health, events and documents of the server.' },
     ],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of this server.' } },
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token of this server.' } },
       schemas: { ...Object.fromEntries([...shapes].sort(([a], [b]) => (a < b ? -1 : 1))), Problem: problem },
     },
   }
@@ -43,15 +43,15 @@ export function openApi(version: string, basePath = ''): Json {
 
 const problem: JsonSchema = {
   type: 'object',
-  description: 'What was wrong, where, and what would be right (RFC 9457).',
+  description: 'What was wrong, where, and what was expected (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
-    type: { type: 'string', description: 'Where this kind of error is told of.' },
+    type: { type: 'string', description: 'A link to the description of this kind of error.' },
     title: { type: 'string', description: 'What this kind of error means.' },
-    status: { type: 'integer', description: 'The status of the answer.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
     detail: { type: 'string', description: 'What happened.' },
     code: { type: 'string', enum: Object.keys(errorCodes), description: 'The kind of error, the same at every door.' },
-    hint: { type: 'string', description: 'What would be right, or what to do next.' },
+    hint: { type: 'string', description: 'What to do next.' },
     details: { type: 'object', description: 'The same as data; `problems` lists everything wrong with an input.' },
   },
 }
@@ -103,18 +103,18 @@ function endpointDocs({ id, says, scope, type, schema, mayBeUnwell, asks = [] }:
       })),
     }),
     responses: {
-      200: { description: 'What came of it.', content },
+      200: { description: 'The answer.', content },
       ...refusalsOf([...(isLocked ? errorsOfDoors : []), 'failure']),
-      ...(mayBeUnwell === true && { 503: { description: 'It is not well, and says so.', content } }),
+      ...(mayBeUnwell === true && { 503: { description: 'It is not healthy; the body says why.', content } }),
       ...refusalsOfRequest({ hasBody: false, hasVersion: false }),
     },
   }
 }
 
-/** What is wrong with a request rather than with what it asks for. */
+/** Problems of the request itself. */
 const statuses = {
-  405: 'Another method was used than this path knows; the header Allow names those it knows.',
-  412: 'It has another version than If-Match says, or is another by now.',
+  405: 'The path does not allow this method; the header Allow lists the methods it allows.',
+  412: 'Its version or id is not the one that If-Match requires.',
   413: 'The body is larger than 1 MB.',
   415: 'The body is not application/json.',
 } as const
@@ -145,10 +145,10 @@ function headersOf({ operation }: Route, fields: Record<string, JsonSchema>): Js
     schema: { type: 'string' },
   })
   return [
-    ...('ifVersion' in fields ? [header('If-Match', 'The ETag that it must have, in place of ifVersion.')] : []),
+    ...('ifVersion' in fields ? [header('If-Match', 'The ETag that it must have, instead of ifVersion.')] : []),
     ...('idempotencyKey' in fields ? [header('Idempotency-Key', 'The same as idempotencyKey.')] : []),
     ...(operation.rehearses === true
-      ? [header('Belfry-Dry-Run', 'With true it tells what it would do, and does nothing.')]
+      ? [header('Belfry-Dry-Run', 'true: answer what the call would do, and write nothing.')]
       : []),
   ]
 }
@@ -171,8 +171,8 @@ function bodyOf({ operation, subject }: Route, schema: JsonSchema, required: Rea
 function answerOf({ operation }: Route, status: number, shapes: Map<string, JsonSchema>): Json {
   const { $schema: _, ...schema } = lifted(jsonSchemaOf(operation.output, 'at doors', kinds), shapes)
   const content = { 'application/json': { schema } }
-  const usual = { 200: { description: 'What came of it.', content } }
-  return status === 200 ? usual : { 201: { description: 'It was made.', content }, ...usual }
+  const usual = { 200: { description: 'The answer.', content } }
+  return status === 200 ? usual : { 201: { description: 'Created.', content }, ...usual }
 }
 
 function refusalsOf(codes: readonly ErrorCode[]): Json {
@@ -188,7 +188,7 @@ function refusalsOf(codes: readonly ErrorCode[]): Json {
   return Object.fromEntries(entries)
 }
 
-/** What has a name moves to the components, and is told once for all. */
+/** Moves named schemas to the components, so that each is defined once. */
 function lifted(schema: JsonSchema, shapes: Map<string, JsonSchema>): JsonSchema {
   const { $defs = {}, ...rest } = schema
   for (const [name, shape] of Object.entries($defs)) shapes.set(name, pointed(shape as JsonSchema))

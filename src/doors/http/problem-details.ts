@@ -2,7 +2,7 @@ import type { BelfryError } from '../../core/error.ts'
 import { errorCodes } from '../../operations/error-codes.ts'
 import { forStrangers, isForeseen } from '../../operations/unforeseen-error.ts'
 
-/** An error whose status is more telling than that of its code: it is about the request, and not about what was asked for. */
+/** An error with a more exact status than its code has: it is about the request, not about its subject. */
 export class HttpProblem extends Error {
   readonly status: number
   readonly error: BelfryError
@@ -16,7 +16,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Problem details (RFC 9457), with the parts of the error by which every door tells it. */
+/** Problem details (RFC 9457), with the fields that every door reports. */
 export interface ProblemDetails {
   readonly type: string
   readonly title: string
@@ -27,7 +27,6 @@ export interface ProblemDetails {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The answer to whatever was thrown. */
 export function problemResponse(thrown: unknown, basePath: string): Response {
   const { status, error, headers } = asProblem(thrown)
   const { code, message, hint, details } = error

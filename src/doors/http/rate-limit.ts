@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 
 export interface Rate {
   readonly perSecond: number
-  /** How many may come at once after a rest. */
+  /** The burst after a rest. */
   readonly burst: number
 }
 
@@ -13,7 +13,7 @@ interface Bucket {
 
 const callersMax = 10_000
 
-/** Lets each caller ask so often and no more. It forgets whoever has rested, and under a flood of callers whoever came first. */
+/** Limits the requests of each caller. It forgets callers at rest, and under a flood of callers the oldest. */
 export class RateLimit {
   readonly #rate: Rate
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -24,7 +24,7 @@ export class RateLimit {
     this.#clock = clock
   }
 
-  /** Takes one; answers in how many ms there will be another where there is none, and else 0. */
+  /** Takes one token; returns 0, or the ms until there is one. */
   take(caller: string): number {
     const { perSecond } = this.#rate
     const bucket = this.#filled(caller)
@@ -36,7 +36,7 @@ export class RateLimit {
     return 0
   }
 
-  /** Gives one back that need not have been taken. */
+  /** Returns a token that need not have been taken. */
   giveBack(caller: string): void {
     const bucket = this.#filled(caller)
     bucket.left = Math.min(this.#rate.burst, bucket.left + 1)

@@ -15,11 +15,11 @@ export const bodyBytesMax = 1_048_576
 interface Arrived {
   readonly request: Request
   readonly route: Route
-  /** What stands in the place of the subject in the path. */
+  /** The subject in the path. */
   readonly subject: string | undefined
 }
 
-/** The input that a request asks a verb with, and what is wrong with the request: what is said twice, and not alike. */
+/** Reads the input of a request, and its problems: fields given twice with different values. */
 export async function inputOf({ request, route, subject }: Arrived): Promise<ReadRequest> {
   const { operation, method } = route
   const problems: Problem[] = []
@@ -27,7 +27,7 @@ export async function inputOf({ request, route, subject }: Arrived): Promise<Rea
   const query = new URL(request.url).searchParams
   if (!isRead) refuseQuery(query, problems)
   const given = isRead ? queryOf(query, operation.input, problems) : await bodyOf(request, problems)
-  // Of a body that cannot be read nothing else can be said.
+  // An unreadable body hides every other problem.
   if (problems.some(({ field }) => field === 'body')) refuse(subjectOf(operation.request), problems)
   const input = { ...given }
   if (route.subject !== null) put(input, route.subject, subject, 'the path', problems)
@@ -36,7 +36,7 @@ export async function inputOf({ request, route, subject }: Arrived): Promise<Rea
   return { input, problems }
 }
 
-/** What headers say beside the body. What the verb has no field for is refused rather than dropped. */
+/** Input from headers. A header without a field of the verb is refused rather than ignored. */
 function putHeaders(input: Record<string, unknown>, { operation }: Route, headers: Headers, problems: Problem[]): void {
   const { shape } = operation.input
   const isKept = 'ifVersion' in shape
@@ -46,14 +46,14 @@ function putHeaders(input: Record<string, unknown>, { operation }: Route, header
   const key = headers.get('idempotency-key')
   if (key === null) return
   if ('idempotencyKey' in shape) put(input, 'idempotencyKey', key, 'Idempotency-Key', problems)
-  // The same name and the same words make nothing twice, so that it says nothing new there.
+  // For such a verb the same name with the same fields creates nothing twice, so the key adds nothing.
   else if (operation.method !== 'POST') {
-    const problem = 'is given, and this is done each time it is asked for'
+    const problem = 'is given, and this verb is not idempotent'
     problems.push({ field: 'Idempotency-Key', problem, expected: 'none' })
   }
 }
 
-/** Whether a request asks for a rehearsal, in the one way in which it can. */
+/** Whether a request asks for a dry run. */
 export function isRehearsal(headers: Headers): boolean {
   return headers.get(rehearsalHeader) === 'true'
 }
@@ -64,14 +64,14 @@ function noteRehearsal({ rehearses, request }: Route['operation'], headers: Head
   const asked = headers.get(rehearsalHeader)
   if (asked === null || asked === 'false' || (asked === 'true' && rehearses === true)) return
   const [problem, expected] =
-    asked === 'true' ? [`is true, and ${request} cannot be rehearsed`, 'none'] : [isShown(asked), 'true or false']
+    asked === 'true' ? [`is true, and ${request} has no dry run`, 'none'] : [isShown(asked), 'true or false']
   problems.push({ field: rehearsalHeader, problem, expected })
 }
 
 function put(input: Record<string, unknown>, field: string, value: unknown, where: string, problems: Problem[]): void {
   if (value === undefined) return
   if (Object.hasOwn(input, field) && input[field] !== value) {
-    const problem = `is not what ${where} says, which is ${quoted(String(value))}`
+    const problem = `differs from ${where}, which is ${quoted(String(value))}`
     problems.push({ field, problem, expected: 'the same in both, or only one of the two' })
   }
   input[field] = value
@@ -79,11 +79,11 @@ function put(input: Record<string, unknown>, field: string, value: unknown, wher
 
 function refuseQuery(query: URLSearchParams, problems: Problem[]): void {
   for (const field of new Set(query.keys())) {
-    problems.push({ field: `?${field}`, problem: 'is in the address', expected: 'it in the JSON body' })
+    problems.push({ field: `?${field}`, problem: 'is in the query', expected: 'it in the JSON body' })
   }
 }
 
-/** A query has only texts: what each of them stands for is told by the schema. What it does not know is handed on, to be refused there. */
+/** A query has only text; the schema says how to read it. An unknown parameter is passed on, to be refused there. */
 function queryOf(query: URLSearchParams, input: z.ZodObject, problems: Problem[]): Record<string, unknown> {
   const shape = input.shape as Readonly<Record<string, z.ZodType>>
   const fields = [...new Set(query.keys())].map((field) => {
@@ -124,7 +124,7 @@ function jsonIn(field: string, text: string, problems: Problem[]): unknown {
   return undefined
 }
 
-/** The body is one JSON object, or nothing where nothing needs to be said. */
+/** The body is one JSON object, or empty where no field is required. */
 async function bodyOf(request: Request, problems: Problem[]): Promise<Record<string, unknown>> {
   const text = await textOf(request)
   if (text === '') return {}
@@ -133,7 +133,7 @@ async function bodyOf(request: Request, problems: Problem[]): Promise<Record<str
   const found = jsonIn('body', text, problems)
   if (found === undefined) return {}
   if (isRecord(found)) return found as Record<string, unknown>
-  problems.push({ field: 'body', problem: 'is JSON, and no object', expected: 'a JSON object' })
+  problems.push({ field: 'body', problem: 'is JSON but not an object', expected: 'a JSON object' })
   return {}
 }
 
@@ -148,7 +148,7 @@ export interface BodyLimit {
 
 const bodyLimit: BodyLimit = { bytesMax: bodyBytesMax, refusal: tooLarge }
 
-/** Reads no more of a body than is allowed, whatever its length says. */
+/** Reads at most the allowed size, whatever the content length claims. */
 export async function bytesOf(request: Request, { bytesMax, refusal } = bodyLimit): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0)
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw refusal()
@@ -166,22 +166,22 @@ export async function bytesOf(request: Request, { bytesMax, refusal } = bodyLimi
   return Buffer.concat(chunks)
 }
 
-/** Whoever sent it is gone, which anybody may do, and is nothing that the log of the server should tell of. */
+/** The client disconnected, which is normal and not worth a log line. */
 function cutShort(cause: unknown): BelfryError {
-  return new BelfryError('invalid', 'The body ended before it was whole.', { hint: 'Send it again.', cause })
+  return new BelfryError('invalid', 'The body is incomplete.', { hint: 'Send it again.', cause })
 }
 
 export function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new BelfryError('invalid', 'The body is no text in UTF-8.', { hint: 'Send JSON in UTF-8.', cause })
+    throw new BelfryError('invalid', 'The body is not UTF-8.', { hint: 'Send JSON in UTF-8.', cause })
   }
 }
 
 function tooLarge(): HttpProblem {
   const error = new BelfryError('invalid', `The body is larger than ${bodyBytesMax} bytes.`, {
-    hint: 'A payload may have 256 KB; what is larger belongs elsewhere, and its address here.',
+    hint: 'A payload may have 256 KB; store larger data elsewhere and send its URL.',
     details: { bytesMax: bodyBytesMax },
   })
   return new HttpProblem(413, error)
@@ -189,7 +189,7 @@ function tooLarge(): HttpProblem {
 
 function wrongType(type: string | undefined): HttpProblem {
   const is = type === undefined ? 'has no type' : `is ${quoted(type)}`
-  const error = new BelfryError('invalid', `The body ${is}, and only application/json is read.`, {
+  const error = new BelfryError('invalid', `The body ${is}, and only application/json is accepted.`, {
     hint: 'Send the header content-type: application/json.',
   })
   return new HttpProblem(415, error)

@@ -1,14 +1,13 @@
-/** A host that can stand in a shell command as it is: a name or an address, and a port. */
+/** A host that is safe in a shell command: a name or an address, with a port. */
 const plainHost = /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i
 
-/** What stands in place of an address that cannot be told. */
+/** Stands in for an address that cannot be shown. */
 export const addressUnknown = 'http://ADDRESS-OF-THIS-SERVER'
 
 /**
- * The address by which a request found this server, as the client sees it. The host is the one of the request, which the
- * gate has judged. Of what a proxy may have added only one thing is believed: that the client speaks TLS to it. A host in
- * such a header would send a reader, and the token with the copied command, to a server of the sender's choice; the word
- * `https` can at worst lead to a port that does not answer.
+ * The address of this server as the client sees it. The host is that of the request, which the authenticator has checked. Of
+ * a proxy's headers only the protocol is trusted: a forged host would send the reader's copied command, with the token, to a
+ * server of the sender's choice; a forged `https` can at worst lead to a port that does not answer.
  */
 export function requestAddress({ url, headers }: Pick<Request, 'url' | 'headers'>): string {
   const { protocol, host: hostOfUrl } = new URL(url)

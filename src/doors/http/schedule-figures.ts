@@ -8,19 +8,19 @@ type Page = readonly ScheduleHealth[]
 interface Figure {
   readonly name: string
   readonly help: string
-  /** `null` where a schedule has none; its line is left out then. */
+  /** `null`: the schedule has no such figure, and its line is left out. */
   readonly of: (schedule: Page[number]) => number | null
 }
 
 const figures: readonly Figure[] = [
   {
     name: 'belfry_schedule_last_success_timestamp_seconds',
-    help: 'When an occurrence of the schedule completed last, in Unix seconds. Absent before the first.',
+    help: 'When an occurrence of the schedule last completed, in Unix seconds. Absent before the first.',
     of: ({ lastSuccessAt }) => seconds(lastSuccessAt),
   },
   {
     name: 'belfry_schedule_last_end_timestamp_seconds',
-    help: 'When an occurrence of the schedule ended last, however it ended, in Unix seconds. Absent before the first.',
+    help: 'When an occurrence of the schedule last ended, in any way, in Unix seconds. Absent before the first.',
     of: ({ lastEndAt }) => seconds(lastEndAt),
   },
   {
@@ -30,7 +30,7 @@ const figures: readonly Figure[] = [
   },
   {
     name: 'belfry_schedule_next_run_timestamp_seconds',
-    help: 'When the next occurrence of the schedule is due, in Unix seconds. Absent while it is disabled, while it waits for a run to end, and where nothing follows.',
+    help: 'When the next occurrence of the schedule is due, in Unix seconds. Absent while it is paused, while it waits for a run to end, and when it has no next occurrence.',
     of: ({ nextDueAt }) => seconds(nextDueAt),
   },
 ]
@@ -40,8 +40,8 @@ const pageLimit = 500
 const cut = 'belfry_schedules_are_cut'
 
 /**
- * The figures of each schedule, as Prometheus reads them. They are written here a page at a time: a registry would keep
- * forty thousand series, and would write all of them in one go while the worker beside it stands still.
+ * The figures of each schedule for Prometheus, written a page at a time: a registry would hold forty thousand series and
+ * write them all at once, which would block the worker in this process.
  */
 export async function scheduleFigures(store: Store): Promise<string> {
   const lines = figures.map(({ name, help }) => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`])
@@ -60,7 +60,7 @@ export async function scheduleFigures(store: Store): Promise<string> {
     told += page.length
   } while (page.length === pageLimit && told < schedulesMax)
   const isCut = page.length === pageLimit && (await hasMore(store, page))
-  const help = `1 where there are over ${schedulesMax} schedules, and the figures are of the first of them by name; else 0.`
+  const help = `1: there are over ${schedulesMax} schedules, and only the first by name have figures; else 0.`
   return [...lines.flat(), `# HELP ${cut} ${help}`, `# TYPE ${cut} gauge`, `${cut} ${isCut ? 1 : 0}`, ''].join('\n')
 }
 
@@ -72,7 +72,7 @@ function seconds(at: number | null): number | null {
   return at === null ? null : at / 1_000
 }
 
-/** As the text format of Prometheus writes the value of a label. */
+/** A label value in the Prometheus text format. */
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

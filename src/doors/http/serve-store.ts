@@ -7,29 +7,28 @@ import { ensureToken } from './token-file.ts'
 
 export interface ServeOptions {
   readonly listen?: ListenAddress
-  /** Whether something in front of it speaks TLS and lets in only whom it should; without it nobody beyond this machine is let in. */
+  /** A proxy in front speaks TLS and restricts access; without it the server listens only on loopback. */
   readonly behindProxy?: boolean
-  /** More hosts that requests may be addressed to, as the proxy hands them on: `belfry.example.org`. */
+  /** More accepted Host headers, as the proxy passes them on: `belfry.example.org`. */
   readonly hosts?: readonly string[]
-  /** Where the token of whoever works here is kept; without it none is made. */
+  /** The folder for the local user's token file; without it no token is created. */
   readonly tokenFolder?: string
   readonly basePath?: string
 }
 
 export interface Served extends Serving {
   readonly url: string
-  /** The file with a token, and whether it was made just now. */
+  /** The token file, and whether it is new. */
   readonly token: { readonly file: string; readonly isNew: boolean } | null
 }
 
 type Door = Pick<HttpDoorOptions, 'version' | 'onUnforeseen' | 'events' | 'isWorking' | 'secretOf'>
 
-/** Opens the HTTP door of a store at an address. */
 export async function serveDoor(context: OperationContext, options: ServeOptions, behind: Door): Promise<Served> {
   const { listen = listenDefault, behindProxy = false, hosts = [], tokenFolder, basePath } = options
   if (!isLoopback(listen) && !behindProxy) throw exposed(listen)
   const token = tokenFolder === undefined ? null : await ensureToken(context, tokenFolder)
-  // The door needs the port, which is known once the server listens; no request arrives before.
+  // The door needs the port, which is known once the server listens; no request arrives before that.
   let opened: HttpDoor | undefined
   const serving = await serve(() => opened as HttpDoor, listen, context.clock)
   const known = behindProxy && hosts.length === 0 ? undefined : [...hostsOf(listen, serving.port), ...hosts]
@@ -55,9 +54,9 @@ export async function serveDoor(context: OperationContext, options: ServeOptions
 function exposed({ host, port }: ListenAddress): BelfryError {
   return new BelfryError(
     'invalid',
-    `At ${host}:${port} it could be reached from other machines, and it does not speak TLS.`,
+    `At ${host}:${port} other machines could reach the server, and it does not speak TLS.`,
     {
-      hint: 'Listen at 127.0.0.1, or put a proxy with TLS in front of it and say so with --behind-proxy.',
+      hint: 'Listen at 127.0.0.1, or put a proxy with TLS in front of the server and add --behind-proxy.',
     },
   )
 }

@@ -4,17 +4,17 @@ import type { Socket } from 'node:net'
 /** How many connections a server keeps, and how long a silent one lasts. */
 export interface ConnectionLimits {
   readonly connectionsMax: number
-  /** Further connections on which only `/live` and `/ready` are answered. */
+  /** Further connections that serve only `/live` and `/ready`. */
   readonly spareMax: number
-  /** The headers of a request must have arrived after this time. */
+  /** The time in which the headers of a request must arrive. */
   readonly headersMs: number
-  /** How often the server looks for connections that are over their time. A silent one lasts `headersMs + checkMs` at most. */
+  /** How often overdue connections are closed. A silent one lasts at most `headersMs + checkMs`. */
   readonly checkMs: number
-  /** When the client has taken nothing of an answer for this time, the connection may give way to a new one. */
+  /** A client that has read nothing of a response for this time may lose its connection to a new one. */
   readonly unreadMs: number
-  /** When it has taken nothing for this time more, the connection is closed. */
+  /** After this further time without reading, the connection is closed. */
   readonly stalledMs: number
-  /** Requests of one connection that are answered at the same time. A client that sends more without waiting is cut off. */
+  /** Requests of one connection that are answered at the same time. A client that pipelines more is disconnected. */
   readonly pipelinedMax: number
 }
 
@@ -31,27 +31,25 @@ export const connectionLimits: ConnectionLimits = {
 type OwnLimits = Omit<ConnectionLimits, 'headersMs' | 'checkMs'>
 
 /**
- * Decides which connection gives way when a server has too many. A client that opens connections and says nothing must
- * not keep others out, so a new connection takes the place of the one that has been silent longest, then of one whose
- * request has not arrived whole, then of one whose client does not read its answer. A request that is being answered to a
- * client that reads is never cut off for another: while all connections are being answered, a new one is spare, and serves
- * health checks alone.
+ * Decides which connection gives way when a server has too many. A client that opens connections and sends nothing must not
+ * keep others out, so a new connection replaces the one that has been silent longest, then one whose request is incomplete,
+ * then one whose client does not read its response. A response to a client that reads is never cut off: while all
+ * connections are busy, a new one is spare and serves health checks only.
  *
- * A client that sends requests and never reads would otherwise be answered for ever, since an answer ends when it is sent
- * whole. Only what was written and not taken counts: an answer that is still waited for, or an event stream in which
- * nothing happens, is quiet and has nothing unsent.
+ * A client that sends requests and never reads would otherwise hold its connection for ever, because a response ends only when
+ * it is sent completely. Only unsent bytes count: a pending response, or a quiet event stream, has none.
  */
 export class Connections {
   readonly #limits: OwnLimits
   readonly #open = new Set<Socket>()
-  /** Connections without a request, the one that has been silent longest first. */
+  /** Connections without a request, the longest silent first. */
   readonly #silent = new Set<Socket>()
-  /** Connections whose request has a body that has not arrived whole. */
+  /** Connections whose request body is incomplete. */
   readonly #sending = new Set<Socket>()
-  /** Connections whose client takes nothing of what was written to it, the one found so first at the beginning. */
+  /** Connections whose client does not read what was written, in the order in which they were found. */
   readonly #stalled = new Set<Socket>()
   readonly #spare = new Set<Socket>()
-  /** How many requests of a connection are being answered: a client may send several without waiting. */
+  /** Requests of a connection in progress: a client may pipeline several. */
   readonly #asked = new WeakMap<Socket, number>()
 
   constructor(limits: OwnLimits) {
@@ -60,11 +58,11 @@ export class Connections {
 
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#opened(socket))
-    // Before the request is answered, so that one too many is not.
+    // Checked before the request is answered, so that one too many is not answered.
     server.prependListener('request', (incoming, outgoing) => this.#began(incoming, outgoing))
-    // Node measures how long nothing was read or written, and counts what the client has taken of a long write.
+    // Node's socket timeout measures reads and writes, and counts progress of a long write.
     server.setTimeout(this.#limits.unreadMs, (socket) => this.#quiet(socket))
-    // Beyond this the operating system's connection is dropped without a look at it.
+    // Node drops connections beyond this limit without an event.
     server.maxConnections = this.#limits.connectionsMax + this.#limits.spareMax
   }
 
@@ -85,7 +83,7 @@ export class Connections {
     }
   }
 
-  /** One spare place stays free, so that the operating system's next connection is looked at too. */
+  /** Keeps one spare place free, so that the next connection can be judged too. */
   #serveHealth(socket: Socket): void {
     this.#spare.add(socket)
     const oldest = firstOf(this.#spare)
@@ -106,11 +104,11 @@ export class Connections {
     }
   }
 
-  /** Nothing was read or written for a while. A connection that waits for its answer has nothing unsent, and stays. */
+  /** The socket was idle for a while. A connection that waits for its response has no unsent bytes, and stays. */
   #quiet(socket: Socket): void {
     const wasStalled = this.#stalled.delete(socket)
     const isStalled = socket.writableLength > 0
-    // It was answered, and has been kept for a next request for as long as the server keeps one.
+    // It was answered, and its keep-alive time is over.
     const isKept = !isStalled && this.#asked.get(socket) === 0
     if (isKept || (isStalled && (wasStalled || !this.#open.has(socket)))) {
       this.#end(socket)
@@ -130,7 +128,7 @@ export class Connections {
   #answered(socket: Socket): void {
     const left = (this.#asked.get(socket) ?? 1) - 1
     this.#asked.set(socket, left)
-    // The client has read an answer to its end: what it does with the next is measured anew.
+    // The client has read a whole response: the next one is measured from zero.
     if (this.#stalled.delete(socket) && left > 0) socket.setTimeout(this.#limits.unreadMs)
     if (left > 0 || !this.#open.has(socket)) return
     this.#sending.delete(socket)

@@ -1,19 +1,19 @@
 import type { Scope } from '../../operations/caller-scope.ts'
 import type { JsonSchema } from '../../operations/schema/json-schema.ts'
 
-/** What stands beside the verbs at the HTTP door. */
+/** The routes beside the verbs at the HTTP door. */
 export interface ServiceEndpoint {
   readonly id: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly says: string
-  /** What whoever asks must be allowed at least; null where no token is asked for. */
+  /** The least scope of the caller; null: no token needed. */
   readonly scope: Scope | null
   readonly type: string
   readonly schema: JsonSchema
-  /** Whether it may answer that something is not well, with the same form and another status. */
+  /** Whether it may answer that something is not healthy, with the same form and another status. */
   readonly mayBeUnwell?: true
-  /** Headers and questions in the address that it knows, with what they say. */
+  /** The headers and query parameters that it knows. */
   readonly asks?: readonly { readonly name: string; readonly in: 'header' | 'query'; readonly says: string }[]
 }
 
@@ -29,7 +29,7 @@ function oneOf(...words: string[]): JsonSchema {
 }
 
 const reason = answering({
-  check: { type: 'string', description: 'What was looked at.' },
+  check: { type: 'string', description: 'The check.' },
   state: oneOf('note', 'wrong'),
   says: { type: 'string', description: 'What was found.' },
 })
@@ -40,7 +40,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'live',
     method: 'GET',
     path: '/live',
-    says: 'Says that the server lives.',
+    says: 'Answer 200 while the server runs.',
     scope: null,
     type: json,
     schema: answering({ status: oneOf('live') }),
@@ -49,7 +49,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'ready',
     method: 'GET',
     path: '/ready',
-    says: 'Says whether the store answers, and the worker beside the server works.',
+    says: 'Answer whether the store answers and the worker in this process runs.',
     scope: null,
     type: json,
     schema: answering({ status: oneOf('ready', 'not-ready') }),
@@ -59,7 +59,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'health',
     method: 'GET',
     path: '/health',
-    says: 'Tells how all is in one word, and why it is not well; looked at anew every five seconds at most.',
+    says: 'Report the health of the server in one word, with reasons; computed at most every five seconds.',
     scope: 'read',
     type: json,
     schema: answering({
@@ -73,7 +73,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'metrics',
     method: 'GET',
     path: '/metrics',
-    says: 'Tells figures as Prometheus reads them.',
+    says: 'Report metrics for Prometheus.',
     scope: 'read',
     type: 'text/plain',
     schema: { type: 'string' },
@@ -82,7 +82,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'now',
     method: 'GET',
     path: '/api/now',
-    says: 'Tells what time it is by the clock of the store.',
+    says: 'Return the time of the store’s clock.',
     scope: 'read',
     type: json,
     schema: answering({ now: instant }),
@@ -91,7 +91,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'events',
     method: 'GET',
     path: '/api/events',
-    says: 'Streams what happens as server-sent events, for as long as somebody listens.',
+    says: 'Stream events as server-sent events.',
     scope: 'read',
     type: 'text/event-stream',
     schema: { type: 'string' },
@@ -99,16 +99,16 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
       {
         name: 'Last-Event-ID',
         in: 'header',
-        says: 'The id of the last event that was heard; what came behind it is told.',
+        says: 'The id of the last received event; the stream continues after it.',
       },
-      { name: 'lastEventId', in: 'query', says: 'The same, for whoever cannot set a header.' },
+      { name: 'lastEventId', in: 'query', says: 'The same, for clients that cannot set headers.' },
     ],
   },
   {
     id: 'openapi',
     method: 'GET',
     path: '/openapi.json',
-    says: 'Tells what can be asked here, as OpenAPI.',
+    says: 'Return the OpenAPI document of this server.',
     scope: null,
     type: json,
     schema: { type: 'object' },
@@ -117,7 +117,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'docs',
     method: 'GET',
     path: '/docs',
-    says: 'Tells the same to people.',
+    says: 'Show the documents as a page.',
     scope: null,
     type: 'text/html',
     schema: { type: 'string' },
@@ -126,7 +126,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
     id: 'mcp',
     method: 'POST',
     path: '/mcp',
-    says: 'Serves the verbs to models, by the Model Context Protocol.',
+    says: 'Serve the verbs to models over the Model Context Protocol.',
     scope: 'read',
     type: json,
     schema: { type: 'object' },
@@ -134,7 +134,7 @@ export const serviceEndpoints: readonly ServiceEndpoint[] = [
       {
         name: 'tools',
         in: 'query',
-        says: 'The tools to offer: default, all, a noun, or names, with commas between them. Default: default.',
+        says: 'The tools to offer, separated by commas: default, all, a noun, or tool names. Default: default.',
       },
     ],
   },

@@ -22,12 +22,12 @@ export interface ServiceRoutesOptions {
   readonly version: string
   readonly basePath: string
   readonly events: Events
-  /** Whether the worker beside it is at work; absent where there is none. */
+  /** Whether the worker in this process runs; absent without one. */
   readonly isWorking?: () => boolean
   readonly onUnforeseen?: (error: unknown) => void
 }
 
-/** What stands beside the verbs: how the server is, what it can be asked, and the door for models. */
+/** The routes beside the verbs: health, documents, and the MCP endpoint. */
 export class ServiceRoutes {
   readonly #options: ServiceRoutesOptions
   readonly #health: HealthWatch
@@ -46,7 +46,7 @@ export class ServiceRoutes {
     this.#confirmations = new Confirmations(context.randomHex(32), context.clock)
   }
 
-  /** Whoever looks whether it lives or is ready is told so without a token, and nothing else. */
+  /** Liveness and readiness need no token, and reveal nothing else. */
   addTo(app: Hono): void {
     const { gate } = this.#options
     app.get('/live', () => Response.json({ status: 'live' }))
@@ -72,12 +72,12 @@ export class ServiceRoutes {
     })
     app.get('/openapi.json', () => new Response(this.#openApi(), { headers: { 'content-type': 'application/json' } }))
     app.get('/docs', ({ req }) => docsResponse(this.#docs(requestAddress(req.raw))))
-    // A person who types the address of the server is led to what there is.
+    // A person who opens the server's address in a browser is sent to the documents.
     for (const path of ['', '/']) app.get(path, () => this.#home())
     app.post('/mcp', ({ req }) => this.#mcp(req.raw))
   }
 
-  /** Both say the same for as long as the door is open, and are worked out once: that takes longer than a worker may stand still often. */
+  /** Both are constant while the door is open and computed once: computing them blocks too long to repeat. */
   #openApi(): string {
     this.#openApiText ??= JSON.stringify(openApi(this.#options.version, this.#options.basePath))
     return this.#openApiText
@@ -104,7 +104,7 @@ export class ServiceRoutes {
     return Response.json({ status: isReady ? 'ready' : 'not-ready' }, { status: isReady ? 200 : 503 })
   }
 
-  /** Each request has a server of its own, for nothing is remembered between them but what was confirmed. */
+  /** Each request has its own MCP server: only confirmations are remembered between requests. */
   async #mcp(request: Request): Promise<Response> {
     const { context, gate, version, basePath, onUnforeseen } = this.#options
     const caller = await gate.callerOf(request)

@@ -12,10 +12,7 @@ const fileName = 'token'
 const defaultNamespace = 'default'
 const otherFile = /^token\..+$/
 
-/**
- * The file with the token of one namespace: `token` for the default one, and `token.NAME` for each other, so that the
- * workers of two namespaces in one folder keep their own. A name that is no plain file name is told apart by its hash.
- */
+/** The token file of a namespace: `token` for the default one, `token.NAME` for each other, so that workers of two namespaces in one folder do not share one. A name that is no plain file name is replaced by its hash. */
 export function tokenFileIn(belfryFolder: string, namespace: string = defaultNamespace): string {
   if (namespace === defaultNamespace) return join(belfryFolder, fileName)
   const isPlain = /^[a-z0-9][a-z0-9_-]{0,99}$/.test(namespace)
@@ -23,24 +20,22 @@ export function tokenFileIn(belfryFolder: string, namespace: string = defaultNam
   return join(belfryFolder, `${fileName}.${ending}`)
 }
 
-/** The file that a caller uses who does not know the namespace of a server: the default one's, or the only one there is. */
+/** The token file for a caller that does not know the server's namespace: that of the default one, or the only one. */
 export function tokenFileAround(belfryFolder: string): string {
   const usual = tokenFileIn(belfryFolder)
   const [only, ...more] = tokenFilesIn(belfryFolder)
   return only === undefined || more.length > 0 ? usual : join(belfryFolder, only)
 }
 
-/** The names of the files with tokens in a folder. */
 export function tokenFilesIn(belfryFolder: string): string[] {
   try {
     return readdirSync(belfryFolder).filter((name) => name === fileName || otherFile.test(name))
   } catch {
-    // No folder, or none that this user may read: reading the token itself says so.
+    // No folder, or one that this user may not read: reading the token reports it.
     return []
   }
 }
 
-/** The token that lies in a file, if there is one. */
 export function tokenIn(file: string): string | null {
   try {
     const handle = openToRead(file)
@@ -60,14 +55,11 @@ export interface OwnToken {
   readonly isNew: boolean
 }
 
-/**
- * Sees to it that the user who works in this folder has a token for this namespace, which only that user can read. A token
- * that the store does not know any more is replaced: the store was made anew, or a person has revoked it.
- */
+/** Ensures a token for this namespace that only the current user can read. A token that the store does not know is replaced: the store was created again, or a person revoked the token. */
 export async function ensureToken(context: OperationContext, belfryFolder: string): Promise<OwnToken> {
   const file = tokenFileIn(belfryFolder, context.store.namespace)
   if (await isGood(context, tokenIn(file))) return { file, isNew: false }
-  // Earlier versions wrote the token of every namespace to the one file.
+  // Earlier versions wrote the tokens of all namespaces to one file.
   const earlier = tokenIn(tokenFileIn(belfryFolder))
   if (earlier !== null && (await isGood(context, earlier))) {
     write(file, earlier, context)
@@ -79,7 +71,7 @@ export async function ensureToken(context: OperationContext, belfryFolder: strin
   return { file, isNew: true }
 }
 
-/** Written beside and put in its place whole: a reader has the old one or the new one. */
+/** Written to a temporary file and renamed: a reader sees the old token or the new one. */
 function write(file: string, token: string, { randomHex }: OperationContext): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const written = join(dirname(file), `.${basename(file)}.${randomHex(4)}`)

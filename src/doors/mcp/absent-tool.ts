@@ -10,10 +10,7 @@ import { toolName, toolSets } from './tool-sets.ts'
 
 type Offer = Pick<McpOptions, 'scope' | 'tools' | 'start'>
 
-/**
- * Why a call of a tool that this server does not offer is refused, and what a person does to offer it. It is an answer to
- * the call and no error of the protocol: clients need not show their model the latter.
- */
+/** Refuses a call of a tool that this server does not offer, and says how a person can offer it. It is an answer to the call, not a protocol error: clients need not show those to their model. */
 export function absentTool(name: string, offer: Offer): BelfryError {
   const verb = operations.find((each) => toolName(each) === name)
   if (verb !== undefined) return unoffered(verb, offer)
@@ -35,7 +32,7 @@ function unoffered(verb: AnyOperation, { scope, tools, start }: Offer): BelfryEr
   return missingTool(name, sets, start)
 }
 
-/** The names of tools, and the words of the command line, which a model may have read: `run_show` is `run_get`. */
+/** Tool names and command words that a model may have read: `run_show` is `run_get`. */
 const known: ReadonlyMap<string, AnyOperation> = new Map([
   ...operations.map((verb) => [commandOf(verb).join('_').replaceAll('-', '_'), verb] as const),
   ...operations.map((verb) => [toolName(verb), verb] as const),
@@ -43,7 +40,7 @@ const known: ReadonlyMap<string, AnyOperation> = new Map([
 
 function meant(name: string, offer: Offer): string {
   const verb = known.get(nearest(name, known.keys()) ?? '')
-  if (verb === undefined) return 'Call tools/list for those that exist.'
+  if (verb === undefined) return 'List tools with tools/list.'
   const isOffered = verb.doors.mcp === true && reaches(offer.scope, verb.scope) && offer.tools.has(toolName(verb))
   const asked = `Did you mean ${toolName(verb)}?`
   if (isOffered) return asked

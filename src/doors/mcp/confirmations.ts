@@ -4,14 +4,11 @@ import type { Clock } from '../../core/clock.ts'
 const confirmMs = 300_000
 const usedMax = 10_000
 
-/**
- * A destructive call is carried out only when it is made a second time, with the word that answered the first: neither a
- * slip nor a text that a model has read can do it in one stroke. A word confirms one call of one caller, once.
- */
+/** A destructive call runs only when it is repeated with the confirm from the first answer: neither a slip nor a text that the model has read can trigger it in one step. A confirm is valid once, for one call of one caller. */
 export class Confirmations {
   readonly #secret: string
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** The signatures that were used, and until when each would be good. */
+  /** The used signatures, and until when each would be valid. */
   readonly #used = new Map<string, number>()
 
   constructor(secret: string, clock: Pick<Clock, 'monotonic'>) {
@@ -19,16 +16,12 @@ export class Confirmations {
     this.#clock = clock
   }
 
-  /** The word for such a call. */
   offer(call: string): string {
     const until = Math.ceil(this.#clock.monotonic() + confirmMs)
     return `${until.toString(36)}-${this.#sign(call, until)}`
   }
 
-  /**
-   * Whether this word was offered for just this call, not long ago, and not used since. What is remembered is the
-   * signature and not the text of the word: zeros before its number would make another text of the same word.
-   */
+  /** Whether this confirm was issued for exactly this call, recently, and is unused. The signature is remembered, not the text: leading zeros would make another text of the same confirm. */
   accepts(call: string, word: string): boolean {
     const [, text = '', signature = ''] = /^([1-9a-z][0-9a-z]{0,11})-([0-9a-f]{32})$/.exec(word) ?? []
     const now = this.#clock.monotonic()
@@ -41,7 +34,7 @@ export class Confirmations {
     return true
   }
 
-  /** Only an expired word may be forgotten: any other could be used again. */
+  /** Only expired signatures are forgotten: any other confirm could be used again. */
   #forgetExpired(now: number): void {
     if (this.#used.size < usedMax) return
     for (const [signature, until] of this.#used) if (until < now) this.#used.delete(signature)

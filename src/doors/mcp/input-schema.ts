@@ -9,15 +9,12 @@ export type InputSchema = JsonSchema & { readonly type: 'object' }
 
 type Properties = Readonly<Record<string, JsonSchema>>
 
-/** Limits that the verb judges, and explains when they are broken: a model keeps them unasked, or is told. */
+/** Limits that the verb checks and explains: a model keeps them anyway, or learns from the refusal. */
 const judged: ReadonlySet<string> = new Set([
   ...['$schema', 'examples', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'pattern'],
 ])
 
-/**
- * What a call may say, as short as it can be told: no field that this scope may not use, no second spelling of a
- * duration, no definition twice, no description of what the name says.
- */
+/** The shortest schema of a call: without fields beyond this scope, second spellings of durations, repeated definitions, and descriptions that only repeat the name. */
 export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchema {
   const isAdmin = scope === 'admin'
   const offered = isAdmin ? kinds : kinds.filter(({ startsPrograms }) => startsPrograms !== true)
@@ -31,7 +28,7 @@ export function inputSchemaOf(operation: AnyOperation, scope: Scope): InputSchem
   return withDefinitions({ ...schema, additionalProperties: false }, { defs, isAdmin })
 }
 
-/** A page is shorter here than at the other doors, of which the table speaks. */
+/** Pages are shorter here than at other doors. */
 function shortLimit({ properties }: JsonSchema): JsonSchema {
   return { ...(properties as Properties).limit, description: limitWords(shortPageMax) }
 }
@@ -57,7 +54,7 @@ function shortenedIn(keyword: string, value: unknown, around: SchemaContext): un
   return keyword === 'enum' || keyword === 'const' ? value : shortened(value, around)
 }
 
-/** Below admin a target sends no secret, so that none is offered. */
+/** Below admin a target may send no secret, so none is offered. */
 function choiceOf(forms: readonly JsonSchema[], around: SchemaContext): JsonSchema {
   const left = around.isAdmin ? forms : forms.filter((form) => !isSecret(form, around))
   const [only] = left
@@ -69,7 +66,7 @@ function isSecret({ $ref, properties }: JsonSchema, { defs }: SchemaContext): bo
   return told !== undefined && 'secret' in told
 }
 
-/** `everyMs` says what `every` says. */
+/** `everyMs` is a second spelling of `every`. */
 function propertiesOf(properties: Properties, around: SchemaContext): Properties {
   const fields = Object.entries(properties).filter(
     ([field]) => !(field.endsWith('Ms') && field.slice(0, -2) in properties),
@@ -81,7 +78,7 @@ function nameIn($ref: string): string {
   return $ref.replace('#/$defs/', '')
 }
 
-/** Definitions that are used twice stand once, under `$defs`; one that is used once stands where it is used. */
+/** Definitions used twice go under `$defs`; one used once is inlined. */
 function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchema {
   const uses = new Map<string, number>()
   const count = (part: unknown): void => {
@@ -105,7 +102,7 @@ function withDefinitions(schema: InputSchema, around: SchemaContext): InputSchem
   return shared.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(shared) }
 }
 
-/** The same fields without a word about them, for a tool whose fields another tool explains. */
+/** The same fields without descriptions, for a tool whose fields another tool explains. */
 export function wordless(schema: InputSchema): InputSchema {
   return bare(schema) as InputSchema
 }

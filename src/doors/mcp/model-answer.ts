@@ -7,13 +7,13 @@ import { noteOf } from '../../operations/schema/schema-note.ts'
 import { isLabel } from './label.ts'
 import type { Detail } from './tools.ts'
 
-/** What a model is told: facts as JSON, and behind them, in one fence, every text that others may have written. */
+/** An answer for a model: facts as JSON, and after them, in one fence, every text that others may have written. */
 export type ModelAnswer = readonly [facts: string] | readonly [facts: string, texts: string]
 
-/** As much of a text as a short answer shows. */
+/** The length of a text in a short answer. */
 const shownMax = 2_000
 
-/** Collects what goes into the fence; in the facts `$1` stands for the first of it. */
+/** Collects the fenced texts; `$1` in the facts stands for the first. */
 class Texts {
   readonly #byText = new Map<string, string>()
   readonly #texts: Record<string, unknown> = {}
@@ -23,7 +23,7 @@ class Texts {
     this.#detail = detail
   }
 
-  /** What stands for this in the facts. The same is told once. */
+  /** The mark for a text. A repeated text gets the same mark. */
   mark(value: unknown, field: string): string {
     const shown = this.#detail === 'full' ? value : cut(value, field)
     const text = JSON.stringify(shown)
@@ -40,7 +40,7 @@ class Texts {
   }
 }
 
-/** Of an output the end tells most; of everything else both ends do. */
+/** Of an output the end matters most; of other texts both ends do. */
 function cut(value: unknown, field: string): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= shownMax) return value
@@ -51,7 +51,7 @@ function cut(value: unknown, field: string): unknown {
 
 export interface ModelAnswerOptions {
   readonly detail: Detail
-  /** What of a list is asked for to see what follows it; null where nothing does. */
+  /** The input for the next page; null at the end. */
   readonly next?: Readonly<Record<string, unknown>> | null
 }
 
@@ -65,7 +65,7 @@ export function modelAnswer(
   return said(Array.isArray(facts) && next !== null ? { items: facts, next: labelled(next, texts) } : facts, texts)
 }
 
-/** A list alone could not say that it goes on. What names its last item may be no label. */
+/** A bare list could not say that it continues. The cursor names its last item, which may be no label. */
 function labelled(next: Readonly<Record<string, unknown>>, texts: Texts): Readonly<Record<string, unknown>> {
   const fields = Object.entries(next).map(([field, value]) => {
     const isShown = typeof value !== 'string' || isLabel('name', value)
@@ -74,7 +74,7 @@ function labelled(next: Readonly<Record<string, unknown>>, texts: Texts): Readon
   return Object.fromEntries(fields)
 }
 
-/** Plain data that no schema describes, such as the details of an error: every text of it is fenced. */
+/** Data without a schema, such as the details of an error: every text is fenced. */
 export function modelData(
   facts: Readonly<Record<string, unknown>>,
   data: Readonly<Record<string, unknown>>,
@@ -138,7 +138,7 @@ function factsOfList(element: z.ZodType | undefined, value: readonly unknown[], 
   return value.map((each) => factsOf(element, each, { ...place, isListed: true }))
 }
 
-/** What a short answer leaves out. That the list which was asked for is empty is an answer, and stays. */
+/** What a short answer leaves out. An empty list that was asked for is an answer, and stays. */
 function isEmpty(value: unknown, isAskedFor: boolean): boolean {
   if (value === null || value === undefined) return true
   return !isAskedFor && typeof value === 'object' && Object.keys(value).length === 0
@@ -148,7 +148,7 @@ function fitting(options: readonly z.ZodType[] = [], value: unknown): z.ZodType 
   return options.find((option) => option.safeParse(value).success)
 }
 
-/** Without the fraction of a second where there is none: it is a fifth of an instant's tokens. */
+/** Without zero fractions of a second: they are a fifth of an instant's tokens. */
 function shortIso(at: number): string {
   return isoText(at).replace(/\.000Z$/, 'Z')
 }

@@ -6,16 +6,16 @@ import { isPlain } from './label.ts'
 import { modelData } from './model-answer.ts'
 import type { Detail } from './tools.ts'
 
-/** What a model does about an error that says nothing better itself. */
+/** What a model should do about an error without its own hint. */
 const hints: { readonly [Code in ErrorCode]: string } = {
-  failure: 'Call store_doctor, or ask a person to look at the log of the server. Trying again may help once.',
+  failure: 'Call store_doctor, or ask a person to read the log of the server. A second try may help.',
   invalid: 'Correct the fields that the message names, and call again.',
   'not-found': 'List what exists, and call again with its name or id.',
-  conflict: 'Look at how it stands now, then decide whether to call again.',
+  conflict: 'Read its current state, then decide whether to call again.',
   unavailable: 'Call again in a few seconds.',
-  'commit-unknown': 'Look whether it was done before you call again.',
+  'commit-unknown': 'Check whether it was done before you call again.',
   'not-allowed': 'Ask a person to do it, or to start the server with a wider scope.',
-  unauthenticated: 'Ask a person for a token that is good.',
+  unauthenticated: 'Ask a person for a valid token.',
   'too-many': 'Wait a little, then call again.',
 }
 
@@ -26,10 +26,10 @@ export interface Refusal {
   readonly details?: object
 }
 
-/** Puts what a text says of commands into the words of a caller. */
+/** Rewords the commands in a text for a caller. */
 export type Wording = (text: string) => string
 
-/** An error as a model is told it: always with what to do about it, and with nothing that no one foresaw. */
+/** An error for a model: always with what to do, and without the text of unexpected errors. */
 export function refusalOf(thrown: unknown): Refusal {
   const { code, message, hint = hints[code], details } = forStrangers(thrown)
   return { code, message, hint, ...(details !== undefined && { details }) }
@@ -41,10 +41,7 @@ interface Refusing {
   readonly onUnforeseen?: ((error: unknown) => void) | undefined
 }
 
-/**
- * The same errors as at every door, in an answer that a model can read and learn from. The message has all that most
- * callers need; the details are for those who ask for them. What others wrote and the message or the hint quotes is fenced.
- */
+/** The same errors as at every door, as an answer that a model can read. The message is enough for most callers; details are given on request. Texts of others that the message or hint quotes are fenced. */
 export function refused(thrown: unknown, { detail, wording, onUnforeseen }: Refusing): CallToolResult {
   if (!isForeseen(thrown)) onUnforeseen?.(thrown)
   const { error, quoted, details } = unquoted(refusalOf(thrown), wording)
@@ -52,7 +49,7 @@ export function refused(thrown: unknown, { detail, wording, onUnforeseen }: Refu
   return { isError: true, content: texts.map((text) => ({ type: 'text', text })) }
 }
 
-/** The same as one text, where the protocol has room for no more. */
+/** The same as one text, where the protocol allows no more. */
 export function refusedText(refusal: Refusal, wording: Wording): string {
   const { error, quoted } = unquoted(refusal, wording)
   const said = `${error.message} ${error.hint}`
@@ -61,7 +58,7 @@ export function refusedText(refusal: Refusal, wording: Wording): string {
 
 interface Unquoted extends Pick<Refusal, 'details'> {
   readonly error: Omit<Refusal, 'details'>
-  /** The texts of it that quote others, whole. */
+  /** Its quotations of others, complete. */
   readonly quoted: Partial<Pick<Refusal, 'message' | 'hint'>>
 }
 
@@ -76,13 +73,10 @@ function unquoted({ code, message, hint, details }: Refusal, wording: Wording = 
   }
 }
 
-/** A text in double quotes, or a word of a command that a shell would not take without quotes. */
+/** A text in double quotes, or a word of a command that needs quotes in a shell. */
 const quotation = /"(?:[^"\\]|\\.)*"|(?<=^|[\s=(])'(?:[^']|'\\'')*'/gs
 
-/**
- * The text with its commands in other words. What stands in quotes is somebody's name and stays. What others wrote is in the fence by
- * now: changed before, it would not be found again.
- */
+/** Rewords the commands in a text. Quoted text is a user's name and stays. Fencing comes first: reworded text could not be matched with its source. */
 function worded(text: string, wording: Wording): string {
   let said = ''
   let end = 0
@@ -93,7 +87,7 @@ function worded(text: string, wording: Wording): string {
   return said + wording(text.slice(end))
 }
 
-/** Both are looked for in the text as it is: a name with a quotation mark must not hide another name from the search. */
+/** Both are searched in the original text: a name with a quotation mark must not hide another name from the search. */
 function withoutForeign(text: string, foreign: readonly string[]): string {
   const quotations = [...text.matchAll(quotation)].filter(([found]) => !isPlain(found.slice(1, -1)))
   const spans = quotations.map(({ 0: found, index }) => [index, index + found.length] as const)
@@ -104,16 +98,13 @@ function withoutForeign(text: string, foreign: readonly string[]): string {
   let said = ''
   let end = 0
   for (const [from, to] of spans.sort(([one], [other]) => one - other)) {
-    if (from >= end) said += `${text.slice(end, from)}[what is in the fence]`
+    if (from >= end) said += `${text.slice(end, from)}[see the fence]`
     end = Math.max(end, to)
   }
   return said + text.slice(end)
 }
 
-/**
- * What others wrote among the details of an error: reasons, and every text that is no label. The problems of an input, and
- * why a run was left as it is, are sentences of Belfry; what they say of the input stands in quotes.
- */
+/** The texts of others among an error's details: reasons, and every text that is no label. The problems of an input, and why a run was left as it is, are Belfry's own sentences and quote the input. */
 function foreignIn(details: unknown, code: ErrorCode): string[] {
   if (typeof details === 'string') return code === 'invalid' || isPlain(details) ? [] : [details]
   if (typeof details !== 'object' || details === null) return []

@@ -2,10 +2,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/**
- * Serves at two pipes until the caller closes its own. Whatever it asked before that is answered first, so that a file of
- * requests can be piped in.
- */
+/** Serves on two pipes until the caller closes its end. Requests from before that are answered first, so that a file of requests can be piped in. */
 export async function servePipes(server: Server, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream): Promise<void> {
   const transport = new StdioServerTransport(stdin, stdout)
   const asked = new Set<unknown>()

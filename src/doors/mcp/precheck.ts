@@ -3,10 +3,7 @@ import { refuse } from '../../operations/input/refuse-input.ts'
 import { type AnyOperation, subjectOf } from '../../operations/operation.ts'
 import type { OperationContext } from '../../operations/operation-context.ts'
 
-/**
- * Refuses a call that could not be done however often it is confirmed: what is wrong with its input, a name that nothing has, a
- * queue that is in use. A rehearsal tells all of it where the verb has one.
- */
+/** Refuses a call that would fail even when confirmed: bad input, an unknown name, a queue in use. Where the verb has a dry run, that finds all of it. */
 export async function refuseInVain(operation: AnyOperation, input: object, context: OperationContext): Promise<void> {
   const { request } = operation
   const { problems, value } = read(operation.input, input, request)

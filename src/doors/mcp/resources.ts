@@ -35,9 +35,9 @@ export const resources = [
   {
     uri: verbsUri,
     name: 'verbs',
-    title: 'What can be done with Belfry',
+    title: 'The verbs of Belfry',
     mimeType: 'text/markdown',
-    description: 'Every noun with its verbs, and what each does.',
+    description: 'Every noun with its verbs.',
   },
   ...listed.filter(({ uri }) => !uri.endsWith('}')),
 ]
@@ -46,7 +46,7 @@ export const resourceTemplates = listed
   .filter(({ uri }) => uri.endsWith('}'))
   .map(({ uri, ...template }) => ({ uriTemplate: uri, ...template }))
 
-/** What a resource says, with the texts of others in a fence behind it; one that does not exist is an error of the protocol. */
+/** The content of a resource, with the texts of others in a fence after it; an unknown one is a protocol error. */
 export async function readResource(
   uri: string,
   { context, wording, onUnforeseen }: Pick<McpOptions, 'context' | 'onUnforeseen'> & { readonly wording: Wording },
@@ -64,10 +64,7 @@ export async function readResource(
     throw new McpError(kind, refusedText(refusal, wording), { uri, code: refusal.code })
   }
   const shown = visible(JSON.stringify(uri.slice(0, 200)))
-  throw new McpError(
-    ErrorCode.InvalidParams,
-    `There is no resource ${shown}. Call resources/list for those that exist.`,
-  )
+  throw new McpError(ErrorCode.InvalidParams, `There is no resource ${shown}. List resources with resources/list.`)
 }
 
 async function textsOf(uri: string, context: McpOptions['context']): Promise<readonly string[] | null> {
@@ -81,7 +78,7 @@ async function textsOf(uri: string, context: McpOptions['context']): Promise<rea
   return said(operation, await context(), input)
 }
 
-/** What cannot be decoded was never encoded. */
+/** A text that cannot be decoded was never encoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -99,5 +96,5 @@ function verbsPage(): string {
     const verbs = Object.values(operations).map((operation) => `- **${noun} ${operation.verb}**: ${operation.says}`)
     return [`## ${noun}`, '', says, '', ...verbs].join('\n')
   })
-  return ['# What can be done with Belfry', ...parts].join('\n\n')
+  return ['# The verbs of Belfry', ...parts].join('\n\n')
 }

@@ -1,26 +1,26 @@
 import { BelfryError } from '../../core/error.ts'
 import type { Scope } from '../../operations/caller-scope.ts'
 
-/** How a person started this server, or gave its address. A hint keeps all of it but what is missing. */
+/** How a person started this server or gave its address. A hint keeps all of it and adds what is missing. */
 export type Start =
   | {
       readonly door: 'pipes'
-      /** The scope as it was typed, such as `--read-only`; absent where the default holds. */
+      /** The scope as it was typed, such as `--read-only`; absent for the default. */
       readonly scopeFlag?: string
-      /** What was typed behind `--tools`. */
+      /** The value of `--tools`. */
       readonly tools?: string
       /** Spells commands as they were typed to start this server, with its store. */
       spelled(text: string): string
     }
   | {
       readonly door: 'http'
-      /** The path of this door. */
+      /** The path of the MCP endpoint. */
       readonly path: string
-      /** What stands behind `?tools=`. */
+      /** The value of `?tools=`. */
       readonly tools?: string
     }
 
-/** A tool that the scope reaches and that was not chosen: the scope stays as it is. */
+/** A tool within the scope that was not chosen: the scope stays as it is. */
 export function missingTool(tool: string, sets: readonly string[], start: Start): BelfryError {
   const message = `This server does not offer tool ${tool}, which is in the tool sets ${sets.join(' and ')}.`
   const tools = withTool(start.tools, tool)
@@ -36,11 +36,11 @@ interface Missing {
   readonly needs: Scope
   /** What needs it. */
   readonly what: string
-  /** A tool that is not among the chosen ones either. */
+  /** A tool that was not chosen either. */
   readonly tool?: string
 }
 
-/** What needs a wider scope: the tools stay as they are, and one that was not chosen is named as well. */
+/** A call that needs a wider scope: the tools stay as they are, and a tool that was not chosen is added. */
 export function missingScope({ has, needs, what, tool }: Missing, start: Start): BelfryError {
   const tools = tool === undefined ? plainList(start.tools) : withTool(start.tools, tool)
   const wider =
@@ -70,7 +70,7 @@ function withTool(chosen: string | undefined, tool: string): string {
   return `${plainList(chosen) ?? 'default'},${tool}`
 }
 
-/** Blanks beside the commas would need quotes. */
+/** Spaces after the commas would need quotes. */
 function plainList(chosen: string | undefined): string | undefined {
   return chosen?.replaceAll(/\s/g, '')
 }

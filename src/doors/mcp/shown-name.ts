@@ -1,15 +1,12 @@
 import { hiddenAgain } from '../../core/untrusted-text.ts'
 
-/** Fields of an input that name something which answers show. */
+/** Input fields that name something which answers show. */
 const naming: ReadonlySet<string> = new Set(['name', 'schedule', 'queue', 'queues', 'host', 'handlers', 'after'])
 
-/** Fields that hold such an input themselves. */
+/** Fields that contain such an input. */
 const holding: ReadonlySet<string> = new Set(['run', 'runs'])
 
-/**
- * The input with the real names of what it names. Answers write out the characters of a name that a reader could not see, so a model
- * can name it only by that form. Payloads and other texts mean what they say.
- */
+/** The input with real names. Answers escape invisible characters in names, so a model knows only the escaped form. Payloads and other texts are left alone. */
 export function withRealNames(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const fields = Object.entries(input).map(([field, value]) => {
     if (naming.has(field)) return [field, realName(value)] as const

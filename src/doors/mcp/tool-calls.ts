@@ -8,13 +8,10 @@ const verbs: ReadonlyMap<string, AnyOperation> = new Map(
   ),
 )
 
-/** A whole command with no more than flags that have a plain value: a mark of punctuation follows it. */
+/** A whole command with only plain flags, followed by punctuation. */
 const command = /(?<![\w/.'"-])belfry ([a-z][a-z-]*(?: [a-z][a-z-]*)*)((?: --[a-z-]+ [\w-]+)*)(?=[`.,;:)]|$)/g
 
-/**
- * Puts the tools of a server in place of the commands that a text for people names: a model has no shell. A command whose
- * tool is not offered stays, for a person to type.
- */
+/** Replaces commands in a text by tool calls: a model has no shell. A command without an offered tool stays for a person. */
 export function withToolCalls(text: string, offered: ReadonlySet<string>): string {
   return text.replace(command, (found, words: string, flags: string) => {
     const verb = verbs.get(words)
@@ -25,7 +22,7 @@ export function withToolCalls(text: string, offered: ReadonlySet<string>): strin
   })
 }
 
-/** Null where a flag is none of the verb's fields. */
+/** Null when a flag is no field of the verb. */
 function inputOf(flags: string, { input }: AnyOperation): Readonly<Record<string, string>> | null {
   const pairs = [...flags.matchAll(/--([a-z-]+) ([\w-]+)/g)].map(([, flag = '', value = '']) => {
     return [flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), value] as const

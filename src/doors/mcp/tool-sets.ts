@@ -9,20 +9,17 @@ export function toolName({ noun, verb }: Pick<AnyOperation, 'noun' | 'verb'>): s
   return `${noun}_${verbWords(verb).replaceAll('-', '_')}`
 }
 
-/** The verbs that list this door. */
+/** The verbs that this door offers. */
 export const offeredVerbs: readonly AnyOperation[] = operations.filter(({ doors }) => doors.mcp === true)
 
 const allNames = offeredVerbs.map(toolName)
 
-/**
- * What a model gets unless a person asks for more. A tool costs tokens in every conversation, also in those that never
- * use it, so that these are few: a new noun is a set of its own.
- */
+/** The default tools. A tool costs tokens in every conversation, used or not, so these are few: each new noun is its own set. */
 export const defaultTools: readonly string[] = offeredVerbs
   .filter(({ defaultTool }) => defaultTool !== undefined)
   .map(toolName)
 
-/** Tools by the name of their set: the default, all, and one set for each noun. */
+/** Tool sets by name: default, all, and one for each noun. */
 export const toolSets: Readonly<Record<string, readonly string[]>> = {
   default: defaultTools,
   all: allNames,
@@ -33,10 +30,7 @@ export const toolSets: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 
-/**
- * The tools that a text such as `default,routine,run_output` names. A set means what the scope reaches of it; a tool that is
- * named by itself and is beyond the scope is a problem, for its absence would be a riddle.
- */
+/** The tools that a text such as `default,routine,run_output` names. Of a set only the tools within the scope are offered; a single tool beyond the scope is a problem, because its absence would be unexplained. */
 export function chosenTools(
   text: string | undefined,
   { scope, field, problems }: { readonly scope: Scope; readonly field: string; readonly problems: Problem[] },
@@ -59,7 +53,7 @@ function neededFor(name: string): Scope {
 function unknown(word: string, field: string): Problem {
   const meant = nearest(word, [...Object.keys(toolSets), ...allNames])
   const sets = Object.keys(toolSets).join(', ')
-  const expected = meant === undefined ? `sets (${sets}) or names of tools, with commas between them` : meant
+  const expected = meant === undefined ? `sets (${sets}) or tool names, separated by commas` : meant
   return { field, problem: word === '' ? 'has an empty name' : `names ${quoted(word)}, which does not exist`, expected }
 }
 

@@ -3,7 +3,7 @@ import type { AnyOperation } from '../../operations/operation.ts'
 import { type InputSchema, inputSchemaOf, wordless } from './input-schema.ts'
 import { offeredVerbs, toolName } from './tool-sets.ts'
 
-/** A verb as a model is told of it. No description depends on data of the store. */
+/** A verb as a tool. No description depends on data of the store. */
 export interface Tool {
   readonly operation: AnyOperation
   readonly name: string
@@ -16,17 +16,16 @@ export interface Tool {
   }
 }
 
-/** A destructive call is made twice: the second time with what answered the first. */
+/** A destructive call is made twice: the second time with the confirm from the first answer. */
 export const confirmField = 'confirm'
 
-/** How much is answered. */
 export const detailField = 'detail'
 export const details = ['short', 'full'] as const
 export type Detail = (typeof details)[number]
 
 const made = new Map<Scope, readonly Tool[]>()
 
-/** Every tool that a scope reaches, with the inputs that it may give. They say the same for as long as the process lives. */
+/** The tools within a scope, with the inputs that it allows. They do not change while the process runs. */
 export function toolsFor(scope: Scope): readonly Tool[] {
   const known = made.get(scope)
   if (known !== undefined) return known
@@ -35,10 +34,7 @@ export function toolsFor(scope: Scope): readonly Tool[] {
   return tools
 }
 
-/**
- * There is no schema of the answers: the protocol asks for none, it was four fifths of the whole, and with one the
- * answer would have to be told twice.
- */
+/** Tools have no output schema: the protocol does not require one, it made up four fifths of the list, and with one each answer would have to be sent twice. */
 function toolOf(operation: AnyOperation, scope: Scope): Tool {
   const name = toolName(operation)
   const schema = inputSchemaOf(operation, scope)
@@ -48,7 +44,7 @@ function toolOf(operation: AnyOperation, scope: Scope): Tool {
     [detailField]: { type: 'string', enum: [...details] },
     ...(isDestructive && { [confirmField]: { type: 'string' } }),
   }
-  const how = isDestructive ? ` Call twice: the first call answers a ${confirmField}, the second hands it in.` : ''
+  const how = isDestructive ? ` Call twice: the first call answers a ${confirmField}; pass it in the second.` : ''
   return {
     operation,
     name,
@@ -58,7 +54,7 @@ function toolOf(operation: AnyOperation, scope: Scope): Tool {
   }
 }
 
-/** The tools as they are listed: fields that two of them have in common are explained once. */
+/** The listed tools: fields that two of them share are explained once. */
 export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
   const names = new Set(offered.map(({ name }) => name))
   return offered.map(({ operation: { noun, fieldsAs }, ...tool }) => {
@@ -69,7 +65,7 @@ export function listOf(offered: readonly Tool[]): Omit<Tool, 'operation'>[] {
   })
 }
 
-/** Only what differs from what the protocol assumes of a tool that says nothing. */
+/** Only hints that differ from the protocol's defaults. */
 function annotationsOf({ effect, idempotent }: AnyOperation): Tool['annotations'] {
   if (effect === 'read') return { readOnlyHint: true }
   return {

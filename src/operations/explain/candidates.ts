@@ -2,20 +2,20 @@ import type { GovernorState, TrailRule, TrailStep, Winner } from '../../core/sch
 import type { HintKind } from '../../core/schedule/hints.ts'
 import type { HintView } from '../../store/views.ts'
 
-/** A wish for an instant, and what became of it. */
+/** A candidate for an instant, and its result. */
 export interface Candidate {
   readonly by: Winner
-  /** The instant as it was wished for. */
+  /** The instant asked for. */
   readonly wishedAt: number | null
-  /** The instant with which it competed: what is over by then is due at once. */
+  /** The instant it competed with; an instant in the past is due at once. */
   readonly at: number | null
   readonly effect: 'won' | 'lost' | 'ignored'
   readonly why: string
-  /** Whose hint it is; null of the schedule's own timing, and of a hint that retention has removed. */
+  /** The author of the hint; null for the schedule's own timing, and for a hint that retention removed. */
   readonly hint: { readonly author: string; readonly reason: string; readonly expiresAt: number } | null
 }
 
-/** A rule that looked at the winner, in the order in which they did. */
+/** A rule applied to the winner, in order. */
 export interface AppliedRule {
   readonly rule: TrailRule
   readonly effect: TrailStep['effect']
@@ -40,7 +40,7 @@ const hintKinds: { readonly [Rule in Exclude<Winner, 'baseline'>]: HintKind } = 
   'oneshot-hint': 'oneshot',
 }
 
-/** Takes the trail of a decision apart: who wished for what, and what the rules made of the winner. */
+/** Splits the trail of a decision into candidates and the rules applied to the winner. */
 export function reasoningOf(decision: Trailed | null, hints: readonly HintView[]): Reasoning {
   const candidates: Candidate[] = []
   const rules: AppliedRule[] = []
@@ -55,13 +55,13 @@ export function reasoningOf(decision: Trailed | null, hints: readonly HintView[]
   return { candidates, rules }
 }
 
-/** A single instant that has been planned is ignored by the rule that says so; the wish was the schedule's own. */
+/** A single instant that is already planned is ignored by its rule; the candidate was the schedule's own. */
 function wisher(rule: TrailRule, effect: TrailStep['effect']): Winner | null {
   if (rule === 'baseline' || rule === 'interval-hint' || rule === 'oneshot-hint') return rule
   return rule === 'last-planned' && effect === 'ignored' ? 'baseline' : null
 }
 
-/** The hint that the governor saw: the one with its expiry, or the newest before it was asked where nobody kept that. */
+/** The hint that the governor saw: the one with that expiry, or, where no expiry was stored, the newest before the decision. */
 function hintOf(kind: HintKind, { at, state }: Trailed, hints: readonly HintView[]): Candidate['hint'] {
   const seen = state?.hints?.[kind]
   const found = hints.find((hint) => {

@@ -18,29 +18,29 @@ const sources = [
   'none',
 ] as const
 
-export const source = outputOf<Source>()(z.enum(sources).describe('What decided over the instant.'))
+export const source = outputOf<Source>()(z.enum(sources).describe('What decided the instant.'))
 export const runSource = outputOf<RunSource>()(
   z
     .string()
-    .describe(`What it comes from: ${[...sources, 'enqueued', 'run-now', 'retry'].join(', ')}, or a source of a part.`),
+    .describe(`Its source: ${[...sources, 'enqueued', 'run-now', 'retry'].join(', ')}, or a source that a part adds.`),
 )
 
 const intervalHint = z.strictObject({
-  ms: count('The time between two runs that is suggested, in ms.'),
-  expiresAt: instantOutput('Until when it counts.'),
+  ms: count('The suggested time between two runs, in ms.'),
+  expiresAt: instantOutput('When it expires.'),
 })
 const oneshotHint = z.strictObject({
-  at: instantOutput('The instant that is suggested.'),
-  expiresAt: instantOutput('Until when it counts.'),
+  at: instantOutput('The suggested instant.'),
+  expiresAt: instantOutput('When it expires.'),
 })
 
 export const hints = outputOf<Hints>()(
   z
     .strictObject({
-      interval: intervalHint.describe('A suggestion how often to run.').optional(),
-      oneshot: oneshotHint.describe('A suggestion to run once.').optional(),
+      interval: intervalHint.describe('A hint to run at this interval.').optional(),
+      oneshot: oneshotHint.describe('A hint to run once.').optional(),
     })
-    .describe('The suggestions that count, one of each kind at most.'),
+    .describe('The hints in force, at most one of each kind.'),
 )
 
 const memory = outputOf<GovernorState>()(
@@ -49,17 +49,15 @@ const memory = outputOf<GovernorState>()(
       failureCount: count('Occurrences that failed in a row.').optional(),
       hints: hints.optional(),
       pausedUntil: instantOutput('When the pause ends.').optional(),
-      anchorAt: instantOutput('What intervals and bounds are measured from.').optional(),
+      anchorAt: instantOutput('The instant that intervals and bounds are measured from.').optional(),
       lastPlannedAt: instantOutput('The newest instant that was planned.').optional(),
-      gridAnchorAt: instantOutput('Where the grid of from start begins.').optional(),
+      gridAnchorAt: instantOutput('The start of the grid for from start.').optional(),
       runsCount: count('Occurrences that have become runs.').optional(),
     })
-    .describe(
-      'What was remembered when it was decided; with the version of the schedule it gives the same answer again.',
-    ),
+    .describe('The state it was decided from; with the same schedule version it gives the same answer again.'),
 )
 
-/** The rules of the governor, in the order in which it looks at them. */
+/** The rules of the governor, in the order in which it applies them. */
 export const trailRule = z
   .enum([
     'enabled',
@@ -75,27 +73,27 @@ export const trailRule = z
     'last-planned',
     'end-at',
   ])
-  .describe('The rule that was looked at.')
+  .describe('The rule.')
 
 const step = outputOf<TrailStep>()(
   z.strictObject({
     rule: trailRule,
-    from: instantOutput('The instant it found.').nullable(),
-    at: instantOutput('The instant it left behind.').nullable(),
-    effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What came of it.'),
+    from: instantOutput('The instant before the rule.').nullable(),
+    at: instantOutput('The instant after the rule.').nullable(),
+    effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('The effect of the rule.'),
     why: text('The reason, in words.'),
   }),
 )
 
 const decisionShape = {
   at: instantOutput('When it was decided.'),
-  version: count('The version of the schedule it was decided by.'),
+  version: count('The version of the schedule that it was decided by.'),
   state: memory.optional(),
   unmeasured: z
     .array(z.enum(['max', 'delay']))
-    .describe('What counts from the end of the last occurrence, which had not come.')
+    .describe('The candidate that counts from the end of the last occurrence, which had not ended.')
     .optional(),
-  trail: z.array(step).describe('Each rule that was looked at, and what came of it.'),
+  trail: z.array(step).describe('Each rule that was applied, with its effect.'),
 }
 
 /** Why a run was planned for its instant. */
@@ -110,9 +108,9 @@ export const nextDecision = noted(
       .strictObject({
         ...decisionShape,
         source,
-        winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('Whose wish it was.'),
+        winner: z.enum(['baseline', 'interval-hint', 'oneshot-hint']).nullable().describe('The candidate that won.'),
         waitsForEnd: flag('Whether it is measured from the end of the occurrence before.'),
-        passingAt: instantOutput('While it is paused: the first instant that passes by.').optional(),
+        passingAt: instantOutput('While the schedule is paused: the first instant that passes.').optional(),
       })
       .describe('Why the next instant is the one it is.'),
   ),

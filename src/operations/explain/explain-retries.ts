@@ -7,10 +7,10 @@ import { plural } from './words.ts'
 
 const sources = ['run', 'schedule', 'queue'] as const
 
-/** Who says it: the run itself, its schedule when the run was made, or its queue at this moment. */
+/** Where a retry setting comes from: the run, its schedule when the run was created, or its queue now. */
 export type RetriesSource = (typeof sources)[number]
 
-/** How a run is tried again, and who says so. */
+/** The retry settings of a run, and where each comes from. */
 export interface ExplainedRetries {
   readonly maxAttempts: number
   readonly attemptsFrom: RetriesSource
@@ -21,23 +21,23 @@ export interface ExplainedRetries {
 export const retriesSchema = outputOf<ExplainedRetries>()(
   z
     .strictObject({
-      maxAttempts: count('How often a run is tried, the first attempt included.'),
-      attemptsFrom: z.enum(sources).describe('Who says so: the run, its schedule or its queue.'),
+      maxAttempts: count('The most attempts, the first included.'),
+      attemptsFrom: z.enum(sources).describe('Where it is set: the run, its schedule or its queue.'),
       backoff: z
         .strictObject({
           baseMs: count('The wait before the second attempt, in ms.'),
-          factor: z.number().describe('By how much each wait is longer than the one before.'),
+          factor: z.number().describe('The factor by which each wait grows.'),
           capMs: count('The longest wait between attempts, in ms.'),
         })
-        .describe('How long it waits between attempts.'),
+        .describe('The wait between attempts.'),
       backoffFrom: z
         .enum(sources)
-        .describe('Who says so; what a run or a schedule leaves out of its backoff is as its queue says.'),
+        .describe('Where it is set; backoff fields that a run or schedule leaves out come from its queue.'),
     })
-    .describe('How a run is tried again, by what holds at this moment.'),
+    .describe('The retry settings in force now.'),
 )
 
-/** The retries that hold, where the queue's policy can be read; `owner` is who the options are of. */
+/** The retry settings in force, where the queue's policy can be read; `owner` is the noun that has the options. */
 export function retriesHeld(
   options: unknown,
   owner: Exclude<RetriesSource, 'queue'>,
@@ -54,7 +54,7 @@ export function retriesHeld(
   }
 }
 
-/** The same in words, such as "at most 5 attempts (its schedule says so), 5s × 2^(n−1) between them, at most 1m (its queue says so)". */
+/** In words: "at most 5 attempts (set by its schedule), 5s × 2^(n−1) between them, at most 1m (set by its queue)". */
 export function retriesInWords({ maxAttempts, attemptsFrom, backoff, backoffFrom }: ExplainedRetries): string {
   const { baseMs, factor, capMs } = backoff
   const waits = `${formatDuration(baseMs)} × ${factor}^(n−1) between them, at most ${formatDuration(capMs)}`
@@ -64,5 +64,5 @@ export function retriesInWords({ maxAttempts, attemptsFrom, backoff, backoffFrom
 }
 
 function says(source: RetriesSource): string {
-  return source === 'run' ? 'the run says so itself' : `its ${source} says so`
+  return source === 'run' ? 'set by the run' : `set by its ${source}`
 }

@@ -12,10 +12,10 @@ export const unblock = noted(
     z
       .strictObject({
         what: advice('What it is.'),
-        command: advice('What a person types for it, where a command does it.').nullable(),
-        at: instantOutput('When it comes by itself, where that is known.').nullable(),
+        command: advice('The command that does it, where there is one.').nullable(),
+        at: instantOutput('When it happens by itself, where that is known.').nullable(),
       })
-      .describe('Something that would let it go on.'),
+      .describe('Something that would unblock it.'),
   ),
   { id: 'Unblock' },
 )
@@ -26,21 +26,21 @@ export const candidate = noted(
   outputOf<Candidate>()(
     z
       .strictObject({
-        by: z.enum(wishers).describe('Whose wish it is: that of its own timing, or of a hint.'),
-        wishedAt: instantOutput('The instant that is wished for.').nullable(),
-        at: instantOutput('The instant it competed with; what is over by then is due at once.').nullable(),
-        effect: z.enum(['won', 'lost', 'ignored']).describe('What became of it.'),
+        by: z.enum(wishers).describe('What asks for the instant: its own timing, or a hint.'),
+        wishedAt: instantOutput('The instant asked for.').nullable(),
+        at: instantOutput('The instant it competed with; an instant in the past is due at once.').nullable(),
+        effect: z.enum(['won', 'lost', 'ignored']).describe('The result.'),
         why: text('Why, in words.'),
         hint: z
           .strictObject({
             author: text('Who gave it.'),
             reason: text('Why it was given.'),
-            expiresAt: instantOutput('Until when it counts.'),
+            expiresAt: instantOutput('When it expires.'),
           })
           .nullable()
-          .describe('The hint, where it is one and is still kept.'),
+          .describe('The hint; null when it is no hint, or is not kept any more.'),
       })
-      .describe('A wish for an instant.'),
+      .describe('A candidate for the next instant.'),
   ),
   { id: 'Candidate' },
 )
@@ -50,9 +50,9 @@ export const appliedRule = noted(
     z
       .strictObject({
         rule: trailRule,
-        effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What it did.'),
-        from: instantOutput('The instant it found.').nullable(),
-        at: instantOutput('The instant it left behind.').nullable(),
+        effect: z.enum(['won', 'lost', 'ignored', 'moved', 'stopped']).describe('What the rule did.'),
+        from: instantOutput('The instant before the rule.').nullable(),
+        at: instantOutput('The instant after the rule.').nullable(),
         why: text('Why, in words.'),
       })
       .describe('A rule that was applied.'),
@@ -66,19 +66,19 @@ export const rederived = noted(
       .strictObject({
         answer: z
           .enum(['same', 'differs', 'pruned', 'not-asked', 'unworkable'])
-          .describe('Whether the same comes out, or why that cannot be said.'),
+          .describe('Whether the result is the same, or why it cannot be checked.'),
         sentence: text('The same in words.'),
         differs: z
           .array(
             z.strictObject({
-              field: text('What came out otherwise.'),
-              stored: text('As it is stored.'),
-              again: text('As it comes out now.'),
+              field: text('The field that differs.'),
+              stored: text('The stored value.'),
+              again: text('The value computed now.'),
             }),
           )
-          .describe('What came out otherwise.'),
+          .describe('The fields that differ.'),
       })
-      .describe('Whether the governor, asked again with what was stored, answers the same.'),
+      .describe('Whether the governor gives the same answer again for the stored input.'),
   ),
   { id: 'Rederived' },
 )
@@ -89,10 +89,10 @@ export const takers = noted(
       .strictObject({
         live: count('How many workers are alive.'),
         able: count('How many of them can execute it.'),
-        needs: text('What a worker must have.'),
+        needs: text('What a worker must have to execute it.'),
         sentence: text('The same in words.'),
       })
-      .describe('Who could execute it.'),
+      .describe('The workers that could execute it.'),
   ),
   { id: 'Takers' },
 )

@@ -10,13 +10,12 @@ import { areSideBySide, isDead, isLiveAt } from '../worker/noun.ts'
 import { byHand, type Unblock } from './unblock.ts'
 import { plural } from './words.ts'
 
-/** Who is there to fire and to execute, by the store's clock. */
+/** The workers that can fire and execute, by the store's clock. */
 export interface Fleet {
   readonly now: number
-  /** All that are known, those that stopped included. */
+  /** All known workers, stopped ones included. */
   readonly workers: readonly WorkerView[]
   readonly live: readonly WorkerView[]
-  /** The kinds of targets, which know how they are served. */
   readonly kinds: readonly TargetKind[]
 }
 
@@ -25,29 +24,28 @@ export async function fleetOf({ store, kinds }: OperationContext): Promise<Fleet
   return { now, workers, live: workers.filter((worker) => isLiveAt(worker, now)), kinds }
 }
 
-/** That a worker certainly died. */
+/** A worker that is known to be dead. */
 export interface Death {
-  /** Somebody alive saw it: only beside it, on its machine, can a death be told from a silence. */
+  /** A live worker on the same machine can see it: only there can a death be told from a silence. */
   readonly isSeen: boolean
 }
 
-/** The death of whoever holds a lease; null where that is not certain. */
+/** The death of the worker that holds a lease; null where it is not certain. */
 export function deathOf(workerId: string | null | undefined, { workers, live }: Fleet): Death | null {
   const worker = workers.find(({ id }) => id === workerId)
   if (worker === undefined || !isDead(worker)) return null
   return { isSeen: live.some((other) => areSideBySide(other, worker)) }
 }
 
-/** Who could execute something. */
 export interface Takers {
   readonly live: number
   readonly able: number
-  /** What a worker must be able to do. */
+  /** What a worker must be able to execute. */
   readonly needs: string
   readonly sentence: string
 }
 
-/** What somebody has to execute, and where he finds it. */
+/** A target with the queue it is in. */
 export interface Work {
   readonly target?: Target | null | undefined
   readonly queue: string
@@ -56,23 +54,23 @@ export interface Work {
 export function takersOf({ target, queue }: Work, { live }: Fleet): Takers {
   const answer = needOf(target)
   if (!('need' in answer)) {
-    const needs = 'a target that can be executed'
+    const needs = 'an executable target'
     return { live: live.length, able: 0, needs, sentence: sentenceOf({ live, able: 0, needs, elsewhere: [] }) }
   }
   const { need } = answer
   const able = takersAmong(need, queue, live).length
   const elsewhere = able > 0 ? [] : ableAmong(need, live)
-  // That it must be somebody who works for its queue goes without saying where everybody works for all.
+  // The queue is named only when some worker does not work for all queues.
   const isPicky = need !== null && live.some(({ can }) => can.queues !== undefined)
   const needs = `${needWords(need)}${isPicky && (able > 0 || elsewhere.length > 0) ? ` for queue ${queue}` : ''}`
   if (need === null && able === 0) return { live: live.length, able, needs, sentence: forHosts }
   return { live: live.length, able, needs, sentence: sentenceOf({ live, able, needs, elsewhere }) }
 }
 
-const forHosts = 'It has no target, so that it is for outside hosts, which lease it through a door.'
+const forHosts = 'It has no target: outside hosts lease it through a door.'
 
 interface Served extends Pick<Takers, 'able' | 'needs'>, Pick<Fleet, 'live'> {
-  /** Those who could execute it if they worked for its queue. */
+  /** Workers that could execute it if they worked for its queue. */
   readonly elsewhere: readonly WorkerView[]
 }
 
@@ -81,7 +79,7 @@ function sentenceOf({ live, able, needs, elsewhere }: Served): string {
     return `${able} of ${plural(live.length, 'live worker', 'live workers')} ${able === 1 ? 'has' : 'have'} ${needs}.`
   }
   if (live.length === 0) return 'No worker is alive.'
-  const nobody = `${plural(live.length, 'worker is', 'workers are')} alive, and none has ${needs}`
+  const nobody = `${plural(live.length, 'worker is', 'workers are')} alive, but none has ${needs}`
   return elsewhere.length > 0 ? `${nobody}: ${othersOnly(elsewhere)}.` : `${nobody}: ${offers(live)}.`
 }
 
@@ -90,29 +88,28 @@ function othersOnly(elsewhere: readonly WorkerView[]): string {
   const queues = [...new Set(elsewhere.flatMap(({ can }) => can.queues ?? []))].sort()
   const shown = queues.slice(0, offersMax).join(', ')
   const rest = queues.length > offersMax ? ` and ${queues.length - offersMax} more` : ''
-  const who = elsewhere.length === 1 ? 'the one that could works' : 'those that could work'
+  const who = elsewhere.length === 1 ? 'the worker that has it works' : 'the workers that have it work'
   return `${who} only for ${queues.length === 1 ? 'queue' : 'queues'} ${shown}${rest}`
 }
 
-/** Which workers there are, and how kinds of targets are served. */
 type Serving = Pick<Fleet, 'live' | 'kinds'>
 
-/** What has to be done so that a worker can execute it. */
+/** The action that gives it a worker. */
 export function wayToServe({ target, queue }: Work, serving: Serving): Unblock {
   const answer = needOf(target)
-  return 'need' in answer ? wayToMeet(answer.need, queue, serving) : byHand('Give it a target that can be executed.')
+  return 'need' in answer ? wayToMeet(answer.need, queue, serving) : byHand('Give it an executable target.')
 }
 
-/** The same of what its target needs. */
+/** The action that meets a need. */
 export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds }: Serving): Unblock {
   if (need === null) return byHand('Give it a target, or lease it as an outside host: `belfry sched lease`.')
   const kind = kinds.find(({ name }) => name === need.kind)
-  // What `belfry up` executes; other executors are functions of the user's own programs, or of other programs' parts.
+  // `belfry up` executes these kinds; other executors are functions in the user's programs or belong to parts of other programs.
   const command = kind?.executor === undefined || need.name !== undefined ? [] : ['up']
   if (ableAmong(need, live).length > 0 && takersAmong(need, queue, live).length === 0) {
     return need.name !== undefined && kind?.executor === undefined
-      ? byHand(`A program of yours that has it must work for queue ${queue} too: start() does, without queues.`)
-      : byHand(`Start a worker that works for queue ${queue}, as one does that names no queues.`, ...command)
+      ? byHand(`Let the program that has it work for queue ${queue} too: call start() without queues.`)
+      : byHand(`Start a worker for queue ${queue}: one without a list of queues.`, ...command)
   }
   if (need.name !== undefined)
     return byHand(kind?.serving?.(need.name) ?? `Start a worker that has ${needWords(need)}.`)
@@ -121,7 +118,7 @@ export function wayToMeet(need: TargetNeed | null, queue: string, { live, kinds 
     : byHand('Start a worker.', ...command)
 }
 
-/** Those of the live workers that work for a queue and can execute what is in it. What is told of a run, and of all runs, comes from here. */
+/** The live workers that work for a queue and can execute its work. Explain and doctor both use this. */
 export function takersAmong(
   need: TargetNeed | null | undefined,
   queue: string,
@@ -134,12 +131,11 @@ function ableAmong(need: TargetNeed | null | undefined, workers: readonly Worker
   return workers.filter(({ can }) => canExecute(need, can))
 }
 
-/** The workers that look into a queue at all. */
+/** The workers that lease from a queue at all. */
 export function workersFor(queue: string, workers: readonly WorkerView[]): WorkerView[] {
   return workers.filter(({ can }) => can.queues === undefined || can.queues.includes(queue))
 }
 
-/** What a worker must have. */
 export function needWords(need: TargetNeed | null): string {
   if (need === null) return 'a host for work without a target'
   return need.name === undefined ? `the target kind ${need.kind}` : `the ${need.kind} ${quoted(need.name)}`
@@ -147,7 +143,7 @@ export function needWords(need: TargetNeed | null): string {
 
 const offersMax = 8
 
-/** What the live workers can do, for whoever looks for the one that cannot. */
+/** What the live workers can execute, to show which one is missing. */
 function offers(live: readonly WorkerView[]): string {
   const found = [...new Set(live.flatMap(({ can }) => offersOf(can)))]
   const shown = found.slice(0, offersMax).join(', ')
@@ -160,7 +156,7 @@ function offersOf(can: Capabilities): string[] {
   return [...lanes.map(needWords), ...(can.host === true ? ['hosting'] : [])]
 }
 
-/** A worker as people know it. */
+/** A worker by name and host. */
 export function workerName(id: string | null, { workers }: Fleet): string | null {
   if (id === null) return null
   const found = workers.find((worker) => worker.id === id)

@@ -8,19 +8,15 @@ import { gridOf } from '../../core/timing/timing.ts'
 import type { RunSource } from '../../store/port.ts'
 import { isoText } from '../input/instant.ts'
 
-/** Whether a decision comes out again when the governor is asked again with what it was asked then. */
+/** Whether the governor gives the same decision again for the stored input. */
 export interface Rederived {
-  /**
-   * `not-asked`: the governor never was. `pruned`: what it was asked with is not kept any more. `unworkable`: this
-   * machine cannot ask it, say for want of a time zone.
-   */
+  /** `not-asked`: the governor did not decide it. `pruned`: its input is not kept any more. `unworkable`: this machine cannot compute it, for example without the time zone. */
   readonly answer: 'same' | 'differs' | 'pruned' | 'not-asked' | 'unworkable'
   readonly sentence: string
-  /** What came out otherwise. */
   readonly differs: readonly { readonly field: string; readonly stored: string; readonly again: string }[]
 }
 
-/** A decision as it is stored, with what it decided. What is left out was not stored with it. */
+/** A stored decision and its result. An absent field was not stored. */
 export interface StoredDecision extends Decision {
   readonly unmeasured?: Unmeasured | undefined
   readonly source: RunSource
@@ -32,32 +28,34 @@ export interface StoredDecision extends Decision {
 
 export interface RederiveInput {
   readonly decision: StoredDecision | null
-  /** The spec of the version it was decided by; null where that is not kept. */
+  /** The spec of the schedule version that it was decided by; null when it is not kept. */
   readonly spec: ScheduleSpec | null
   readonly enabled: boolean
-  /** Whether the memory it was decided from would be kept with it; the ledger keeps only reasons. */
+  /** Whether the memory it was decided from is kept with it; the ledger keeps only reasons. */
   readonly keepsMemory: boolean
-  /** The schedule, by which occurrences are spread. */
+  /** The schedule's id, from which its spread is derived. */
   readonly schedule: { readonly id: string; readonly createdAt: number }
 }
 
-/** Asks the governor again with the stored spec, memory and instant, and compares. */
 export function rederive(input: RederiveInput): Rederived {
   try {
     return compared(input)
   } catch (error) {
-    if (error instanceof CronError) return told('unworkable', `This machine cannot work it out: ${error.message}`)
+    if (error instanceof CronError) return told('unworkable', `This machine cannot compute it: ${error.message}`)
     throw error
   }
 }
 
 function compared({ decision, spec, enabled, keepsMemory, schedule }: RederiveInput): Rederived {
-  if (decision === null) return told('not-asked', 'The governor was not asked.')
+  if (decision === null) return told('not-asked', 'The governor did not decide it.')
   if (spec === null) {
-    return told('pruned', `Version ${decision.version} of the schedule, by which it was decided, is not kept any more.`)
+    return told('pruned', `Version ${decision.version} of the schedule, which decided it, is not kept any more.`)
   }
   if (decision.state === undefined && !keepsMemory) {
-    return told('pruned', 'The memory that the governor answered from went with the run; only its reasons are kept.')
+    return told(
+      'pruned',
+      'The state that the governor decided from was removed with the run; only its reasons are kept.',
+    )
   }
   if (decision.state === undefined) return ofCalendar(decision, spec)
   const again = answerTo(spec, decision, enabled)
@@ -71,28 +69,31 @@ function compared({ decision, spec, enabled, keepsMemory, schedule }: RederiveIn
     ...differing('waitsForEnd', decision.waitsForEnd, again.waitsForEnd, String),
     ...differing('trail', trailText(decision.trail), trailText(again.trail), String),
   ]
-  if (differs.length === 0) return told('same', 'Asked again with what was stored, the governor answers the same.')
+  if (differs.length === 0) return told('same', 'For the stored input the governor gives the same answer.')
   const fields = differs.map(({ field }) => field).join(', ')
-  return { ...told('differs', `Asked again with what was stored, the governor answers otherwise: ${fields}.`), differs }
+  return { ...told('differs', `For the stored input the governor gives another answer: ${fields}.`), differs }
 }
 
 function told(answer: Rederived['answer'], sentence: string): Rederived {
   return { answer, sentence, differs: [] }
 }
 
-/** What came while no worker looked was named by the calendar alone, and the calendar can be asked again. */
+/** Occurrences during an outage come from the calendar alone, which can be computed again. */
 function ofCalendar(decision: StoredDecision, { timing, startAt }: ScheduleSpec): Rederived {
   const { plannedAt } = decision
   if (timing.cron === undefined || plannedAt == null) {
-    return told('not-asked', 'It came while no worker looked: the grid named it, and the governor was not asked.')
+    return told('not-asked', 'It came due while no worker ran: the interval grid gave the instant, not the governor.')
   }
   const isNamed = gridOf({ timing, startAt, gridAnchorAt: plannedAt })?.atOrAfter(plannedAt) === plannedAt
   const source: Source = 'baseline-cron'
   if (isNamed && decision.source === source) {
-    return told('same', 'It came while no worker looked; the calendar, asked again, names the same instant.')
+    return told('same', 'It came due while no worker ran; the calendar gives the same instant again.')
   }
   const differs = [{ field: 'at', stored: isoText(plannedAt), again: 'no instant of the calendar' }]
-  return { ...told('differs', 'It came while no worker looked; the calendar, asked again, does not name it.'), differs }
+  return {
+    ...told('differs', 'It came due while no worker ran; the calendar does not give that instant now.'),
+    differs,
+  }
 }
 
 function dueAgain(decision: StoredDecision, spec: ScheduleSpec, schedule: RederiveInput['schedule'], at: number) {

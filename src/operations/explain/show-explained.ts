@@ -11,7 +11,7 @@ const reasonWidth = 200
 
 const colours = { well: 'green', work: 'cyan', waits: 'yellow', wrong: 'red' } as const
 
-/** No code of a run and of a schedule has two tones. */
+/** No code that runs and schedules share has two tones. */
 function codeColour(code: RunCode | ScheduleCode, paint: Paint): (text: string) => string {
   const { tone } = ({ ...runReasons, ...scheduleReasons } as Readonly<Record<string, Reason<never>>>)[code] ?? {}
   return paint[colours[tone ?? 'waits']]
@@ -23,7 +23,7 @@ interface Answered {
   readonly unblock: readonly Unblock[]
 }
 
-/** The answer in one line, and under it what would get the thing on. */
+/** The answer in one line, then what would unblock it. */
 export function headOf(name: string, { code, sentence, unblock }: Answered, sheet: Sheet): string {
   const { paint } = sheet
   const line = `${paint.bold(plainText(name))}  ${codeColour(code, paint)(code)}  ${plainText(sentence)}`
@@ -34,19 +34,19 @@ export function headOf(name: string, { code, sentence, unblock }: Answered, shee
   return ways.length === 0 ? line : `${line}\n${indented(sheet.aligned(ways))}`
 }
 
-/** An instant behind a word such as until, from or to. */
+/** An instant after a word such as until, from or to. */
 export function on(at: number, sheet: Sheet): string {
   return `${sheet.local(at)} (${sheet.relative(at)})`
 }
 
-/** Something that is to happen, and the instant where that is known. */
+/** An event, with its instant where that is known. */
 export function whatAndWhen(what: string, at: number | null, sheet: Sheet): string {
   return at === null ? plainText(what) : `${plainText(what).replace(/\.$/, '')}: ${sheet.when(at)}`
 }
 
 /**
- * Who wished for what, the winner marked; then what the rules made of it, in their order. The backoff moves a wish before
- * it is compared with others, and is told with it: beside it, the same instant would stand there twice.
+ * The candidates, the winner marked; then the rules in their order. The backoff moves a candidate before the comparison, so it
+ * is shown with the candidate: on its own line the same instant would appear twice.
  */
 export function reasonsOf({ candidates, rules }: Reasoning, sheet: Sheet): string[] {
   const own = candidates.find(({ by }) => by === 'baseline')
@@ -92,14 +92,13 @@ const differences: readonly Column<Rederived['differs'][number]>[] = [
   ['', ({ again }) => `again: ${plainText(again)}`],
 ]
 
-/** Whether the governor still stands by its answer. What differs is told in full: it should never happen. */
+/** Whether the decision can be derived again. A difference is shown in full: it should never happen. */
 export function againOf({ answer, sentence, differs }: Rederived, { paint, table }: Sheet): string[] {
   if (answer === 'not-asked') return []
   if (answer === 'same') return [paint.dim(plainText(sentence))]
   return [paint.red(plainText(sentence)), ...(differs.length === 0 ? [] : [indented(table(differences, differs))])]
 }
 
-/** A titled part, or nothing where it has no lines. */
 export function part(title: string, lines: readonly string[], { paint }: Sheet): string[] {
   return lines.length === 0 ? [] : [`\n${paint.bold(title)}`, indented(lines.join('\n'))]
 }

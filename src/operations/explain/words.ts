@@ -6,14 +6,14 @@ export function plural(count: number, one: string, many: string): string {
 
 const secondMs = 1_000
 
-/** How long, as a sentence says it: from a second on nobody reads ms. The exact number stands in a field beside it. */
+/** A duration for a sentence, without ms from one second on; the exact number is in a field beside it. */
 export function about(ms: number): string {
-  // An instant may lie further away than anything here may take.
+  // An instant may be further away than the longest duration that can be written.
   if (ms > durationMsMax) return `more than ${formatDuration(durationMsMax)}`
   return formatDuration(ms < secondMs ? ms : Math.round(ms / secondMs) * secondMs)
 }
 
-/** A reason that somebody gave as a whole sentence, as the end of one of ours. */
+/** A reason given by a user, without its full stop, to end one of our sentences. */
 export function clause(reason: string): string {
   return reason.replace(/[.\s]+$/, '')
 }

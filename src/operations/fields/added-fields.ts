@@ -5,23 +5,23 @@ import type { Problem } from '../input/refuse-input.ts'
 import { noted, noteOf } from '../schema/schema-note.ts'
 import { patched, withoutDefault } from './patch.ts'
 
-/** What a field is read beside. */
+/** The context in which a field is read. */
 export interface AddedFieldContext {
   readonly field: string
-  /** Where relative programs and folders begin. */
+  /** The folder that relative programs and folders are resolved against. */
   readonly folder: string
   readonly kinds: readonly TargetKind[]
-  /** Takes what is wrong with it. */
+  /** Collects problems. */
   readonly problems: Problem[]
 }
 
-/** A field that a part adds to a schedule, to the policy of a queue or to a run. It is stored under its own name. */
+/** A field that a part adds to schedules, queue policies or runs. It is stored under its own name. */
 export interface AddedField {
-  /** How it is given. Its description is what every door shows of it; it ends with `Default: …` where it has one. */
+  /** The input schema. Its description appears at every door, and ends with `Default: …` where there is a default. */
   readonly input: z.ZodType
-  /** How it is answered, where that is not how it is given. */
+  /** The output schema, where it differs from the input. */
   readonly output?: z.ZodType
-  /** What is stored of what was given, where that is not what the schema read. */
+  /** The stored value, where it differs from the parsed input. */
   readonly read?: (given: unknown, around: AddedFieldContext) => unknown
   /** How people read its value. */
   readonly inWords?: (stored: never, kinds: readonly TargetKind[]) => string
@@ -36,16 +36,15 @@ interface Added {
   readonly config: AddedToConfig
 }
 
-/** The fields that parts add, by the noun and by their names. What a schedule and a run both have is handed on to the runs of the schedule. */
+/** The fields that parts add, by noun and name. A field of both schedule and run is copied from a schedule to its runs. */
 export type AddedFields = { readonly [Noun in keyof Added]?: Readonly<Record<string, AddedField>> }
 
-/** All that several parts add. */
 export function allAdded(each: readonly (AddedFields | undefined)[]): AddedFields {
   const of = (noun: keyof Added) => Object.assign({}, ...each.map((fields) => fields?.[noun] ?? {}))
   return { schedule: of('schedule'), queue: of('queue'), run: of('run'), config: of('config') }
 }
 
-/** Where fields may be added: how it is given whole, how a change of it is given, or how it is answered. */
+/** Where fields can be added: in a whole input, a change, or an answer. */
 export interface ExtensionPoint {
   readonly to: keyof Added
   readonly as: 'input' | 'change' | 'output'
@@ -64,7 +63,7 @@ type OutputShape<To extends keyof Added> = {
   >
 }
 
-/** The schema of an object to which parts may add fields; `withAdded` adds them. */
+/** The schema of an object that parts may extend; `withAdded` adds their fields. */
 export function openInput<To extends keyof Added, Shape extends z.core.$ZodLooseShape>(to: To, shape: Shape) {
   return open<Shape & InputShape<To>>({ to, as: 'input' }, shape)
 }
@@ -83,7 +82,7 @@ function open<Shape extends z.core.$ZodLooseShape>(place: ExtensionPoint, shape:
 
 const made = new WeakMap<AddedFields, WeakMap<z.ZodType, z.ZodType>>()
 
-/** The same schema, with the fields that parts add wherever it has a place for them. */
+/** The same schema with the added fields, at any depth. */
 export function withAdded<Schema extends z.ZodType>(schema: Schema, fields: AddedFields): Schema {
   const known = made.get(fields) ?? new WeakMap<z.ZodType, z.ZodType>()
   made.set(fields, known)
@@ -96,7 +95,7 @@ export function withAdded<Schema extends z.ZodType>(schema: Schema, fields: Adde
 
 type Inner = Readonly<Record<string, z.ZodType>>
 
-/** Only what lies around a place for fields is made anew: the rest stays the same object. */
+/** Rebuilds only the schemas around an extensible object: the rest stay the same objects. */
 function extendedBy(schema: z.ZodType, fields: AddedFields): z.ZodType {
   const def = schema.def as unknown as Readonly<Record<string, unknown>>
   const changes: Record<string, unknown> = {}
@@ -136,7 +135,7 @@ function shapeOf({ to, as }: ExtensionPoint, fields: AddedFields): Inner {
   return as === 'input' ? shape : patched(shape)
 }
 
-/** The added fields of what is stored, as rows for people: what stands before the words of each, and the words. */
+/** The added fields of a stored value as rows: name and words. */
 export function addedInWords(
   fields: Readonly<Record<string, AddedField>> = {},
   stored: object,
@@ -159,7 +158,7 @@ export function addedTargets(fields: Readonly<Record<string, AddedField>> = {}, 
   return namesOfTargets(fields).map((name) => (stored as Readonly<Record<string, unknown>>)[name])
 }
 
-/** What is to be stored of the added fields that were given. `null` is kept: in a change it takes a field away. */
+/** The stored form of the added fields in an input. `null` is kept: in a change it removes a field. */
 export function readAdded(
   fields: Readonly<Record<string, AddedField>> = {},
   given: object,

@@ -8,12 +8,12 @@ import { noted } from '../schema/schema-note.ts'
 const reasonLengthMax = 2_000
 const pageMax = 1_000
 
-/** Text that both databases keep as it is: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
+/** Text that both databases store unchanged: PostgreSQL refuses NUL, and half a surrogate pair would be replaced. */
 function isKeepable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-/** Fields that inputs have in common. What begins with a dash could not be named at a command line. */
+/** Fields that many inputs share. A name that begins with a dash could not be typed at a command line. */
 export const name = noted(
   z
     .string()
@@ -22,10 +22,7 @@ export const name = noted(
     .refine((text) => !text.startsWith('-') && isKeepable(text)),
   { expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash` },
 )
-/**
- * The name of something that may be made by it. Two names are eaten by whoever reads an address, however they are written there,
- * so that nobody could ask for them over HTTP.
- */
+/** The name of something new. URL parsers drop `.` and `..` as path segments, even percent-encoded, so such a name could not be read over HTTP. */
 export const newName = noted(
   z
     .string()
@@ -33,7 +30,7 @@ export const newName = noted(
     .max(nameLengthMax)
     .refine((text) => !text.startsWith('-') && text !== '.' && text !== '..' && isKeepable(text)),
   {
-    expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash, and is neither . nor .., which no address can hold`,
+    expected: `a text of 1 to ${nameLengthMax} characters that does not begin with a dash, and is neither . nor .., which no URL can contain`,
   },
 )
 export const scheduleName = name.describe('The name of the schedule.')
@@ -58,12 +55,12 @@ export const priority = z
   .min(-priorityMax)
   .max(priorityMax)
   .describe(`Lower goes first. Default: ${priorityDefault}.`)
-/** How many a page has unless somebody says otherwise. */
+/** The default page size. */
 export const limitDefault = 100
 export const limit = z.int().min(1).max(pageMax).describe(limitWords(limitDefault))
-/** Anything that JSON can say; whether it can is looked at once, with its place. */
-export const payload = z.unknown().describe('What the target is handed: any JSON of at most 256 KB.')
-/** A door that has shorter pages says so in the same words. */
+/** Any JSON value; whether it is valid JSON is checked once, with its path. */
+export const payload = z.unknown().describe('What the target receives: any JSON of at most 256 KB.')
+/** A door with shorter pages uses the same words. */
 export function limitWords(count: number): string {
   return `How many at most. Default: ${count}.`
 }

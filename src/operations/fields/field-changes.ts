@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isRecord } from '../../core/json/record.ts'
 import { outputOf, text } from '../schema/output-schema.ts'
 
-/** What became of a field: left out where there was, or is, none. */
+/** A changed field; `before` or `after` is absent where the field was not, or is not, set. */
 export interface FieldChange {
   readonly field: string
   readonly before?: unknown
@@ -12,13 +12,13 @@ export interface FieldChange {
 
 export const fieldChange = outputOf<FieldChange>()(
   z.strictObject({
-    field: text('What differs, such as retention.completedMs.'),
-    before: z.unknown().describe('What it was; left out where there was none.').exactOptional(),
-    after: z.unknown().describe('What it became; left out where there is none.').exactOptional(),
+    field: text('The field, such as retention.completedMs.'),
+    before: z.unknown().describe('The previous value; absent: not set.').exactOptional(),
+    after: z.unknown().describe('The new value; absent: not set.').exactOptional(),
   }),
 )
 
-/** What differs between two objects, field by field, with those of objects inside by their paths. */
+/** The differences between two objects; fields of nested objects are named by their paths. */
 export function fieldChanges(before: object, after: object): FieldChange[] {
   const [was, is] = [flat(before), flat(after)]
   const fields = [...new Set([...was.keys(), ...is.keys()])].sort()

@@ -19,7 +19,7 @@ import type { TargetInput } from '../target/target-input.ts'
 import { key, newName } from './basic-fields.ts'
 import { patched } from './patch.ts'
 
-/** How a field is given; what other rules than those of schemas judge is read as it is. */
+/** The input schema of a field; a value that code judges is passed through. */
 type Schema<Of> = Of extends { readonly kind: 'duration' }
   ? z.ZodType<number, string>
   : Of extends { readonly kind: 'instant' }
@@ -39,12 +39,12 @@ type IsNeeded<Of> = Of extends { readonly kind: 'duration' }
     ? true
     : false
 
-/** Fields as they are given. Either name of a duration may be missing. */
+/** Fields as input. Either name of a duration may be missing. */
 export type InputShape<Of> = {
   [Name in keyof Of]: IsNeeded<Of[Name]> extends true ? Schema<Of[Name]> : z.ZodOptional<Schema<Of[Name]>>
 } & { [Name in keyof Of as Twin<Name, Of[Name]>]: z.ZodOptional<z.ZodType<number, number>> }
 
-/** What changes of fields: null takes away what need not be there, and an object that must be there is changed field by field. */
+/** Fields of a change: null removes an optional field, and a required object is changed field by field. */
 export type ChangeShape<Of> = {
   [Name in keyof Of]: Of[Name] extends { readonly isRequired: true }
     ? z.ZodOptional<
@@ -59,7 +59,7 @@ export type ChangeShape<Of> = {
     : z.ZodOptional<z.ZodNullable<z.ZodType<number, number>>>
 }
 
-/** Fields as they are answered: as they are stored. */
+/** Fields as output: as they are stored. */
 export type OutputShape<Of> = {
   [Name in keyof StoredOf<Of>]-?: undefined extends StoredOf<Of>[Name]
     ? z.ZodOptional<z.ZodType<Exclude<StoredOf<Of>[Name], undefined>>>
@@ -86,7 +86,7 @@ export function changeShape<Of extends Fields>(fields: Of): ChangeShape<Of> {
   return Object.assign({}, ...shape) as ChangeShape<Of>
 }
 
-/** A duration has two names, by which it is given as text or in ms. */
+/** A duration has two names: one for text, one for ms. */
 function shapeOf(fields: Fields, schemaOf: (field: Field) => z.ZodType): Shape {
   const shapes = Object.entries(fields).map(([name, field]) => {
     return field.kind === 'duration' ? durationFields(name, givenSentence(field)) : { [name]: schemaOf(field) }
@@ -122,7 +122,7 @@ export function outputShape<Of extends Fields>(fields: Of): OutputShape<Of> {
 const tag = z.string().min(1).max(100)
 const answeredText = z.string()
 
-/** How each kind of field is given, and how it is answered where that is other. What is not listed is any data. */
+/** The input and output schema of each kind of field. A kind that is not listed takes any data. */
 const forms: Readonly<Record<string, (field: Field) => { readonly given: z.ZodType; readonly answered?: z.ZodType }>> =
   {
     integer: ({ min = 0, max = 0 }) => ({ given: z.int().min(min).max(max), answered: z.int() }),
@@ -143,10 +143,7 @@ const forms: Readonly<Record<string, (field: Field) => { readonly given: z.ZodTy
     }),
   }
 
-/**
- * What is to be stored of fields that were read: a duration that was given under either name, in ms. What was not given is left out, and
- * null is kept: it takes a field away.
- */
+/** The stored form of the fields in an input: a duration under either name becomes ms. Fields that were not given are left out; null is kept, because it removes a field. */
 export function storedFields(fields: Fields, given: object, problems: Problem[], prefix = ''): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const { given: name, stored, field } of namedFields(fields)) {

@@ -1,4 +1,4 @@
-/** What was not given is absent, and not there without a value: a stored field says something. */
+/** Drops undefined fields: a stored field that is present means something. */
 export function onlyGiven<Fields extends object>(
   fields: Fields,
 ): { [Field in keyof Fields]?: Exclude<Fields[Field], undefined> } {

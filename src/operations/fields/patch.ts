@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The fields of a change: what is not named stays, and `null` takes a field away. */
+/** The fields of a change: a field that is not given stays, and `null` removes a field. */
 export type Patched<Shape> = {
   [Field in keyof Shape]: Shape[Field] extends z.ZodOptional<infer Inner extends z.core.SomeType>
     ? z.ZodOptional<z.ZodNullable<Inner>>
@@ -17,9 +17,9 @@ export function patched<Shape extends Readonly<Record<string, z.ZodOptional<z.Zo
   return Object.fromEntries(fields) as Patched<Shape>
 }
 
-/** What is left out of a change stays, so that a default means nothing there. */
+/** A default means nothing in a change: a field that is not given stays. */
 function changeSaid(says = ''): string {
-  return `${withoutDefault(says)} Null takes it away.`
+  return `${withoutDefault(says)} Null removes it.`
 }
 
 export function withoutDefault(says: string): string {

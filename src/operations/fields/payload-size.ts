@@ -1,7 +1,7 @@
 import { payloadBytesMax } from '../../core/run/payload.ts'
 import type { Problem } from '../input/refuse-input.ts'
 
-/** Notes what is too large, but for what is wrong otherwise: what cannot be written has no size. */
+/** Reports a payload that is too large. A payload with other problems has no size. */
 export function noteSizes(fields: object, problems: Problem[], names = ['payload', 'target']): void {
   for (const field of names) {
     const value = (fields as Readonly<Record<string, unknown>>)[field]

@@ -2,10 +2,7 @@ import { type Fields, namedFields } from '../../core/field-table.ts'
 import { inUnits } from './duration-input.ts'
 import type { Problem } from './refuse-input.ts'
 
-/**
- * A problem of what is stored in the words of what was given: `everyMs is 500` of an `every: '500ms'` is `every is 500ms`. Durations that
- * were not given, and stand beside what was, are told as people write them.
- */
+/** Words a problem of a stored field as the caller wrote it: `everyMs is 500` for `every: '500ms'` becomes `every is 500ms`. Durations that were not given are written with units. */
 export function asWritten({ field, problem, expected }: Problem, given: object, fields: Fields): Problem {
   const durations = durationsIn(fields)
   const written = (name: string) => (durations.has(name) && !isInMs(name, given) ? name.slice(0, -2) : name)
@@ -26,7 +23,7 @@ function durationsIn(fields: Fields, prefix = ''): ReadonlySet<string> {
   return new Set(names)
 }
 
-/** Whether a duration was given in ms, or in both of its forms. */
+/** Whether the caller gave a duration in ms, or in both forms. */
 function isInMs(path: string, given: object): boolean {
   let inner: unknown = given
   const steps = path.split('.')

@@ -3,7 +3,7 @@ import { DurationError, durationMsMax, formatDuration, parseDuration } from '../
 import { noted } from '../schema/schema-note.ts'
 import type { Problem } from './refuse-input.ts'
 
-/** A bare number is refused: nobody can tell whether it meant seconds or ms. */
+/** A bare number is refused: it could mean seconds or ms. */
 const durationWritten = noted(z.string().meta({ examples: ['30s', '1h30m'] }), {
   expected: 'a duration with its unit, such as 30s, 10m, 1h30m or 2d',
 })
@@ -29,11 +29,11 @@ type DurationShape<Name extends string> = Record<Name, z.ZodOptional<typeof dura
 export function durationFields<Name extends string>(name: Name, says: string): DurationShape<Name> {
   return {
     [name]: durationText.describe(says).optional(),
-    [`${name}Ms`]: wholeMs.describe(`In place of ${name}, in ms.`).optional(),
+    [`${name}Ms`]: wholeMs.describe(`The same as ${name}, in ms.`).optional(),
   } as DurationShape<Name>
 }
 
-/** The duration that was given in either field. Giving both is refused, even where they agree. */
+/** The duration from either field. Giving both is refused, even when they agree. */
 export function durationOf<Value extends number | null = number>(
   fields: object,
   name: string,
@@ -46,12 +46,11 @@ export function durationOf<Value extends number | null = number>(
   return text === undefined ? ms : text
 }
 
-/** Says that both fields of a duration are given. */
 export function givenTwice(field: string, name: string): Problem {
   return { field, problem: `is given beside \`${name}Ms\``, expected: 'only one of the two' }
 }
 
-/** A clause about whole ms, for a caller that wrote a duration with its unit. A number that no duration can have stays as it is. */
+/** Rewords a problem about whole ms for a caller that wrote a duration with its unit. */
 export function inUnits(clause: string): string {
   const ofDurations = clause.replace(/\ban integer\b/, 'a duration')
   return ofDurations.replace(/(?<![\w.-])\d+(?![\w.])/g, (digits) => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Problem } from './refuse-input.ts'
 
-/** Where a server listens. */
+/** The address a server listens on. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number
@@ -12,7 +12,7 @@ export const listenDefault: ListenAddress = { host: '127.0.0.1', port: 4747 }
 const portMax = 65_535
 export const listenExpected = '127.0.0.1:4747, a port alone such as 4747, or none'
 
-/** Reads an address as people write it; `null` is none. */
+/** Reads a listen address; `null` means none. */
 export function listenAddressOf(text: string, field: string, problems: Problem[]): ListenAddress | null {
   if (text === 'none') return null
   const [, host = listenDefault.host, digits = ''] = /^(?:(\[[\da-f:.]+\]|[^\s:[\]]+):)?(\d{1,5})$/i.exec(text) ?? []
@@ -30,15 +30,15 @@ export function isListenAddress(text: string): boolean {
   return problems.length === 0
 }
 
-/** Whether nobody but this machine can reach an address. */
+/** Whether only this machine can reach an address. */
 export function isLoopback({ host }: Pick<ListenAddress, 'host'>): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** The port that nobody writes. */
+/** The port that browsers leave out. */
 const portOfHttp = 80
 
-/** The hosts that requests to a loopback address may be addressed to. */
+/** The Host headers that a server on a loopback address accepts. */
 export function hostsOf({ host }: Pick<ListenAddress, 'host'>, port: number): string[] {
   const names = [...new Set([host, '127.0.0.1', 'localhost', '::1'])]
   const bare = names.map((name) => (name.includes(':') ? `[${name}]` : name))

@@ -3,18 +3,17 @@ import { isRecord } from '../../core/json/record.ts'
 import { innerSchema } from '../schema/inner-schema.ts'
 import { type Problem, problemsMax } from './refuse-input.ts'
 
-/** What a schema made of an input, or what is wrong with it. */
+/** The parsed input, or its problems. */
 export type Parsed =
   | { readonly data: Readonly<Record<string, unknown>> }
   | { readonly issues: readonly z.core.$ZodIssue[]; readonly unread: readonly Problem[] }
 
-/** A list with more items than this is read item by item. */
+/** A longer list is read item by item. */
 const itemsReadAtOnceMax = 1_000
 
 /**
- * Parses an input by its schema. The schema itself would say of each of 100,000 items what is wrong with it, which takes
- * seconds, and of a list that is too long only after it has read all of it. So a long list is read until there is as much
- * to tell as a refusal holds, and how many items follow is counted.
+ * Parses an input by its schema. zod alone would report every one of 100,000 bad items, which takes seconds, and would read all
+ * of a list before it finds it too long. So a long list is read until a refusal is full, and the rest is counted.
  */
 export function parsed(schema: z.ZodObject, input: unknown): Parsed {
   const long = isRecord(input) ? longLists(schema, input) : []
@@ -55,18 +54,18 @@ function itemsOf({ name, list, element, maxLength = Number.POSITIVE_INFINITY }: 
   return { data, issues, unread: [] }
 }
 
-/** Says how many items of a list were not read, because enough is wrong with those before them. */
+/** Says how many items were not read because the items before them already fill a refusal. */
 export function unreadBehind(field: string, index: number, length: number): Problem[] {
   const count = length - index - 1
-  const problem = `has ${count} more behind ${field}[${index}] that were not read`
-  return count === 0 ? [] : [{ field, problem, expected: 'those before them mended first' }]
+  const problem = `has ${count} more after ${field}[${index}] that were not read`
+  return count === 0 ? [] : [{ field, problem, expected: 'the items before them to be corrected first' }]
 }
 
 function tooMany(name: string, input: unknown, maximum: number): z.core.$ZodIssue {
   return { code: 'too_big', origin: 'array', inclusive: true, path: [name], input, maximum, message: '' }
 }
 
-/** Of the fields that the schema knows: an input may have a hundred thousand others. */
+/** Only fields that the schema knows: an input may have a hundred thousand others. */
 function longLists(schema: z.ZodObject, input: Readonly<Record<string, unknown>>): LongList[] {
   const known = listsOf.get(schema) ?? listFields(schema)
   listsOf.set(schema, known)
@@ -76,7 +75,7 @@ function longLists(schema: z.ZodObject, input: Readonly<Record<string, unknown>>
   })
 }
 
-/** The lists of each schema: a file of a thousand schedules is read by one. */
+/** The lists of each schema, cached: one schema reads a file of a thousand schedules. */
 const listsOf = new WeakMap<z.ZodObject, readonly Omit<LongList, 'list'>[]>()
 
 function listFields(schema: z.ZodObject): readonly Omit<LongList, 'list'>[] {

@@ -1,11 +1,8 @@
-/** How many letters may be wrong before a name is another name and no misspelling. */
+/** How many letters may differ before a name is another name and not a misspelling. */
 const wrongLettersMax = 3
 const partLengthMin = 4
 
-/**
- * The known name that somebody most likely meant, if any is near enough. A long name may have more letters wrong than a
- * short one; of a name that only says more or less, the part that is right says what was meant.
- */
+/** The known name that was most likely meant, if one is near enough. A longer name may have more wrong letters; a name that only adds or lacks a word matches by the part they share. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const lower = name.toLowerCase()
   let best: { readonly name: string; readonly distance: number } | undefined
@@ -17,10 +14,10 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best.distance <= Math.min(wrongLettersMax, Math.floor(lower.length / 3)) ? best.name : undefined
 }
 
-/** A search compares a name with every known one, which is too much work for each of a million unknown names. */
+/** Each search compares a name with every known name, which is too slow for a million unknown names. */
 const searchesMax = 20
 
-/** The searches for one request: the first names that are not known are searched for, and the others are not. */
+/** The searches of one request: only the first unknown names are searched for. */
 export class NameSearch {
   #left = searchesMax
 
@@ -35,7 +32,7 @@ export class NameSearch {
   }
 }
 
-/** The least number of letters to write, drop, replace or swap with their neighbour to make one text the other. */
+/** The edit distance: letters inserted, dropped, replaced or swapped with a neighbour. */
 function distanceOf(a: string, b: string): number {
   if (a === b) return 0
   if (Math.min(a.length, b.length) >= partLengthMin && (a.includes(b) || b.includes(a))) return 1

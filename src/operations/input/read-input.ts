@@ -6,16 +6,16 @@ import { parsed } from './long-list.ts'
 import { NameSearch } from './nearest-name.ts'
 import { isShown, type Problem, refuse } from './refuse-input.ts'
 
-/** What could be read of an input, and everything that is wrong with the rest. */
+/** The readable part of an input, and the problems of the rest. */
 export interface Reading<Value> {
-  /** What was asked for, as it was written: problems are told in these words. */
+  /** The input as the caller wrote it; problems use these words. */
   readonly given: Readonly<Record<string, unknown>>
-  /** Only the fields that are sound, where there are problems. */
+  /** Only the valid fields, when there are problems. */
   readonly value: Partial<Value>
   readonly problems: readonly Problem[]
 }
 
-/** Reads an input by its schema. `noun` is what the input says, as in "is not a field of a schedule". */
+/** Reads an input by its schema. `noun` is what the input describes, as in "is not a field of a schedule". */
 export function read<Schema extends z.ZodObject>(
   schema: Schema,
   input: unknown,
@@ -31,7 +31,7 @@ export function read<Schema extends z.ZodObject>(
   return { given, value: soundPart(schema, given, issues), problems: [...unread, ...problems, ...twins] }
 }
 
-/** Durations that are given in both fields while one of the two cannot be read: `durationOf` sees only the other. */
+/** Finds durations given in both fields while one of them cannot be read: `durationOf` sees only the other. */
 function unreadTwins(schema: z.ZodObject, given: unknown, issues: readonly z.core.$ZodIssue[]): Problem[] {
   const found = issues.flatMap(({ path }) => {
     const [place, name] = [path.slice(0, -1), String(path.at(-1)).replace(/Ms$/, '')]
@@ -43,7 +43,7 @@ function unreadTwins(schema: z.ZodObject, given: unknown, issues: readonly z.cor
   return [...new Map(found.map((problem) => [problem.field, problem])).values()]
 }
 
-/** Reads an input that needs no further look, and refuses it when anything is wrong. */
+/** Reads an input that needs no further checks, and refuses it when anything is wrong. */
 export function readWhole<Schema extends z.ZodObject>(
   schema: Schema,
   input: unknown,
@@ -72,7 +72,7 @@ function soundPart<Schema extends z.ZodObject>(
   return Object.fromEntries(sound) as Partial<z.output<Schema>>
 }
 
-/** What is sound of an object inside: the rules about its other parts hold all the same. */
+/** The valid part of an object inside: rules about its other fields still apply. */
 function soundInside(
   field: z.ZodType,
   given: Readonly<Record<string, unknown>>,
@@ -110,7 +110,7 @@ function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType, telling: Problem
   ]
 }
 
-/** Of a text that is too long its length says more than its beginning. */
+/** For a text that is too long, the length says more than the beginning. */
 function isSaid({ code, input }: z.core.$ZodIssue): string {
   if (code === 'too_small' && input === '') return 'is empty'
   return code === 'too_big' && typeof input === 'string' ? `has ${input.length} characters` : isShown(input)
@@ -119,7 +119,7 @@ function isSaid({ code, input }: z.core.$ZodIssue): string {
 function unknownField(field: string, key: string, known: readonly string[], { noun, search }: ProblemContext): Problem {
   const problem = `is not a field of ${noun}`
   if (known.length === 0) return { field, problem, expected: 'nothing' }
-  // The list of all fields stands beside the first ones that are not known; a hundred times it would hide them.
+  // Only the first unknown fields are shown with the list of known ones; repeated a hundred times it would hide them.
   if (search.isOver) return { field, problem, expected: `a field of ${noun}` }
   const meant = otherWord(key, known) ?? search.nearest(key, known)
   return {
@@ -129,7 +129,7 @@ function unknownField(field: string, key: string, known: readonly string[], { no
   }
 }
 
-/** A word for a field that another verb has, and that is near to none of this one's letters. */
+/** A word for this field from another verb, too different in spelling to be found as a misspelling. */
 const otherWords: Readonly<Record<string, string>> = { for: 'ttl', forMs: 'ttlMs' }
 
 function otherWord(key: string, known: readonly string[]): string | undefined {
@@ -137,12 +137,12 @@ function otherWord(key: string, known: readonly string[]): string | undefined {
   return meant !== undefined && known.includes(meant) ? meant : undefined
 }
 
-/** A duration has two fields, `every` and `everyMs`, which some doors call by one name: a list has the first alone. */
+/** A duration has two fields, `every` and `everyMs`; the list shows only the first. */
 function withoutTwins(known: readonly string[]): readonly string[] {
   return known.filter((name) => !(name.endsWith('Ms') && known.includes(name.slice(0, -2))))
 }
 
-/** A path as one would write it: `retention.completed`, `tags[2]`. */
+/** A path as a caller writes it: `retention.completed`, `tags[2]`. */
 function fieldOf(path: readonly PropertyKey[]): string {
   const [first = '', ...rest] = path
   return String(first) + rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
@@ -158,7 +158,7 @@ const forms: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-/** A schema with a note of its own says best what would be right. */
+/** A schema's own note states the expected value best. */
 function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType | undefined, { search }: ProblemContext): string {
   const expected = schema === undefined ? undefined : noteOf(schema).expected
   if (expected !== undefined) return expected
@@ -182,7 +182,7 @@ function choice({ values, input }: z.core.$ZodIssueInvalidValue, search: NameSea
   return `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${known.join(', ')}`
 }
 
-/** All that a number or a text must be, however it is wrong: whoever hears half of it has to ask twice. */
+/** All bounds of a number or a text, whichever is broken: half of them would cost the caller a second try. */
 function boundsOf(schema: z.ZodType | undefined): string | undefined {
   const { minLength, maxLength, minValue, maxValue, format } = (schema ?? {}) as Partial<z.ZodString & z.ZodNumber>
   if (schema?.def.type === 'string' && minLength != null && maxLength != null) {
@@ -196,7 +196,7 @@ function boundsOf(schema: z.ZodType | undefined): string | undefined {
   return min === undefined ? `${noun}, ${max} at most` : `${noun} from ${min} to ${max}`
 }
 
-/** Every integer has the bounds of the exact ones, which nobody set. */
+/** zod gives every integer the safe-integer bounds, which are no rule of ours. */
 function isBound(value: number | null | undefined): boolean {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }
@@ -206,7 +206,7 @@ function limit(bound: string, amount: number | bigint, origin: string): string {
   return origin === 'array' ? `${bound} ${amount} of them` : `${bound} ${amount}`
 }
 
-/** The schema that judged what lies at a path, without the wrappings of its field. */
+/** The schema that judges the value at a path, without wrappers. */
 function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
   let inner: z.ZodType | undefined = innerSchema(schema)
   for (const step of path) {

@@ -4,15 +4,15 @@ import type { Problem } from '../../core/problem.ts'
 
 export { isShown, type Problem, quoted } from '../../core/problem.ts'
 
-/** Bad input is refused whole, with everything that is wrong with it. */
+/** Bad input is refused whole, with every problem. */
 export function refuse(subject: string, problems: readonly Problem[]): void {
   if (problems.length > 0) throw refusal(subject, problems)
 }
 
-/** Whoever sends a megabyte of what is wrong is not sent a megabyte, or more, of it back. */
+/** Bounds the refusal: a megabyte of bad input must not be echoed back. */
 const fieldLengthMax = 200
 const clauseLengthMax = 1_000
-/** How many problems a refusal tells; the others are counted. */
+/** How many problems a refusal lists; the rest are counted. */
 export const problemsMax = 100
 
 function told(problems: readonly Problem[]): Problem[] {
@@ -23,10 +23,10 @@ function told(problems: readonly Problem[]): Problem[] {
   }))
   const more = problems.length - first.length
   if (more === 0) return first
-  return [...first, { field: '…', problem: `and ${more} more`, expected: 'these mended first' }]
+  return [...first, { field: '…', problem: `and ${more} more`, expected: 'these to be corrected first' }]
 }
 
-/** What could not be read is told, and not as missing besides. */
+/** A field that could not be read is not also reported as missing. */
 function distinct(problems: readonly Problem[]): readonly Problem[] {
   const wrong = new Set(problems.filter(({ problem }) => problem !== 'is missing').map(({ field }) => twinless(field)))
   return problems.filter(({ field, problem }) => problem !== 'is missing' || !wrong.has(twinless(field)))
@@ -42,14 +42,14 @@ export function refusal(subject: string, found: readonly Problem[], cause?: unkn
   return new BelfryError('invalid', `${subject} is refused: ${said}.`, { details: { subject, problems }, cause })
 }
 
-/** What the store found wrong, where it was the last to look: at sizes, and at what changed since we looked. */
+/** The problems that the store found: it checks last, for sizes and for changes since our read. */
 export function storeProblems(error: unknown): Problem[] | null {
   if (!(error instanceof BelfryError) || error.code !== 'invalid') return null
   const { problems } = error.details ?? {}
   return Array.isArray(problems) ? (problems as Problem[]) : null
 }
 
-/** Lets a step of the store speak of the caller's fields, as the caller wrote them. */
+/** Words the store's problems with the fields as the caller wrote them. */
 export async function inWordsOf<Answer>(
   subject: string,
   translate: (problem: Problem) => Problem,

@@ -7,19 +7,18 @@ import { isShown, type Problem } from './refuse-input.ts'
 /** Proxies commonly close a request that has had no answer for a minute. */
 export const waitMsMax = 60_000
 
-/** How long a call may be held until it has something to tell. */
+/** How long a call may be held open until it has an answer. */
 export function waitFields(says: string) {
-  return durationFields('wait', `${says} At most ${formatDuration(waitMsMax)}. Default: it answers at once.`)
+  return durationFields('wait', `${says} At most ${formatDuration(waitMsMax)}. Default: answer at once.`)
 }
 
-/** What ends the waiting before its time. */
+/** The signal that ends a wait early. */
 export const waitLocal = z.strictObject({
   signal: noted(z.instanceof(AbortSignal), { expected: 'an AbortSignal' })
-    .describe('Ends the waiting, with its reason.')
+    .describe('Ends the wait with the signal’s reason.')
     .optional(),
 })
 
-/** The wait that was given, in ms. */
 export function waitMsOf(value: object, problems: Problem[]): number | undefined {
   const waitMs = durationOf(value, 'wait', problems)
   if (waitMs === undefined || (waitMs >= 1 && waitMs <= waitMsMax)) return waitMs

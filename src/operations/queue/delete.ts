@@ -17,7 +17,7 @@ export const remove = operation({
   method: 'DELETE',
   idempotent: true,
   asksFirst: true,
-  says: 'Deletes an empty queue, whose name is free at once; ended runs in it are kept as long as before.',
+  says: 'Delete an empty queue and free its name; its ended runs are kept as long as before.',
   request: 'a deletion of a queue',
   effect: 'destructive',
   scope: 'admin',
@@ -25,7 +25,7 @@ export const remove = operation({
   input: z.strictObject({ name: queueName }),
   takes: ['name'],
   output: z.strictObject({
-    name: text('The name that is free now.'),
+    name: text('The freed name.'),
     deleted: z.literal(true).describe('Always true.'),
   }),
   errors: ['invalid', 'not-found', 'conflict'],
@@ -63,7 +63,7 @@ function inUse(name: string, use: QueueUse): BelfryError {
   ].filter((reason) => reason !== '')
   const plurals = Object.fromEntries(Object.entries(others).map(([noun, names]) => [`${noun}s`, names]))
   return new BelfryError('conflict', `Queue ${quoted(name)} is in use: ${reasons.join('; ')}.`, {
-    hint: 'Let its runs end or cancel them, and give those that name it another queue.',
+    hint: 'Let its runs end or cancel them, and move whatever names it to another queue.',
     details: { queue: name, live: live.count, parked: parked.count, schedules: schedulesCount, ...plurals },
   })
 }

@@ -28,7 +28,7 @@ export interface QueueWritten {
 
 const queueWritten = outputOf<QueueWritten>()(
   z.strictObject({
-    answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
+    answer: z.enum(['created', 'updated', 'unchanged']).describe('The result of the write.'),
     queue: queueSchema,
   }),
 )
@@ -39,7 +39,7 @@ const set = operation({
   method: 'PUT',
   idempotent: true,
   begins: true,
-  says: 'Creates a queue, or changes what is named of its policy; what is not named stays.',
+  says: 'Create a queue or change its policy; a field that is not given stays.',
   request: 'a policy',
   effect: 'write',
   rehearses: true,
@@ -78,8 +78,8 @@ const get = operation({
   method: 'GET',
   command: ['queue', 'show'],
   aliases: [['queue', 'policy', 'show']],
-  says: 'Shows a queue with its policy, and how many of its runs are at work.',
-  request: 'a look at a queue',
+  says: 'Show a queue with its policy and its runs at work.',
+  request: 'a request for a queue',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({ name: queueName }),
@@ -92,7 +92,7 @@ const get = operation({
   async run(context, { name }) {
     const { store } = context
     if (name !== defaultQueue || (await store.look(findQueue, name)) !== null) return present(context, name)
-    // Work that names no queue creates it, so that its defaults hold already.
+    // The first run without a queue creates `default`; until then its default policy applies.
     const policy = firstPolicy(context, name)
     return { name, policy, policyVersion: 0, paused: null, inFlight: 0, createdAt: null }
   },
@@ -103,12 +103,12 @@ const list = operation({
   verb: 'list',
   method: 'GET',
   defaultTool: 'List queues: ceiling, runs at work, whether paused.',
-  says: 'Lists queues by name, a page at a time.',
+  says: 'List queues by name, a page at a time.',
   request: 'a list of queues',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
-    after: z.string().describe('The last name of the page before.').optional(),
+    after: z.string().describe('The last name of the previous page.').optional(),
     limit: limit.optional(),
   }),
   takes: [],
@@ -125,7 +125,7 @@ const pause = operation({
   noun: 'queue',
   verb: 'pause',
   idempotent: true,
-  says: 'Hands out nothing of a queue any more, until it is resumed; what is at work finishes.',
+  says: 'Pause a queue: lease none of its runs until it is resumed; running runs finish.',
   request: 'a pause of a queue',
   effect: 'write',
   rehearses: true,
@@ -138,7 +138,7 @@ const pause = operation({
   show: queueWrittenShown,
   examples: [{ name: 'mail', reason: 'The mail server is down.' }],
   async run(context, { name, reason: why = `asked for by ${context.actor.name}` }) {
-    // A pause of a queue that nobody named would make it, and a misspelt name would seem to have stopped something.
+    // Pausing an unknown queue would create it, and a misspelt name would seem to have stopped something.
     await present(context, name)
     return change(context, name, { paused: { reason: why } })
   },
@@ -148,7 +148,7 @@ const resume = operation({
   noun: 'queue',
   verb: 'resume',
   idempotent: true,
-  says: 'Goes on handing out the runs of a queue.',
+  says: 'Resume a queue: lease its runs again.',
   request: 'a resumption of a queue',
   effect: 'write',
   rehearses: true,
@@ -183,12 +183,11 @@ async function change(
 
 function otherVersion(name: string, version: number, expected: number | undefined): BelfryError {
   return new BelfryError('conflict', `Queue ${quoted(name)} has version ${version}, not ${expected}.`, {
-    hint: 'Look at what it says by now, and decide anew.',
+    hint: 'Read its current policy, and decide again.',
     details: { queue: name, version },
   })
 }
 
-/** The verbs of a queue. */
 export const queueOperations = {
   set,
   get,

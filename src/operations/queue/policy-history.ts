@@ -13,7 +13,6 @@ import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts
 import { policySchema } from './queue-schema.ts'
 import { policyDiffShown, policyVersionsShown } from './show.ts'
 
-/** A policy as it was from one change to the next. */
 export interface PolicyVersion {
   readonly version: number
   readonly policy: Policy | null
@@ -41,17 +40,17 @@ export const versions = operation({
   ...looking,
   verb: 'versions',
   command: ['queue', 'policy', 'versions'],
-  says: 'Lists the policies that a queue has had, the newest first.',
+  says: 'List the policy versions of a queue, newest first.',
   request: 'a list of policies',
   input: z.strictObject({ name: queueName }),
   output: z.array(
     outputOf<PolicyVersion>()(
       z.strictObject({
         version: count('The number of the version.'),
-        policy: policySchema.nullable().describe('Null where what is stored cannot be read.'),
-        at: instantOutput('Since when.'),
-        actor: text('Who wrote it.'),
-        door: text('Through which door; null where nobody knows it any more.').nullable(),
+        policy: policySchema.nullable().describe('The policy; null: the stored policy cannot be read.'),
+        at: instantOutput('When it was written.'),
+        actor: text('The actor that wrote it.'),
+        door: text('The door it was written through; null: not recorded.').nullable(),
       }),
     ),
   ),
@@ -76,7 +75,7 @@ export const diff = operation({
   ...looking,
   verb: 'diff',
   command: ['queue', 'policy', 'diff'],
-  says: 'Tells what differs between two policies of a queue; by default the last two.',
+  says: 'Show what differs between two policy versions of a queue; by default the last two.',
   request: 'a comparison of policies',
   input: z.strictObject({
     name: queueName,
@@ -85,9 +84,9 @@ export const diff = operation({
   }),
   output: outputOf<PolicyDiff>()(
     z.strictObject({
-      from: count('The earlier version; 0 where there was none before.'),
+      from: count('The earlier version; 0: there was none.'),
       to: count('The later version.'),
-      changes: z.array(fieldChange).describe('Field by field.'),
+      changes: z.array(fieldChange).describe('The fields that differ.'),
     }),
   ),
   show: policyDiffShown,

@@ -12,14 +12,10 @@ import type { Reader } from '../operation-context.ts'
 export const policyInput = openChange('queue', {
   name: newName.describe('The name of the queue.'),
   ...changeShape(policyFields),
-  ifVersion: z
-    .int()
-    .min(0)
-    .describe('Refuses to write over any other version than this; 0 is that of a queue that does not exist.')
-    .optional(),
+  ifVersion: z.int().min(0).describe('Write only over this version; 0: only if the queue does not exist.').optional(),
 })
 
-/** What changes of a queue's policy: what is not named stays, and `null` takes an optional field away. */
+/** A change of a policy: a field that is not given stays, and `null` removes an optional field. */
 export type PolicyInput = Omit<z.input<typeof policyInput>, 'name'>
 
 export interface ReadPolicy {
@@ -40,7 +36,7 @@ export function readPolicy(
   return { patch, ifVersion: value.ifVersion, problems }
 }
 
-/** A policy with what changes of it; `null` takes an optional field away. */
+/** Applies a change to a policy; `null` removes an optional field. */
 export function changedPolicy(policy: Policy, { retention, ...patch }: PolicyPatch): object {
   return merged({ ...policy, retention: merged(policy.retention, retention ?? {}) }, patch)
 }
@@ -50,7 +46,7 @@ function merged(base: object, patch: object): object {
   return Object.fromEntries(fields)
 }
 
-/** All that is wrong with a change of a policy, in the words of the caller: what could not be read, and the rules about the whole. */
+/** Every problem of a policy change, in the caller's words: unreadable fields and broken rules between fields. */
 export function policyFaults(read: Pick<ReadPolicy, 'patch' | 'problems'>, policy: Policy, given: object): Problem[] {
   const whole = changedPolicy(policy, read.patch)
   const told = (problem: Problem) => asWritten(problem, given, policyFields)

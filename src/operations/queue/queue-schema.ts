@@ -8,16 +8,15 @@ import { count, instantOutput, outputOf, text } from '../schema/output-schema.ts
 import { noted } from '../schema/schema-note.ts'
 
 export const policySchema = noted(
-  outputOf<Policy>()(openOutput('queue', outputShape(policyFields)).describe('The rules of a queue.')),
+  outputOf<Policy>()(openOutput('queue', outputShape(policyFields)).describe('Policy versions of a queue.')),
   {
     id: 'Policy',
     brief: (policy: Policy) => pick(policy, 'maxConcurrent', 'maxConcurrentPerKey', 'maxAttempts', 'rateLimit'),
   },
 )
 
-/** A queue as doors show it. */
 export interface Queue extends Omit<QueueView, 'createdAt'> {
-  /** Null for `default` before the first work: it does not exist yet, and its defaults hold. */
+  /** Null for `default` before the first work: it does not exist yet, and its default policy applies. */
   readonly createdAt: number | null
 }
 
@@ -26,17 +25,19 @@ export const queueSchema = noted(
     z
       .strictObject({
         name: text('The name of the queue.'),
-        policy: policySchema.nullable().describe('Null where what is stored cannot be read; nothing goes then.'),
-        policyVersion: count('Grows with every change of the policy.'),
-        paused: z
-          .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
+        policy: policySchema
           .nullable()
-          .describe('That nothing of it is handed out.'),
+          .describe('Its policy; null: the stored policy cannot be read, so no run is leased.'),
+        policyVersion: count('The version of the policy; each change increments it.'),
+        paused: z
+          .strictObject({ at: instantOutput('When it was paused.'), reason: text('Why.') })
+          .nullable()
+          .describe('The pause; no run is leased from a paused queue.'),
         inFlight: count('How many of its runs are at work.'),
         createdAt: instantOutput(
-          'When it was first named; null where it does not exist yet and its defaults hold.',
+          'When it was created; null: it does not exist yet and has the default policy.',
         ).nullable(),
-        managedBy: text('The source whose file looks after its policy: it is changed there.').exactOptional(),
+        managedBy: text('The config source that manages its policy.').exactOptional(),
       })
       .describe('A queue with its policy.'),
   ),

@@ -9,8 +9,8 @@ import type { PolicyDiff, PolicyVersion } from './policy-history.ts'
 type Queue = QueueWritten['queue']
 
 function standing({ paused, policy, createdAt }: Queue, { paint, relative }: Sheet): string {
-  if (createdAt === null) return paint.dim('does not exist yet; the first work creates it with these defaults')
-  if (policy === null) return paint.red('its policy cannot be read: nothing goes')
+  if (createdAt === null) return paint.dim('does not exist yet; the first run creates it with these defaults')
+  if (policy === null) return paint.red('its policy cannot be read: no run is leased')
   if (paused === null) return paint.green('open')
   return paint.yellow(`paused ${relative(paused.at)}: ${plainText(paused.reason)}`)
 }
@@ -51,7 +51,7 @@ const policyFacts: readonly Column<Policy>[] = [
 
 type Shown = Policy & Pick<Queue, 'inFlight' | 'policyVersion'>
 
-/** A queue; behind its name may stand what came of a write to it. */
+/** A queue; `after` is printed behind its name. */
 export function queueShown(queue: Queue, sheet: Sheet, after = ''): string {
   const { name, policy, inFlight, policyVersion } = queue
   const columns: readonly Column<Shown>[] = [

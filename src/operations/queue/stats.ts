@@ -15,7 +15,7 @@ const counted = (says: string) =>
     z
       .strictObject({
         count: count('How many.'),
-        countIsAtLeast: flag('Whether there are more that were not counted.'),
+        countIsAtLeast: flag('Whether there are more than were counted.'),
       })
       .describe(says),
   )
@@ -24,29 +24,29 @@ const statsSaid = noted(
   outputOf<QueueStats>()(
     z
       .strictObject({
-        now: instantOutput('When it was looked at.'),
-        inFlight: count('How many are at work, those with expired leases included.'),
-        inLine: counted('Those that could go as soon as there is room.'),
-        waiting: counted('Those that wait for an instant: a backoff, or one that was asked for.'),
-        behindKey: counted('Those behind the ceiling of their key.'),
-        behindRun: counted('Those behind another run of their schedule.'),
-        held: counted('Those whose schedule is paused.'),
-        parked: counted('Those that wait for a person.'),
-        oldestInLineAt: instantOutput('When the run was made that has been in line longest.').nullable(),
-        oldestInLineIsAtLeast: flag('Whether there may be an older one among priorities that were not looked at.'),
+        now: instantOutput('The instant of these figures.'),
+        inFlight: count('Runs at work, those with expired leases included.'),
+        inLine: counted('Runs that start as soon as there is a slot.'),
+        waiting: counted('Runs that wait for an instant: a backoff, or notBefore.'),
+        behindKey: counted('Runs that wait for a slot under their concurrency key.'),
+        behindRun: counted('Runs that wait for another run of their schedule.'),
+        held: counted('Runs whose schedule is paused.'),
+        parked: counted('Parked runs: each needs a person.'),
+        oldestInLineAt: instantOutput('When the oldest run in line was created.').nullable(),
+        oldestInLineIsAtLeast: flag('Whether a priority that was not read may hold an older one.'),
         ended: z
           .strictObject({
-            completed: counted('Those that were done.'),
-            failed: counted('Those that failed for good.'),
-            cancelled: counted('Those that somebody ended.'),
-            skipped: counted('Those that came too late.'),
+            completed: counted('Completed runs.'),
+            failed: counted('Runs that failed for good.'),
+            cancelled: counted('Cancelled runs.'),
+            skipped: counted('Runs skipped because they were too late.'),
           })
-          .describe('What has ended in the last minute.'),
+          .describe('Runs that ended in the last minute.'),
         parkedByReason: z
-          .array(z.strictObject({ reason: text('Why.'), count: count('How many.') }))
-          .describe('Parked runs by their reasons, the most frequent first.'),
+          .array(z.strictObject({ reason: text('The reason.'), count: count('How many.') }))
+          .describe('Parked runs by reason, the most frequent first.'),
       })
-      .describe('How full a queue is, and what has come of it lately.'),
+      .describe('How full a queue is, and what ended lately.'),
   ),
   { id: 'QueueStats' },
 )
@@ -54,8 +54,8 @@ const statsSaid = noted(
 export const stats = operation({
   noun: 'queue',
   verb: 'stats',
-  says: 'Tells how full a queue is, how old its oldest run in line is, and what has ended lately.',
-  request: 'a look at the figures of a queue',
+  says: 'Show how full a queue is, how old its oldest run in line is, and what ended in the last minute.',
+  request: 'a request for queue figures',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({ name: queueName }),
@@ -69,7 +69,7 @@ export const stats = operation({
     const { store } = context
     const found = await store.look(queueStats, name)
     if (found !== null) return found
-    // Work that names no queue creates it, so that it is there already, and empty.
+    // The first run without a queue creates `default`, so until then it counts as present and empty.
     return name === defaultQueue ? emptyAt(await store.look(clockNow)) : throwAbsentQueue(context, name)
   },
 })

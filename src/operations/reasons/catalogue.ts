@@ -1,21 +1,20 @@
 import type { Unblock } from '../explain/unblock.ts'
 
-/** How it stands: as it should, at work, waiting, or so that a person should look at it. */
+/** Normal, at work, waiting, or in need of a person. */
 export type Tone = 'well' | 'work' | 'waits' | 'wrong'
 
-/** What is said of all that share a code, also in the documents. */
+/** What is true of everything with this code; also printed in the documents. */
 export interface ReasonWords {
   readonly says: string
-  /** What gets it on. */
   readonly unblocks: string
 }
 
-/** Why something stands where it does. */
+/** Why something is in its state. */
 export interface Reason<Facts> extends ReasonWords {
   readonly tone: Tone
-  /** The same about one thing, with the names it is about. Instants stand beside it. */
+  /** The same about one thing, with the names involved. Instants are in fields beside it. */
   sentence?(facts: Facts): string
-  /** What would get this one on, what comes by itself first. */
+  /** What would unblock this one; what happens by itself comes first. */
   ways?(facts: Facts): Unblock[]
 }
 

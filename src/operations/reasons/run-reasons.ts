@@ -9,7 +9,7 @@ import type { WaitReason } from '../run/place-in-line.ts'
 import type { Facts } from '../run/run-situation.ts'
 import type { Reasons } from './catalogue.ts'
 
-/** Where a run stands, in one word: why it does not go, as the plan of the leases says it, or how it ended. */
+/** The state of a run in one word: why leasing passes it over, or how it ended. */
 export type RunCode =
   | WaitReason
   | EndedStatus
@@ -19,87 +19,87 @@ export type RunCode =
   | 'policy-unreadable'
   | 'pruned'
 
-const takeBack = byHand('Start a worker, which takes it back.', 'up')
+const takeBack = byHand('Start a worker, which reclaims it.', 'up')
 
 /**
- * Why a run stands where it does: each code with the sentence about all such runs and what gets them on, and where facts make it exact,
- * the sentence and the ways about one run. Explain, docs/explain.md and the doors read it here; a test keeps them together.
+ * Why a run is in its state: each code with a sentence for all such runs and what unblocks them, and, where facts make it exact,
+ * the sentence and the ways for one run. Explain, docs/explain.md and the doors use this list; a test keeps them equal.
  */
 export const runReasons: Reasons<RunCode, Facts> = {
   'in-line': {
-    says: 'Nothing is in its way but the runs before it, where there are any.',
-    unblocks: 'Nothing is needed.',
+    says: 'Only runs before it in line, if any, must start first.',
+    unblocks: 'Nothing to do.',
     tone: 'well',
     sentence: ({ waiting }) => {
       const { before, beforeIsAtLeast } = waiting
       if (beforeIsAtLeast) {
-        const count = before === 0 ? 'more runs than were looked at' : `at least ${plural(before, 'run', 'runs')}`
-        return `It is in line behind ${count}; whether there is room for all of them and for it is not known.`
+        const count = before === 0 ? 'more runs than were read' : `at least ${plural(before, 'run', 'runs')}`
+        return `It is in line behind ${count}; whether there are slots for all of them and for it is not known.`
       }
-      if (before === 0) return 'Nothing is in its way: the next worker that asks gets it.'
-      return `It is in line, and there is room for it and for the ${before} before it.`
+      if (before === 0) return 'It is next in line: the next worker that leases gets it.'
+      return `It is in line, and there are slots for it and for the ${before} before it.`
     },
   },
   'workers-busy': {
     says: 'Every live worker that can execute it has all its slots taken.',
-    unblocks: 'The end of a run on one of them, or another worker.',
+    unblocks: 'A run on one of these workers ends, or another worker starts.',
     tone: 'waits',
     sentence: ({ waiting: { takers, beforeIsAtLeast } }) => {
       const busy = `${everyWorker(takers.able)} that has ${takers.needs} has all its slots taken.`
-      return beforeIsAtLeast ? `It is in line, and ${busy}` : `Its queue has room, but ${busy}`
+      return beforeIsAtLeast ? `It is in line, and ${busy}` : `Its queue has a free slot, but ${busy}`
     },
     ways: ({ run, fleet, waiting: { takers } }) => [
-      byItself('A slot is free once a run of theirs ends.'),
+      byItself('A slot is free once one of their runs ends.'),
       { ...wayToServe(run, fleet), what: `Or start another worker that has ${takers.needs}.` },
     ],
   },
   leased: {
-    says: 'A worker is at it.',
-    unblocks: 'Its end. Cancelling asks the worker to end it.',
+    says: 'A worker executes it.',
+    unblocks: 'It ends. To end it sooner, cancel it: its worker is asked to stop.',
     tone: 'work',
     sentence: ({ run, fleet }) => {
       const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'A worker'
       const asked =
-        run.lease?.cancelRequestedAt == null ? '' : ` It has been asked to end${because(run.lease.cancelReason)}.`
-      return `${worker} is at attempt ${run.fence}.${asked}`
+        run.lease?.cancelRequestedAt == null ? '' : ` Its cancellation was requested${because(run.lease.cancelReason)}.`
+      return `${worker} executes attempt ${run.fence}.${asked}`
     },
     ways: ({ run }) =>
       run.lease?.cancelRequestedAt == null
-        ? [byItself('Its worker ends it.'), byHand('Ask its worker to end it.', 'run', 'cancel', run.id)]
+        ? [byItself('Its worker ends it.'), byHand('Cancel it: ask its worker to stop.', 'run', 'cancel', run.id)]
         : [byItself('Its worker ends it, or its lease expires.', run.lease.expiresAt)],
   },
   'holder-dead': {
-    says: 'Its worker died while it was at work; another worker takes it back within seconds.',
-    unblocks: 'A live worker takes it back by itself; where none is alive, start one.',
+    says: 'Its worker died during an attempt; another worker reclaims it within seconds.',
+    unblocks: 'A live worker reclaims it; if none is alive, start one.',
     tone: 'wrong',
     sentence: ({ run, fleet }) => {
       const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'Its worker'
-      const asked = run.lease?.cancelRequestedAt == null ? '' : ' It has been asked to end, and then ends as cancelled.'
-      return `${worker} died while it was at attempt ${run.fence}${takenBack(run, fleet)}.${asked}`
+      const asked =
+        run.lease?.cancelRequestedAt == null ? '' : ' Its cancellation was requested, so it then ends as cancelled.'
+      return `${worker} died during attempt ${run.fence}${takenBack(run, fleet)}.${asked}`
     },
     ways: ({ run, fleet }) => {
       if (fleet.live.length === 0) return [takeBack]
       if (deathOf(run.lease?.workerId, fleet)?.isSeen === true) {
-        return [byItself('A live worker takes it back within seconds.')]
+        return [byItself('A live worker reclaims it within seconds.')]
       }
-      return [byItself('A live worker takes it back when its lease expires.', run.lease?.expiresAt ?? null)]
+      return [byItself('A live worker reclaims it when its lease expires.', run.lease?.expiresAt ?? null)]
     },
   },
   'lease-expired': {
-    says: 'Its worker has not been heard of in time, and nobody has taken the lease back yet.',
-    unblocks: 'A live worker takes it back by itself; where none is alive, start one.',
+    says: 'Its lease has expired, and no worker has reclaimed it yet.',
+    unblocks: 'A live worker reclaims it; if none is alive, start one.',
     tone: 'wrong',
     sentence: ({ run, fleet }) => {
       const worker = workerName(run.lease?.workerId ?? null, fleet) ?? 'Its worker'
-      const then =
-        fleet.live.length === 0 ? 'and no worker is alive to take it back' : 'a live worker takes it back soon'
+      const then = fleet.live.length === 0 ? 'no worker is alive to reclaim it' : 'a live worker reclaims it soon'
       return `${worker} did not renew its lease in time; ${then}. It keeps its slot until then.`
     },
-    ways: ({ fleet }) => (fleet.live.length === 0 ? [takeBack] : [byItself('A live worker takes it back.')]),
+    ways: ({ fleet }) => (fleet.live.length === 0 ? [takeBack] : [byItself('A live worker reclaims it.')]),
   },
   held: {
-    says: 'Its schedule is paused, and nothing of it starts meanwhile.',
-    unblocks: 'Resuming the schedule, or the end of the pause.',
+    says: 'Its schedule is paused, so it does not start.',
+    unblocks: 'The schedule is resumed, or the pause ends.',
     tone: 'waits',
     sentence: ({ schedule }) => {
       const why = schedule?.disabled?.reason ?? schedule?.paused?.reason
@@ -111,59 +111,59 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ],
   },
   parked: {
-    says: 'It was set aside and waits for a person.',
-    unblocks: 'Resetting it, once its cause is mended; cancelling it ends it for good.',
+    says: 'It is parked: it does not start until a person resets it.',
+    unblocks: 'Reset it once the cause is fixed; cancelling ends it for good.',
     tone: 'wrong',
     sentence: ({ run }) => {
       const meant = parkedReasons[run.parked?.reason ?? '']
-      return `It was set aside and waits for a person${because(run.parked?.reason ?? 'parked')}${meant === undefined ? '' : ` (${meant})`}.`
+      return `It is parked and needs a person${because(run.parked?.reason ?? 'parked')}${meant === undefined ? '' : ` (${meant})`}.`
     },
     ways: ({ run: { id } }) => [
       whatItWrote(id),
-      byHand('Give it its whole budget back, once its cause is mended.', 'run', 'reset', id),
+      byHand('Reset it once the cause is fixed: it gets all its attempts back.', 'run', 'reset', id),
       byHand('Or end it for good.', 'run', 'cancel', id),
     ],
   },
   deadline: {
-    says: 'The last instant at which it may start is over; it ends as skipped when a worker looks that can execute it.',
+    says: 'The last instant at which it may start is over; a worker that can execute it ends it as skipped.',
     unblocks:
-      'Nothing brings it back: enqueue it anew, or retry it once it has ended. Where nobody can execute it, cancelling ends it.',
+      'It cannot start any more: enqueue it again, or retry it once it has ended. If no worker can execute it, cancel it.',
     tone: 'waits',
     sentence: (facts) => {
       const { run, fleet } = facts
       const isOver = run.deadline !== null && run.deadline <= fleet.now
       const late = isOver ? 'Its deadline is over' : 'It is later than its schedule allows'
-      return `${late}, so it does not start any more; ${skippedWhen(facts)}.`
+      return `${late}, so it does not start; ${skippedWhen(facts)}.`
     },
     ways: (facts) => {
       const { run, place, fleet, waiting } = facts
       const endIt = byHand('Or end it now; then a retry makes a new run of it.', 'run', 'cancel', run.id)
       if (place.hold !== null) return [...wayOn(facts), endIt]
       if (waiting.takers.able === 0) return [wayToServe(run, fleet), endIt]
-      return [byItself('It ends as skipped when a worker looks; then a retry makes a new run of it.')]
+      return [byItself('A worker ends it as skipped; then a retry makes a new run of it.')]
     },
   },
   'held-by': {
     says: 'A hold keeps it from starting: on the whole namespace, its queue, its kind of target, its schedule or its key.',
-    unblocks: 'The end of the hold, or lifting it; a paused queue is resumed, a stopped namespace started again.',
+    unblocks: 'The hold ends or is lifted; resume a paused queue, start a stopped namespace again.',
     tone: 'waits',
     sentence: ({ place, reasons }) =>
       place.hold === null ? runReasons['held-by'].says : holdSentence(place.hold, reasons),
     ways: (facts) => wayOn(facts),
   },
   backoff: {
-    says: 'Its last attempt did not succeed, and it waits before the next one.',
-    unblocks: 'The instant comes by itself.',
+    says: 'Its last attempt failed, and it waits for its backoff to end.',
+    unblocks: 'The backoff ends by itself.',
     tone: 'waits',
     sentence: ({ run, place }) => {
       const max = retriesIn(run.options).maxAttempts ?? place.queue?.policy?.maxAttempts
       const left = max === undefined ? '' : ` It has used ${run.attempts} of ${plural(max, 'attempt', 'attempts')}.`
-      return `Its last attempt did not succeed, and it waits before the next one.${left}`
+      return `Its last attempt failed, and it waits for its backoff to end.${left}`
     },
     ways: ({ run, waiting }) => [byItself('The next attempt may start.', waiting.until), whatItWrote(run.id)],
   },
   'not-before': {
-    says: 'It must not start before an instant that has not come.',
+    says: 'Its notBefore, or the instant it was deferred to, is ahead.',
     unblocks: 'The instant comes by itself.',
     tone: 'waits',
     sentence: ({ run }) => {
@@ -175,28 +175,28 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ waiting }) => [byItself('It may start.', waiting.until)],
   },
   overlap: {
-    says: 'Another run of its schedule has not ended, and they may not overlap.',
-    unblocks: 'The end of that run.',
+    says: 'Another run of its schedule has not ended, and its overlap rule lets it wait.',
+    unblocks: 'That run ends.',
     tone: 'waits',
     sentence: ({ waiting }) => `It waits for the end of ${runNames(waiting)}, another run of its schedule.`,
     ways: (facts) => endOfHolder(facts),
   },
   'blocked-by-cancel': {
-    says: 'The run that it replaces has been asked to end, and has not ended yet.',
-    unblocks: 'The end of that run.',
+    says: 'The run that it replaces was asked to stop, and has not ended yet.',
+    unblocks: 'That run ends.',
     tone: 'waits',
-    sentence: ({ waiting }) => `It replaces ${runNames(waiting)}, which was asked to end and has not yet.`,
+    sentence: ({ waiting }) => `It replaces ${runNames(waiting)}, which was asked to stop and has not ended yet.`,
     ways: ({ waiting: { holders } }) => [
       byItself('Its worker ends it, or its lease expires.', holders[0]?.leaseExpiresAt ?? null),
     ],
   },
   'no-worker': {
-    says: 'No live worker can execute it and works for its queue.',
+    says: 'No live worker that works for its queue can execute it.',
     unblocks:
-      'A worker for its target and its queue: a program that registers its handler, or `belfry up` for commands and HTTP.',
+      'Start a worker for its target and its queue: a program that registers its handler, or `belfry up` for commands and HTTP.',
     tone: 'wrong',
     sentence: ({ run, waiting: { takers } }) => {
-      // Work without a target waits for no worker, alive or not.
+      // Work without a target waits for an outside host, not for a worker.
       return takers.live === 0 && run.target !== null
         ? `No worker is alive; it needs ${takers.needs}.`
         : takers.sentence
@@ -204,8 +204,8 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ run, fleet }) => [wayToServe(run, fleet)],
   },
   'concurrency-ceiling': {
-    says: 'Its queue has no slot for it: the ceiling is taken by the runs at work and those before it in line.',
-    unblocks: 'The end of one of them, or a higher maxConcurrent.',
+    says: 'Its queue has no slot for it: runs at work, and those before it in line, take all of them.',
+    unblocks: 'One of them ends, or maxConcurrent is raised.',
     tone: 'waits',
     sentence: ({ run, place, waiting }) => {
       const { inFlight } = place.plan
@@ -224,8 +224,8 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ],
   },
   'rate-limit': {
-    says: 'Its queue has started as many runs as its rate allows.',
-    unblocks: 'The window of the rate moves on by itself.',
+    says: 'Its queue has started as many runs as its rate limit allows.',
+    unblocks: 'The window of the rate limit moves on by itself.',
     tone: 'waits',
     sentence: ({ run, place, waiting }) => {
       const rate = place.window.policy.rateLimit
@@ -233,59 +233,59 @@ export const runReasons: Reasons<RunCode, Facts> = {
       const starts = plural(rate.startsMax, 'start', 'starts')
       const ahead = waiting.before === 0 ? '' : `, and ${beforeIt(waiting)} before it in line`
       const isSpent = place.plan.leases.length === 0
-      const used = isSpent ? 'has used its rate' : 'has a rate'
+      const used = isSpent ? 'has used its rate limit' : 'has a rate limit'
       return `Queue ${run.queue} ${used} of ${starts} in ${formatDuration(rate.perMs)}${ahead}.`
     },
-    ways: ({ waiting }) => [byItself('The rate lets it go at its place, at the earliest.', waiting.until)],
+    ways: ({ waiting }) => [byItself('The rate limit lets it start, at the earliest.', waiting.until)],
   },
   'key-ceiling': {
-    says: 'As many runs with its concurrencyKey are at work, or before it in line, as may be.',
-    unblocks: 'The end of one of them, or a higher maxConcurrentPerKey.',
+    says: 'Its concurrencyKey has no slot for it: runs at work, and those before it in line, take all of them.',
+    unblocks: 'One of them ends, or maxConcurrentPerKey is raised.',
     tone: 'waits',
     sentence: ({ run, place, waiting }) => {
       const max = place.window.policy.maxConcurrentPerKey ?? 1
       const key = JSON.stringify(run.concurrencyKey)
-      return `As many runs with the key ${key} as may be, ${max}, are at work or before it: ${runNames(waiting)}.`
+      return `The key ${key} allows ${max} at a time, and these are at work or before it: ${runNames(waiting)}.`
     },
     ways: ({ run }) => [
-      byItself('There is room once one of them ends.'),
+      byItself('A slot under the key is free once one of them ends.'),
       byHand(`Or raise maxConcurrentPerKey of queue ${run.queue}.`),
     ],
   },
   'policy-unreadable': {
-    says: 'What is stored as the policy of its queue cannot be read, so nothing is leased from it.',
-    unblocks: 'Setting the policy of the queue anew.',
+    says: 'The stored policy of its queue cannot be read, so no run is leased from it.',
+    unblocks: 'Set the policy of the queue again.',
     tone: 'wrong',
     sentence: ({ run }) => policyUnreadable(run.queue).sentence,
     ways: ({ run }) => [policyUnreadable(run.queue).way],
   },
   completed: {
-    says: 'It ended well.',
-    unblocks: 'Nothing is needed.',
+    says: 'It completed.',
+    unblocks: 'Nothing to do.',
     tone: 'well',
     sentence: ({ run }) => {
       const tries = run.fence > 1 ? ` at attempt ${run.fence}` : ''
       const late = run.end?.reason === 'late-cancel' ? ', before the request to cancel it took effect' : ''
-      return `It ended well${tries}${late}.`
+      return `It completed${tries}${late}.`
     },
   },
   failed: {
     says: 'It failed for good.',
-    unblocks: 'A retry makes a new run of it.',
+    unblocks: 'Retry it to make a new run.',
     tone: 'wrong',
     sentence: ({ run }) => `It failed for good${because(run.end?.reason)}.`,
     ways: ({ run }) => [whatItWrote(run.id), byHand('Make a new run of it.', 'run', 'retry', run.id)],
   },
   cancelled: {
     says: 'It was cancelled.',
-    unblocks: 'A retry makes a new run of it.',
+    unblocks: 'Retry it to make a new run.',
     tone: 'waits',
     sentence: ({ run }) => `It was cancelled${because(run.end?.reason)}.`,
     ways: ({ run }) => [byHand('Make a new run of it.', 'run', 'retry', run.id)],
   },
   skipped: {
     says: 'It ended without being executed.',
-    unblocks: 'A retry makes a new run of it.',
+    unblocks: 'Retry it to make a new run.',
     tone: 'waits',
     sentence: ({ run }) => {
       const meant = skipReasons[run.end?.reason ?? '']
@@ -294,23 +294,23 @@ export const runReasons: Reasons<RunCode, Facts> = {
     ways: ({ run }) => [byHand('Make a new run of it.', 'run', 'retry', run.id)],
   },
   pruned: {
-    says: 'Retention has removed the run; the history of its schedule still tells how it ended.',
-    unblocks: 'Nothing brings it back.',
+    says: 'Retention has removed the run; the history of its schedule still shows how it ended.',
+    unblocks: 'It cannot be restored.',
     tone: 'waits',
   },
 }
 
-/** What is said of a queue whose policy cannot be read, wherever it is met. */
+/** The same for every run and schedule of a queue whose policy cannot be read. */
 export function policyUnreadable(queue: string): { readonly sentence: string; readonly way: Unblock } {
   return {
-    sentence: `The stored policy of queue ${queue} cannot be read, so nothing is leased from it.`,
-    way: byHand(`Set the policy of queue ${queue} anew.`, 'queue', 'set', queue, '--max-concurrent', '1'),
+    sentence: `The stored policy of queue ${queue} cannot be read, so no run is leased from it.`,
+    way: byHand(`Set the policy of queue ${queue} again.`, 'queue', 'set', queue, '--max-concurrent', '1'),
   }
 }
 
 const parkedReasons: Readonly<Record<string, string>> = {
-  'effect-unknown': 'nobody knows whether it was done, and it must not be done twice',
-  poison: 'three workers died while they were at it',
+  'effect-unknown': 'it is not known whether it was done, and it must not be done twice',
+  poison: 'three workers died while they executed it',
 }
 
 const skipReasons: Readonly<Record<string, string>> = {
@@ -323,17 +323,17 @@ function because(reason: string | null | undefined): string {
 }
 
 function takenBack({ lease }: Facts['run'], fleet: Facts['fleet']): string {
-  if (fleet.live.length === 0) return ', and no worker is alive to take it back'
+  if (fleet.live.length === 0) return ', and no worker is alive to reclaim it'
   return deathOf(lease?.workerId, fleet)?.isSeen === true
-    ? '; another worker takes it back within seconds'
-    : '; workers of other machines take it back when its lease expires'
+    ? '; another worker reclaims it within seconds'
+    : '; workers on other machines reclaim it when its lease expires'
 }
 
-/** A worker that cannot execute a run does not look at it either, and none looks at what is held. */
+/** A worker skips late runs only among those it can execute, and none that is held. */
 function skippedWhen({ place, waiting: { takers } }: Facts): string {
-  if (place.hold !== null) return 'it ends as skipped once the hold on it ends and a worker looks'
-  if (takers.able > 0) return 'it ends as skipped when a worker looks'
-  return `it would end as skipped when a worker looks that has ${takers.needs}, and none is alive`
+  if (place.hold !== null) return 'once the hold ends, a worker ends it as skipped'
+  if (takers.able > 0) return 'a worker ends it as skipped'
+  return `a worker that has ${takers.needs} would end it as skipped, and none is alive`
 }
 
 function everyWorker(able: number): string {
@@ -344,16 +344,16 @@ function beforeIt({ before, beforeIsAtLeast }: Facts['waiting']): string {
   return `${beforeIsAtLeast ? 'at least ' : ''}${plural(before, 'run is', 'runs are')}`
 }
 
-/** The runs in the way by name, and how many more there are. */
+/** The names of the blocking runs, and how many more there are. */
 export function runNames({ holders, holdersCount }: Facts['waiting']): string {
   if (holders.length === 0) return 'a run that has just ended'
   const names = holders.map(({ run }) => run).join(', ')
   return holdersCount > holders.length ? `${names} and ${holdersCount - holders.length} more` : names
 }
 
-/** What an attempt put out is never part of an explanation: nobody knows what is in it. */
+/** The output of an attempt is never part of an explanation: it may contain anything. */
 export function whatItWrote(runId: string): Unblock {
-  return byHand('See what it wrote.', 'run', 'output', runId)
+  return byHand('Read its output.', 'run', 'output', runId)
 }
 
 /** What ends the hold that keeps a run. */
@@ -363,10 +363,10 @@ function wayOn({ place: { hold }, reasons }: Facts): Unblock[] {
 
 function endOfHolder({ waiting: { holders } }: Facts): Unblock[] {
   const [first] = holders
-  if (first === undefined) return [byItself('It takes its turn at the next look.')]
+  if (first === undefined) return [byItself('It takes its turn at the next lease.')]
   return [
     byItself(`${first.run} ends.`),
-    byHand(`See how ${first.run} stands.`, 'explain', 'run', first.run),
+    byHand(`See why ${first.run} has not ended.`, 'explain', 'run', first.run),
     byHand('Or cancel that run.', 'run', 'cancel', first.run),
   ]
 }

@@ -13,23 +13,22 @@ import type { RunSituation } from '../run/run-situation.ts'
 import type { LastFailure } from '../schedule/last-failure.ts'
 import type { Reasons } from './catalogue.ts'
 
-/** A run by its id, and how it stands. */
+/** A run by its id, and its state. */
 export interface AwaitedRun extends Pick<RunSituation, 'code' | 'sentence' | 'unblock'> {
   readonly run: string
   readonly status: RunStatus
 }
 
-/** All that the words about a schedule are made of. */
+/** The facts that the sentences about a schedule use. */
 export interface ScheduleFacts {
   readonly schedule: ScheduleView
   readonly fleet: Fleet
   /** The run it waits for, where that is still known. */
   readonly awaited: AwaitedRun | null
-  /** The hold under which nothing fires, where there is one. */
+  /** The hold that keeps everything from firing, where there is one. */
   readonly stop: Hold | null
-  /** Why work may be held. */
   readonly reasons: Readonly<Record<string, HoldReason>>
-  /** Its last failure, where it has failed since it last succeeded and that is still kept. */
+  /** Its last failure, if it has failed since its last success and the failure is still kept. */
   readonly failure: LastFailure | null
 }
 
@@ -53,11 +52,11 @@ export type ScheduleCode =
 
 const startWorker = byHand('Start a worker.', 'up')
 
-/** Why a schedule stands where it does, as `runReasons` has it of runs. */
+/** Why a schedule is in its state; like `runReasons`. */
 export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
   'due-later': {
-    says: 'Its next occurrence lies ahead.',
-    unblocks: 'Nothing is needed: the instant comes by itself.',
+    says: 'Its next occurrence is ahead.',
+    unblocks: 'Nothing to do: the instant comes by itself.',
     tone: 'well',
     sentence(facts) {
       const failures = failuresOf(facts)
@@ -65,8 +64,8 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     },
   },
   'due-now': {
-    says: 'Its occurrence is due: the next look of a live worker makes a run of it.',
-    unblocks: 'Nothing is needed, or starting a worker where none is alive.',
+    says: 'Its occurrence is due: a live worker makes a run of it at its next check.',
+    unblocks: 'Nothing to do; if no worker is alive, start one.',
     tone: 'well',
     sentence(facts) {
       const due = isAlone(facts) ? 'Its occurrence is due, and no worker is alive.' : this.says
@@ -76,21 +75,21 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     ways: (facts) => (isAlone(facts) ? [startWorker] : []),
   },
   overdue: {
-    says: 'A worker should have looked at it a minute ago or longer, and none has.',
-    unblocks: 'Starting a worker; where one is alive, a look at why it does not fire.',
+    says: 'It has been due for a minute or longer, and no worker has fired it.',
+    unblocks: 'Start a worker; if one is alive, find out why it does not fire.',
     tone: 'wrong',
     sentence({ fleet: { live } }) {
-      if (live.length === 0) return 'It should have been looked at, and no worker is alive.'
-      return `It should have been looked at, and ${plural(live.length, 'live worker has', 'live workers have')} not.`
+      if (live.length === 0) return 'It is overdue, and no worker is alive.'
+      return `It is overdue, and ${plural(live.length, 'live worker has', 'live workers have')} not fired it.`
     },
     ways: (facts) =>
       isAlone(facts)
         ? [startWorker]
-        : [byHand('See when the workers were last heard of, and what they log.', 'worker', 'list')],
+        : [byHand('See the last heartbeats of the workers, and read their logs.', 'worker', 'list')],
   },
   'waits-for-run': {
     says: 'Its next occurrence is measured from the end of a run that has not ended.',
-    unblocks: 'The end of that run.',
+    unblocks: 'That run ends.',
     tone: 'work',
     sentence(facts) {
       const waits = `Its next occurrence is measured from the end of ${facts.awaited?.run}, which has not ended`
@@ -100,15 +99,15 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     ways: ({ awaited }) => (awaited === null ? [] : [byItself(`${awaited.run} ends.`), ...waysOf(awaited)]),
   },
   paused: {
-    says: 'It is paused for a while.',
-    unblocks: 'Resuming it, or the end of the pause.',
+    says: 'It is paused until an instant.',
+    unblocks: 'Resume it, or wait for the end of the pause.',
     tone: 'waits',
-    sentence: ({ schedule: { paused } }) => `It is paused for a while: ${clause(paused?.reason ?? '')}.`,
+    sentence: ({ schedule: { paused } }) => `It is paused: ${clause(paused?.reason ?? '')}.`,
     ways: ({ schedule }) => [byItself('The pause ends by itself.', schedule.paused?.until ?? null), resume(schedule)],
   },
   'pause-over': {
-    says: 'Its pause is over: the next look of a live worker plans its next occurrence.',
-    unblocks: 'Nothing is needed, or starting a worker where none is alive.',
+    says: 'Its pause is over: a live worker plans its next occurrence at its next check.',
+    unblocks: 'Nothing to do; if no worker is alive, start one.',
     tone: 'waits',
     sentence(facts) {
       return isAlone(facts) ? 'Its pause is over, and no worker is alive to plan its next occurrence.' : this.says
@@ -116,44 +115,44 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     ways: (facts) => (isAlone(facts) ? [startWorker] : []),
   },
   disabled: {
-    says: 'It is paused without end.',
-    unblocks: 'Resuming it.',
+    says: 'It is paused until it is resumed.',
+    unblocks: 'Resume it.',
     tone: 'waits',
-    sentence: ({ schedule: { disabled } }) => `It is paused without end: ${clause(disabled?.reason ?? '')}.`,
+    sentence: ({ schedule: { disabled } }) => `It is paused until it is resumed: ${clause(disabled?.reason ?? '')}.`,
     ways: ({ schedule }) => [resume(schedule)],
   },
   ended: {
-    says: 'It ends before its next instant would come.',
-    unblocks: 'A later endAt, or none.',
+    says: 'Its endAt is before its next instant.',
+    unblocks: 'Set a later endAt, or none.',
     tone: 'waits',
   },
   'max-runs': {
     says: 'It has had all its runs.',
-    unblocks: 'A higher maxRuns, or none.',
+    unblocks: 'Raise maxRuns, or remove it.',
     tone: 'waits',
     sentence: ({ schedule: { spec } }) =>
       spec.maxRuns === 1 ? 'It has had its only run.' : `It has had all its ${spec.maxRuns} runs.`,
   },
   'once-over': {
-    says: 'Its only instant has been planned already.',
-    unblocks: 'A new instant, or a run by hand.',
+    says: 'Its only instant is already planned.',
+    unblocks: 'Set another instant, or run it by hand.',
     tone: 'waits',
     ways: ({ schedule }) => [runByHand(schedule), byHand('Or give it another instant.')],
   },
   'no-timing': {
-    says: 'It has no timing of its own, and no hint counts.',
-    unblocks: 'A hint, a run by hand, or a timing.',
+    says: 'It has no timing of its own, and no hint is in force.',
+    unblocks: 'Give it a hint or a timing, or run it by hand.',
     tone: 'waits',
     ways: ({ schedule }) => [runByHand(schedule), byHand('Or give it a hint, or a timing.')],
   },
   'calendar-over': {
     says: 'Its calendar has no further instant.',
-    unblocks: 'Another cron expression.',
+    unblocks: 'Set another cron expression.',
     tone: 'waits',
   },
   stopped: {
-    says: 'Everything is stopped: nothing is fired and nothing is leased.',
-    unblocks: 'Starting everything again.',
+    says: 'The namespace is stopped: nothing is fired and nothing is leased.',
+    unblocks: 'Start the namespace again.',
     tone: 'waits',
     sentence({ stop, reasons }) {
       return stop === null ? this.says : holdSentence(stop, reasons)
@@ -161,23 +160,23 @@ export const scheduleReasons: Reasons<ScheduleCode, ScheduleFacts> = {
     ways: ({ stop, reasons }) => (stop === null ? [] : waysOfHold(stop, reasons)),
   },
   'broken-chain': {
-    says: 'It has neither a next instant nor a live run to wait for, which should not be.',
-    unblocks: 'The repair pass of a live worker mends it within five minutes and says so.',
+    says: 'It has neither a next instant nor a live run to wait for, which is a defect.',
+    unblocks: 'A live worker repairs it within five minutes and reports it.',
     tone: 'wrong',
     ways: (facts) =>
       isAlone(facts)
-        ? [byHand('Start a worker, whose repair pass mends it.', 'up')]
-        : [byItself('The repair pass of a live worker mends it within five minutes.')],
+        ? [byHand('Start a worker, which repairs it.', 'up')]
+        : [byItself('A live worker repairs it within five minutes.')],
   },
   'cannot-be-worked-out': {
-    says: 'This machine cannot work it out.',
-    unblocks: 'Changing what is named, or a machine that knows it.',
+    says: 'This machine cannot compute its next instant.',
+    unblocks: 'Change the field that is named, or use a machine that knows it.',
     tone: 'wrong',
-    sentence: ({ schedule }) => `This machine cannot work it out: ${problemOf(schedule)}.`,
+    sentence: ({ schedule }) => `This machine cannot compute its next instant: ${problemOf(schedule)}.`,
   },
   deleted: {
     says: 'It was deleted.',
-    unblocks: 'Nothing brings it back; its name is free for another.',
+    unblocks: 'It cannot be restored; its name is free for another.',
     tone: 'waits',
   },
 }
@@ -194,7 +193,7 @@ function runByHand({ spec: { name } }: ScheduleView): Unblock {
   return byHand('Run it by hand.', 'schedule', 'run', name)
 }
 
-/** How many failed in a row, why, and what that made of its interval; null where the last one did not. */
+/** The failures in a row, the cause, and their effect on the interval; null when the last occurrence did not fail. */
 function failuresOf({ schedule: { spec, failureCount }, failure }: ScheduleFacts): string | null {
   if (failureCount === 0) return null
   const last = failureCount === 1 ? 'the last one failed' : `the last ${failureCount} in a row failed`
@@ -205,7 +204,7 @@ function failuresOf({ schedule: { spec, failureCount }, failure }: ScheduleFacts
   return `${last}${why}; its interval of ${about(everyMs)} has become ${about(waitMs)}`
 }
 
-/** Why this machine cannot work a schedule out: its cron, its time zone or its target; null where it can. */
+/** Why this machine cannot compute a schedule: its cron, its time zone or its target; null where it can. */
 export function problemOf({ spec: { timing, target } }: Pick<ScheduleView, 'spec'>): string | null {
   const need = needOf(target)
   if ('problem' in need) return `its target ${need.problem}`
@@ -219,7 +218,7 @@ export function problemOf({ spec: { timing, target } }: Pick<ScheduleView, 'spec
   }
 }
 
-/** That a run at work ends by itself is said already. */
+/** Leaves out that a run at work ends by itself: that is already said. */
 function waysOf({ code, unblock }: AwaitedRun): readonly Unblock[] {
   return code === 'leased' ? unblock.filter(({ command, at }) => command !== null || at !== null) : unblock
 }

@@ -19,7 +19,6 @@ const enqueueLocal = z.strictObject({
   tx: z.unknown().describe("The caller's own transaction: a pg client inside one, or the SQLite handle.").optional(),
 })
 
-/** What only a program in this process can give: its own transaction. */
 export interface EnqueueInput {
   /** A `pg` client inside a transaction, or the SQLite handle. */
   readonly tx?: unknown
@@ -27,12 +26,12 @@ export interface EnqueueInput {
 
 export type EnqueuedRun =
   | { readonly created: true; readonly id: string; readonly queueCreated?: QueueCreated }
-  /** The same work came before with this key, or a live run has the dedupe key: the run is that one. */
+  /** The id is that of an existing run: the same work has this idempotency key, or a live run has the dedupe key. */
   | { readonly created: false; readonly id: string; readonly because: 'idempotency-key' | 'dedupe-key' }
 
 export type EnqueuedItem =
   | EnqueuedRun
-  /** Other work came before with this idempotency key: the run is that of the other work. */
+  /** The id is that of other work with this idempotency key. */
   | { readonly created: false; readonly id: string; readonly because: 'conflict'; readonly key: string }
 
 const taken = z.strictObject({
@@ -41,31 +40,28 @@ const taken = z.strictObject({
   queueCreated: queueCreatedSchema.describe('Its queue, where that is new.').exactOptional(),
 })
 const known = z.strictObject({
-  created: z.literal(false).describe('It is a run that was there before.'),
+  created: z.literal(false).describe('It is a run that existed before.'),
   id: text('The id of that run.'),
   because: z
     .enum(['idempotency-key', 'dedupe-key'])
-    .describe('The same work came with this idempotency key, or a live run has the dedupe key.'),
+    .describe('The same work has this idempotency key, or a live run has the dedupe key.'),
 })
 const clashing = z.strictObject({
   created: z.literal(false).describe('Nothing was enqueued.'),
   id: text('The id of the run that has the key.'),
-  because: z.literal('conflict').describe('Other work came with this idempotency key.'),
+  because: z.literal('conflict').describe('Other work has this idempotency key.'),
   key: text('The idempotency key.'),
 })
 
 const enqueuedRun = noted(
-  outputOf<EnqueuedRun>()(
-    z.union([taken, known]).describe('A run that was taken in, or the one that was there before.'),
-  ),
+  outputOf<EnqueuedRun>()(z.union([taken, known]).describe('A new run, or the one that existed before.')),
   { id: 'EnqueuedRun' },
 )
 const enqueuedItem = noted(
-  outputOf<EnqueuedItem>()(z.union([taken, known, clashing]).describe('What became of an item of a list.')),
+  outputOf<EnqueuedItem>()(z.union([taken, known, clashing]).describe('The result for one item of a list.')),
   { id: 'EnqueuedItem' },
 )
 
-/** What both that take work in have in common. */
 const enqueuing = {
   noun: 'run',
   effect: 'write',
@@ -83,7 +79,7 @@ export const enqueue = operation({
   begins: true,
   defaultTool: 'Enqueue one run without a schedule. The same idempotencyKey with the same input gives the same run.',
   aliases: [['queue', 'add']],
-  says: 'Takes work in, once for each idempotency key; other work under a key that was used is a conflict.',
+  says: 'Enqueue a run, once for each idempotency key; other work under a used key is a conflict.',
   request: 'a run',
   input: runInput,
   takes: [],
@@ -99,11 +95,11 @@ export const enqueue = operation({
     const { run, problems } = readRun(reading, context)
     refuse('The run', problems)
     const [answer] = await accept(context, [run], { tx, subject: 'The run', place: () => '' })
-    if (answer === undefined) throw new BelfryError('failure', 'The store took no run in, and said nothing of it.')
+    if (answer === undefined) throw new BelfryError('failure', 'The store enqueued no run and gave no reason.')
     if (answer.created || answer.because !== 'conflict') return answer
     const { key, id } = answer
     throw new BelfryError('conflict', `The idempotency key ${quoted(key)} belongs to run ${id}, which is other work.`, {
-      hint: 'Give other work another key.',
+      hint: 'Use another key for other work.',
       details: { id, key },
     })
   },
@@ -112,19 +108,19 @@ export const enqueue = operation({
 const runsAtOnceMax = 100_000
 
 const listInput = z.strictObject({
-  runs: z.array(runInput).max(runsAtOnceMax).readonly().describe('The work, a run each.'),
+  runs: z.array(runInput).max(runsAtOnceMax).readonly().describe('The runs to enqueue.'),
 })
 
 export const enqueueMany = operation({
   ...enqueuing,
   verb: 'enqueueMany',
   fieldsAs: 'enqueue',
-  says: 'Takes much work in at once: bad input refuses all of it, a conflict only its own item.',
+  says: 'Enqueue many runs at once: bad input refuses all of them, a conflict only its own item.',
   request: 'a list of runs',
   input: listInput,
   takes: ['runs'],
   output: z.array(enqueuedItem),
-  doors: { ...everyDoor, cli: 'A shell enqueues a run at a time; many at once are for programs.' },
+  doors: { ...everyDoor, cli: 'A shell enqueues one run at a time; programs enqueue many.' },
   examples: [
     {
       runs: [
@@ -145,16 +141,13 @@ interface ReadRuns {
   readonly problems: readonly Problem[]
 }
 
-/**
- * The runs of a list. Where some are not sound each is read for itself, so that all that is wrong with each is told, until
- * there is as much to tell as a refusal holds.
- */
+/** The runs of a list. When some are invalid, each is read on its own to report all its problems, until the refusal is full. */
 function readList(reading: Reading<z.output<typeof listInput>>, context: OperationContext): ReadRuns {
   const { value, given } = reading
   const listed = value.runs ?? given.runs
   const isTooLong = Array.isArray(listed) && listed.length > runsAtOnceMax
   if (!Array.isArray(listed) || isTooLong) {
-    assert(reading.problems.length > 0, 'the schema refuses what is no list, and a list that is too long')
+    assert(reading.problems.length > 0, 'the schema refuses anything that is no list, and a list that is too long')
     return { runs: [], problems: reading.problems }
   }
   const problems = reading.problems.filter(({ field }) => !/^runs\b/.test(field))
@@ -175,7 +168,7 @@ function readList(reading: Reading<z.output<typeof listInput>>, context: Operati
 interface Acceptance {
   readonly tx: unknown
   readonly subject: string
-  /** What stands before a field of the run that has this place. */
+  /** The prefix of the fields of the run at this index. */
   readonly place: (index: string) => string
 }
 

@@ -29,16 +29,14 @@ export const explain = operation({
   namesWorkers: true,
   meantBy: /^r-[0-9a-z]+$/,
   command: ['explain', 'run'],
-  says: 'Tells why a run was planned, what became of it, and what it waits for, by the functions that the engine asks.',
+  says: 'Explain why a run was planned, what happened to it, and what it waits for.',
   request: 'an explanation of a run',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
     id: runId,
     schedule: name
-      .describe(
-        'Where to look for a run that retention has removed: the name of its schedule, or the id of a deleted one.',
-      )
+      .describe('Where to look for a run that retention removed: the name of its schedule, or the id of a deleted one.')
       .optional(),
   }),
   takes: ['id'],
@@ -96,7 +94,7 @@ async function explained(context: OperationContext, run: RunView): Promise<RunEx
 
 const ledgerLookedAt = 1_000
 
-/** What the ledger of its schedule keeps of a run that is gone. */
+/** What the ledger of its schedule keeps of a removed run. */
 async function pruned(context: OperationContext, id: string, schedule: ScheduleView): Promise<RunExplained> {
   const rows = await context.store.look(listLedger, schedule.id, { limit: ledgerLookedAt })
   const row = rows.find((one) => one.runId === id)
@@ -109,7 +107,7 @@ async function pruned(context: OperationContext, id: string, schedule: ScheduleV
     at: fleet.now,
     status: null,
     code: 'pruned',
-    sentence: `Retention has removed the run; the ledger of ${schedule.spec.name} still says that ${told?.why}.`,
+    sentence: `Retention has removed the run; the ledger of ${schedule.spec.name} says: ${told?.why}.`,
     unblock: [],
     waiting: null,
     queue: schedule.spec.queue ?? 'default',
@@ -140,16 +138,16 @@ function ledgerEvents({ decision, from, recordedAt, endedAt, outcome }: LedgerVi
 export interface ScheduleOfRun {
   readonly id: string
   readonly name: string
-  /** The zone of its cron, by whose clocks people read it. */
+  /** The time zone of its cron. */
   readonly zone: string | null
-  /** The end that its ledger has right after that of this occurrence. */
+  /** The occurrence that follows this one in the ledger. */
   readonly after: ExplainedLedgerRow | null
   readonly next: UpcomingRun | null
 }
 
 const rowsAround = 100
 
-/** What the schedule of a run did next, and does. */
+/** What the schedule of a run did after it, and does next. */
 async function scheduleAround(
   context: OperationContext,
   occurrenceAt: number | null,
@@ -158,7 +156,7 @@ async function scheduleAround(
 ): Promise<ScheduleOfRun | null> {
   if (schedule === null) return null
   const rows = occurrenceAt === null ? [] : await context.store.look(listLedger, schedule.id, { limit: rowsAround })
-  // A page that does not reach back to this occurrence does not have the row that follows it either.
+  // A page that does not reach back to this occurrence does not have the row after it either.
   const isReached = rows.some(({ from }) => from <= (occurrenceAt ?? 0))
   const later = isReached ? rows.filter(({ from }) => from > (occurrenceAt ?? 0)) : []
   const [after] = await explainLedger(context, later.slice(-1))
@@ -168,7 +166,6 @@ async function scheduleAround(
   return { id: schedule.id, name, zone, after: after ?? null, next: next ?? null }
 }
 
-/** What happens next, and when. */
 function nextOf(
   run: RunView,
   { code, waiting, unblock }: RunSituation,
@@ -178,7 +175,7 @@ function nextOf(
   switch (code) {
     case 'in-line':
       return {
-        what: `Attempt ${run.fence + 1} starts ${waiting?.beforeIsAtLeast === true ? 'when its turn comes' : 'as soon as a worker asks'}.`,
+        what: `Attempt ${run.fence + 1} starts ${waiting?.beforeIsAtLeast === true ? 'when its turn comes' : 'as soon as a worker leases it'}.`,
         at: null,
       }
     case 'backoff':
@@ -197,14 +194,14 @@ function afterIts(around: ScheduleOfRun | null): RunExplained['next'] {
   return { what: 'It has ended; its schedule runs next.', at: around.next.dueAt }
 }
 
-/** Where its code does not say it: an attempt that failed may have written why. */
+/** For codes that do not show it: the output of a failed attempt may say why. */
 function outputNote({ id }: RunView, { unblock }: RunSituation, attempts: readonly ExplainedAttempt[]): string[] {
   const { command } = whatItWrote(id)
   if (unblock.some((way) => way.command === command) || !attempts.some(({ isCounted }) => isCounted)) return []
-  return [`What its attempts wrote: ${command}`]
+  return [`Read the output of its attempts: ${command}`]
 }
 
-/** What cannot be told any more. */
+/** Facts that are not kept any more. */
 function notesOf({ scheduleId }: RunView, schedule: ScheduleView | null): string[] {
   if (scheduleId !== null && schedule === null) return [`Its schedule ${scheduleId} was removed by retention.`]
   return schedule?.deletedAt == null ? [] : ['Its schedule was deleted.']
@@ -216,8 +213,8 @@ function absentRun(id: string, schedule?: string): BelfryError {
   return new BelfryError('not-found', `There is no run ${quoted(id)}${where}.`, {
     hint:
       schedule === undefined
-        ? 'It never existed here, or retention has removed it: name its schedule beside it to be told what its ledger keeps, or see the history of the schedule.'
-        : 'It was no occurrence of that schedule, or its row of the ledger was removed as well.',
+        ? 'It never existed here, or retention removed it. Name its schedule too, to read what its ledger keeps, or see the history of the schedule.'
+        : 'It was no occurrence of that schedule, or its ledger row was removed too.',
     details: { id, ...(schedule !== undefined && { schedule }) },
   })
 }

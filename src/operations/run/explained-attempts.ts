@@ -5,35 +5,33 @@ import type { AttemptView, RunView } from '../../store/views.ts'
 import { type Fleet, workerName } from '../explain/fleet.ts'
 import { about, clause } from '../explain/words.ts'
 
-/** An attempt, and what was made of its end. */
+/** An attempt, and what followed its end. */
 export interface ExplainedAttempt extends AttemptView {
   readonly worker: string | null
-  /** Whether its end used the run's budget. */
+  /** Whether it used one of the run's attempts. */
   readonly isCounted: boolean
-  /** What followed, in words. */
   readonly verdict: string
-  /** When the next attempt started, or may start. */
   readonly nextAt: number | null
 }
 
 export interface AttemptsInput {
   readonly run: RunView
   readonly attempts: readonly AttemptView[]
-  /** The policy of today; each end was judged by the policy of its moment. */
+  /** The current policy; each end was judged by the policy of its time. */
   readonly policy: Policy | null
   readonly fleet: Fleet
 }
 
 const countedOutcomes: ReadonlySet<string> = new Set(['failed', 'lost', 'unknown'])
 
-/** Tells what each end led to: another attempt and after which wait, the end of the run, or that it was parked. */
+/** Says what followed each end: another attempt after some wait, the end of the run, or parking. */
 export function explainAttempts({ run, attempts, policy, fleet }: AttemptsInput): ExplainedAttempt[] {
   let counted = 0
   return attempts.map((attempt, index) => {
-    // Whatever happened after it was to be cancelled used nothing.
+    // Nothing that happens after a cancel request uses an attempt.
     const isSpent = countedOutcomes.has(attempt.outcome) || attempt.reason?.startsWith('bounced') === true
     const isCounted = isSpent && attempt.ends !== 'cancelled'
-    // A reset gives the whole budget back.
+    // A reset restores all attempts.
     counted = index > 0 && wasParked(attempts[index - 1]) ? 0 : counted
     counted += isCounted ? 1 : 0
     const follower = attempts[index + 1]
@@ -46,7 +44,7 @@ export function explainAttempts({ run, attempts, policy, fleet }: AttemptsInput)
 const parkedFor =
   /^(?:effect-unknown|poison|unreadable: .*|.*\((?:not retryable|not repeatable|deferred for 24h|attempt (\d+)\/\1)\))$/s
 
-/** Nothing is kept of a run's having been parked once it was reset, but the reason of an attempt says that nothing followed. */
+/** No row keeps that a run was parked once it is reset, but the reason of an attempt shows that nothing followed it. */
 function wasParked(attempt: AttemptView | undefined): boolean {
   return attempt !== undefined && attempt.ends === null && parkedFor.test(attempt.reason ?? '')
 }
@@ -74,23 +72,23 @@ function verdictOf({ run, attempt, isLast, nextAt, counted, isCounted, policy }:
   const later = nextAt === null || nextAt <= endedAt ? 'at once' : `${about(nextAt - endedAt)} later`
   if (wasParked(attempt)) {
     const since = nextAt === null ? '' : ` ${begins} ${later}.`
-    return `The run was parked, and somebody has reset it since.${since}`
+    return `The run was parked, and has been reset since.${since}`
   }
   if (nextAt === null) return 'It goes back in line.'
-  if (!isCounted) return `It went back in line without using its budget (${outcome}).`
+  if (!isCounted) return `It went back in line without using an attempt (${outcome}).`
   const used = `${counted} ${counted === 1 ? 'attempt' : 'attempts'} used`
   return `${begins} ${later} (${used}${backoffWords(run, policy, counted, nextAt - endedAt)}).`
 }
 
-/** What is taken up to this long after its backoff was taken without delay. */
+/** A run leased within this time after its backoff was leased without delay. */
 const promptMs = 5_000
 
-/** The policy that it was judged by is not kept, so that today's is no cause of a wait, only something to hold it against. */
+/** The policy that judged it is not kept, so the current one is no cause of a wait, only a comparison. */
 function backoffWords(run: RunView, policy: Policy | null, counted: number, waitedMs: number): string {
   const own = policy === null ? null : withRetries(policy, retriesIn(run.options))
   const waitMs = own === null ? 0 : backoffMs({ attempts: counted, policy: own, runId: run.id })
   if (waitMs === 0) return ''
-  const today = `; the policy of today gives a backoff of ${about(waitMs)}`
+  const today = `; the current policy gives a backoff of ${about(waitMs)}`
   if (waitedMs <= waitMs + promptMs) return today
-  return `${today}: its target asked for more, nobody took it sooner, or the policy was another`
+  return `${today}: its target asked for more, no worker leased it sooner, or the policy was different`
 }

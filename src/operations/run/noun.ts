@@ -4,7 +4,6 @@ import { cancel, reprioritise, reset, retry } from './run-control.ts'
 import { attempts, get, list, output } from './run-reads.ts'
 import { wait } from './wait.ts'
 
-/** The verbs of a run. */
 export const runOperations = {
   enqueue,
   enqueueMany,

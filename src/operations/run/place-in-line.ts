@@ -17,23 +17,23 @@ import { planInput } from '../../store/reads/plan-input.ts'
 import type { PlanWindow, QueueView, RunView } from '../../store/views.ts'
 import { type Fleet, workersFor } from '../explain/fleet.ts'
 
-/** A run among those of its queue, with the plan that the leases would follow now. */
+/** A run among those of its queue, with the plan that leasing would follow now. */
 export interface PlaceInLine {
   readonly queue: QueueView | null
   readonly window: PlanWindow
   readonly own: PlannedRun
-  /** Why it does not go; null when it would, unless more are before it than the window holds. */
+  /** Why it does not start; null when it would, unless there are more runs before it than the window holds. */
   readonly reason: WaitReason | null
   /** The hold that keeps it from starting, whatever else does. */
   readonly hold: Hold | null
   readonly plan: LeasePlan
-  /** The runs before it that can go, or will as soon as there is room. */
+  /** The runs before it that can start, or will when there is a slot. */
   readonly before: readonly PlannedRun[]
-  /** There may be more before it than the window holds. */
+  /** There may be more runs before it than the window holds. */
   readonly isBeforeAtLeast: boolean
 }
 
-/** What a plan of stored runs may say: stops are holds there, and an ended run is told by its end. */
+/** The reasons a plan of stored runs can give: stops are holds there, and an ended run is described by its end. */
 export type WaitReason = Exclude<SkipReason, 'terminal' | 'paused' | 'queue-paused'>
 
 function waitReason(reason: SkipReason | undefined): WaitReason | null {
@@ -46,9 +46,9 @@ const windowMax = 1_000
 const waitsForRoom: ReadonlySet<SkipReason> = new Set(['concurrency-ceiling', 'rate-limit', 'key-ceiling'])
 
 /**
- * The plan that decides over a run now, made by the function that every lease asks, for all live workers of its queue
- * together. A run beyond the window is put into it: what keeps it back there keeps it back all the more behind those that
- * were not looked at, but where nothing does, nobody knows whether it goes.
+ * The plan that decides about a run now, computed by the function that every lease uses, for all live workers of its queue
+ * together. A run beyond the window is added to it: what blocks it there blocks it further back too. If nothing blocks it
+ * there, it is not known whether it would start.
  */
 export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): Promise<PlaceInLine> {
   const queue = await store.look(findQueue, run.queue)
@@ -56,7 +56,7 @@ export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): P
   const looked = isPlanned ? await store.look(planInput, run.queue, windowMax) : emptyAt(fleet.now)
   const found = looked.runs.find(({ id }) => id === run.id)
   const own = found ?? plannedRunOf(run)
-  // The window has the holds on what is in it.
+  // The window includes the holds on its runs.
   const isBeyond = found === undefined && isPlanned
   const window = isBeyond ? { ...looked, holds: await store.look(holdsOn, workOf(own, run.queue)) } : looked
   const runs = found === undefined ? [...window.runs, own] : window.runs
@@ -80,10 +80,7 @@ export async function placeInLineOf(store: Store, run: RunView, fleet: Fleet): P
   }
 }
 
-/**
- * Whether the window may lack runs that are before one in line. It has the first in queue order of those in line, but of
- * those behind a key, and of those whose waiting is over, the first by other orders.
- */
+/** Whether the window may lack runs that are before this one. It holds the first in queue order of those in line, but takes runs behind a key, and runs whose wait is over, in other orders. */
 function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
   const isPast = (at: number | null | undefined) => at == null || at <= now
   const ready = runs.filter(({ status, nextEligibleAt, notBefore, blockedBy }) => {
@@ -97,12 +94,11 @@ function isCutBefore(own: PlannedRun, { now, runs }: PlanWindow): boolean {
   return sets.some(({ length }) => length >= windowMax)
 }
 
-/** For an ended run, and one whose queue has a policy that cannot be read: nothing but the run itself matters. */
+/** For an ended run, and for a queue whose policy cannot be read: only the run itself matters. */
 function emptyAt(now: number): PlanWindow {
   return { now, runs: [], policy: defaultPolicy, queue: '', holds: [], recentStarts: [] }
 }
 
-/** A run as the plan takes it. */
 function plannedRunOf(run: RunView): PlannedRun {
   const { id, priority, enqueuedAt, status, concurrencyKey, waiting, lease, schedule } = run
   const until = waiting?.until ?? null
@@ -124,16 +120,13 @@ function plannedRunOf(run: RunView): PlannedRun {
   }
 }
 
-/** From this instant on it does not start: its deadline, or what lateness allows before it is leased for the first time. */
+/** The instant from which it does not start: its deadline, or the end of its allowed lateness before the first lease. */
 function lastStartOf({ deadline, lateAfter, fence }: RunView): number | null {
   const late = lateAfter !== null && fence === 0 ? lateAfter + 1 : null
   return deadline === null || late === null ? (deadline ?? late) : Math.min(deadline, late)
 }
 
-/**
- * When the rate of the queue lets a run go at its place, if nothing else holds up those before it: each of them uses a
- * start, one after the other. Those are not counted that their own key or deadline keeps from using it.
- */
+/** When the queue's rate limit lets a run start at its place, if nothing else delays the runs before it: each uses one start. Runs that their own key or deadline keeps from starting are not counted. */
 export function rateOpensAt(place: PlaceInLine): number | null {
   const { window, plan } = place
   const { rateLimit } = window.policy
@@ -148,7 +141,7 @@ export function rateOpensAt(place: PlaceInLine): number | null {
   return opensAt()
 }
 
-/** The runs before it that wait for the rate and for nothing else, in queue order. */
+/** The runs before it that wait only for the rate limit, in queue order. */
 function rateUsersBefore({ window, plan, before }: PlaceInLine): PlannedRun[] {
   const waits = new Set(plan.skipped.filter(({ reason }) => reason === 'rate-limit').map(({ id }) => id))
   const goes = new Set(plan.leases.map(({ id }) => id))

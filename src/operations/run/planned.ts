@@ -7,7 +7,7 @@ import { type Reasoning, reasoningOf } from '../explain/candidates.ts'
 import { type Rederived, rederive, type StoredDecision } from '../explain/rederive.ts'
 import type { OperationContext } from '../operation-context.ts'
 
-/** Why there is a run at all, and why for that instant. */
+/** Why there is a run, and why at that instant. */
 export interface Planned extends Reasoning {
   readonly source: RunSource
   readonly sentence: string
@@ -18,16 +18,16 @@ export interface Planned extends Reasoning {
 }
 
 const sourceSentences: { readonly [Of in Exclude<KernelSource, 'retry' | 'run-now'>]: string } = {
-  'baseline-cron': 'The calendar of its schedule named the instant.',
-  'baseline-interval': 'The interval of its schedule named the instant.',
+  'baseline-cron': 'The calendar of its schedule gave the instant.',
+  'baseline-interval': 'The interval of its schedule gave the instant.',
   'baseline-once': 'It is the one instant of its schedule.',
-  'ai-interval': 'An interval hint named the instant.',
-  'ai-oneshot': 'A one-shot hint named the instant.',
-  'clamped-min': 'The instant that was wished for came too soon, and min moved it later.',
-  'clamped-max': 'The instant that was wished for came too late, and max moved it earlier.',
+  'ai-interval': 'An interval hint gave the instant.',
+  'ai-oneshot': 'A one-shot hint gave the instant.',
+  'clamped-min': 'The requested instant was too soon, and min moved it later.',
+  'clamped-max': 'The requested instant was too late, and max moved it earlier.',
   paused: 'Its schedule was paused.',
   disabled: 'Its schedule was disabled.',
-  none: 'Nothing named an instant.',
+  none: 'No rule gave an instant.',
   enqueued: 'It was enqueued directly.',
 }
 
@@ -38,12 +38,12 @@ function sentenceOf({ origins }: OperationContext, source: RunSource, told: RunO
   const origin = Object.hasOwn(origins, source) ? origins[source] : undefined
   if (origin !== undefined) return origin.sentence(told)
   if (source === 'retry') return `It is a retry of ${retryOf ?? 'a run that has ended'}.`
-  if (source === 'run-now') return 'Somebody ran its schedule by hand; that does not move its occurrences.'
+  if (source === 'run-now') return 'Its schedule was run by hand, which does not move its occurrences.'
   const sentence = sourceSentences[source as keyof typeof sourceSentences] ?? `It comes from ${source}.`
-  return scheduleId === null && source !== 'enqueued' ? 'Its schedule named the instant.' : sentence
+  return scheduleId === null && source !== 'enqueued' ? 'Its schedule gave the instant.' : sentence
 }
 
-/** Why a run was planned, with the governor asked again. */
+/** Why a run was planned, derived again by the governor. */
 export async function plannedOf(context: OperationContext, run: RunView, schedule: ScheduleView | null) {
   const { decision, occurrenceAt, dueAt, source } = run
   const stored = decision === null ? null : { ...decision, source, plannedAt: occurrenceAt, dueAt }
@@ -55,7 +55,7 @@ export async function plannedOf(context: OperationContext, run: RunView, schedul
   })
 }
 
-/** The same of a run that is not kept any more, from what the ledger of its schedule keeps. */
+/** The same for a removed run, from its schedule's ledger. */
 export async function plannedByLedger(
   context: OperationContext,
   schedule: ScheduleView,

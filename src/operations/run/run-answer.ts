@@ -1,7 +1,7 @@
 import type { LeaseView, OutputView, RunPage, RunSummary, RunView } from '../../store/views.ts'
 import type { ExecutionOptions } from '../target/execution-options.ts'
 
-/** What JSON keeps of a value: a `Date` comes back as text, and functions do not come back. */
+/** A value as JSON keeps it: a `Date` becomes text, and functions are dropped. */
 export type Kept<Value> = Value extends { toJSON(...args: never): infer Text }
   ? Kept<Text>
   : Value extends (...args: never) => unknown
@@ -10,28 +10,26 @@ export type Kept<Value> = Value extends { toJSON(...args: never): infer Text }
       ? { [Field in keyof Value]: Kept<Value[Field]> }
       : Value
 
-/** What a run answered. What was too long to be kept whole has lost its form with its end. */
+/** The result of a run. A result too long to keep is cut text. */
 export type RunResult<Result> =
   | { readonly value: Kept<Result>; readonly truncated: false }
   | { readonly value: unknown; readonly truncated: true }
 
-/** Who has a run. The claim is not told: it is the part of a lease's id that only its holder may know. */
+/** The lease of a run, without its claim: only the holder may know that part of the lease id. */
 export type RunLease = Omit<LeaseView, 'claimId'>
 
-/** A run in a list, in the words of its input. */
+/** A run in a list, with the fields of its input. */
 export interface RunLine extends Omit<RunSummary, 'options' | 'lease'>, ExecutionOptions {
   readonly lease: RunLease | null
 }
 
-/** A run with all that was kept of it. */
 export interface Run<Result = unknown>
   extends Omit<RunView, 'options' | 'payload' | 'result' | 'lease'>,
     ExecutionOptions {
   readonly lease: RunLease | null
-  /** Absent where none was given. */
   readonly payload?: unknown
   readonly result: RunResult<Result> | null
-  /** What its last attempt has put out, where that was asked for; `null` where nothing was. */
+  /** The output of its last attempt, where the caller asked for it; `null` when there is none. */
   readonly output?: OutputView | null
 }
 
@@ -49,9 +47,9 @@ function leaseOf({ claimId: _, ...lease }: LeaseView): RunLease {
 }
 
 export interface RunList {
-  /** May be fewer than asked for, even none, while there is a `next`. */
+  /** May have fewer runs than requested, even none, while there is a `next`. */
   readonly runs: readonly RunLine[]
-  /** Where the list goes on: the `before` of the next page. */
+  /** The `before` of the next page. */
   readonly next: string | null
 }
 

@@ -10,7 +10,6 @@ import { absentRun, presentRun } from '../not-found.ts'
 import { everyDoor, operation } from '../operation.ts'
 import { text } from '../schema/output-schema.ts'
 
-/** What all that steer a run have in common. */
 const steering = {
   noun: 'run',
   effect: 'write',
@@ -22,9 +21,9 @@ const steering = {
 
 const cancelWords = {
   cancelled: 'cancelled',
-  'cancel-requested': 'asked its worker to end it',
-  'already-requested': 'its worker was asked to end it before',
-  'already-ended': 'it had ended before: nothing was changed',
+  'cancel-requested': 'cancellation requested from its worker',
+  'already-requested': 'cancellation was already requested from its worker',
+  'already-ended': 'it had already ended: nothing was changed',
 } as const
 
 export const cancel = operation({
@@ -34,14 +33,14 @@ export const cancel = operation({
   defaultTool: 'Cancel a run: a waiting one ends at once, the worker of a started one is asked to stop.',
   precheck: (context, { id }) => presentRun(context, id as string),
   aliases: [['queue', 'cancel']],
-  says: 'Ends a run that nobody has leased, and asks the worker of a leased one to end it.',
+  says: 'Cancel a run: end it at once if no worker has leased it, else ask its worker to stop.',
   request: 'a cancellation',
   effect: 'destructive',
   input: z.strictObject({ id: runId, reason: reason.optional() }),
   output: z.strictObject({
     answer: z
       .enum(['cancelled', 'cancel-requested', 'already-requested', 'already-ended'])
-      .describe('Whether it has ended by it, will end, or had ended before.'),
+      .describe('Whether it has ended, will end, or had already ended.'),
   }),
   show: ({ answer }) => cancelWords[answer],
   examples: [{ id: 'r-11' }, { id: 'r-11', reason: 'The order was withdrawn.' }],
@@ -57,18 +56,18 @@ export const retry = operation({
   ...steering,
   verb: 'retry',
   defaultTool: 'Make a new run of one that has ended, or put a parked one back in line.',
-  says: 'Makes a new run of one that has ended; a parked one is reset.',
+  says: 'Create a new run from one that has ended, or reset a parked one.',
   request: 'a retry',
   input: z.strictObject({
     id: runId,
     latest: z
       .boolean()
-      .describe('Whether it does what its schedule says by now instead of what it said then. Default: false.')
+      .describe('Use the current fields of its schedule instead of those it was created with. Default: false.')
       .optional(),
   }),
   output: z.strictObject({
-    answer: z.enum(['created', 'reset']).describe('Whether there is a new run, or the parked one goes on.'),
-    id: text('The id of the run that goes.'),
+    answer: z.enum(['created', 'reset']).describe('Whether a new run was created, or the parked one was reset.'),
+    id: text('The id of the new or reset run.'),
     alreadyDone: z
       .enum(['completed', 'late-cancel'])
       .describe(
@@ -77,8 +76,8 @@ export const retry = operation({
       .optional(),
   }),
   show({ answer, id, alreadyDone }, { command }) {
-    if (answer === 'reset') return `reset ${id}: it goes on`
-    const made = `made ${id}, a new run of the same work`
+    if (answer === 'reset') return `reset ${id}: it is ready again`
+    const made = `created ${id}, a new run of the same work`
     if (alreadyDone === undefined) return made
     const when = alreadyDone === 'late-cancel' ? 'completed after its cancel was requested' : 'completed'
     const undo = command('run', 'cancel', id)
@@ -115,16 +114,16 @@ export const reprioritise = operation({
   verb: 'reprioritise',
   idempotent: true,
   aliases: [['queue', 'reprioritise']],
-  says: 'Gives a run that nobody has leased another place in its queue.',
+  says: 'Change the priority of a run that no worker has leased.',
   request: 'a change of priority',
   input: z.strictObject({ id: runId, priority }),
   output: z.strictObject({
     id: text('The id of the run.'),
-    before: z.int().describe('The priority that it had.'),
-    priority: z.int().describe('The priority that it has now.'),
+    before: z.int().describe('The previous priority.'),
+    priority: z.int().describe('The new priority.'),
   }),
   show: ({ id, before, priority: now }) =>
-    before === now ? `${id} has priority ${now} already` : `${id} has priority ${now} now; it was ${before}`,
+    before === now ? `${id} already has priority ${now}` : `${id} now has priority ${now}; before: ${before}`,
   examples: [{ id: 'r-11', priority: 5 }],
   async run({ store, actor }, { id, priority: wanted }) {
     const answer = await store.do(reprioritiseRun, id, wanted, { actor })
@@ -135,8 +134,10 @@ export const reprioritise = operation({
       case 'not-waiting': {
         const { status } = answer
         const hint =
-          status === 'leased' ? 'It is at work; ask again if it comes back.' : 'A run that has ended has no place.'
-        throw conflict(id, `Run ${id} is ${status}, and has no place in line.`, hint, { status })
+          status === 'leased'
+            ? 'It is at work; try again if it returns to its queue.'
+            : 'Only a waiting run has a priority.'
+        throw conflict(id, `Run ${id} is ${status}, so its priority cannot change.`, hint, { status })
       }
       case 'not-found':
         throw absentRun(id)
@@ -148,11 +149,11 @@ export const reset = operation({
   ...steering,
   verb: 'reset',
   idempotent: true,
-  says: 'Gives a parked run its whole budget back, so that it goes on.',
+  says: 'Reset a parked run: give it all its attempts back and make it ready.',
   request: 'a reset',
   input: z.strictObject({ id: runId }),
   output: z.strictObject({ id: text('The id of the run.'), status: z.literal('ready').describe('Always ready.') }),
-  show: ({ id }) => `reset ${id}: it is ready, with its whole budget`,
+  show: ({ id }) => `reset ${id}: it is ready, with all its attempts`,
   examples: [{ id: 'r-11' }],
   async run(context, { id }) {
     const answer = await context.store.do(resetRun, id)
@@ -162,7 +163,7 @@ export const reset = operation({
     throw conflict(
       id,
       `Run ${id} is ${status}, not parked.`,
-      'Only a parked run is reset: one that has ended is retried, and one that is live needs nothing.',
+      'Only a parked run can be reset. Retry a run that has ended; a live run needs no reset.',
     )
   },
 })

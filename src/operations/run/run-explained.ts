@@ -16,11 +16,11 @@ import type { RunSituation, Waiting } from './run-situation.ts'
 import { endedStatuses, runStatuses } from './run-statuses.ts'
 import { type Lateness, type TimelineEvent, timelineWords } from './timeline.ts'
 
-/** Why a run was planned, what became of it, and what it waits for. */
+/** Why a run was planned, what happened to it, and what it waits for. */
 export interface RunExplained extends RunSituation {
   readonly run: string
   readonly at: number
-  /** Null of a run that retention has removed. */
+  /** Null for a run that retention removed. */
   readonly status: RunStatus | null
   readonly queue: string
   readonly schedule: ScheduleOfRun | null
@@ -37,23 +37,23 @@ export interface RunExplained extends RunSituation {
 const holder = z
   .strictObject({
     run: text('The id of the run.'),
-    worker: text('The worker that is at it.').nullable(),
-    isDead: flag('Whether that worker died, so that the run waits to be taken back.'),
-    since: instantOutput('Since when.').nullable(),
-    leaseExpiresAt: instantOutput('Until when, unless its lease is renewed.').nullable(),
+    worker: text('The worker that executes it.').nullable(),
+    isDead: flag('Whether that worker died, so that the run must be reclaimed.'),
+    since: instantOutput('When it was leased.').nullable(),
+    leaseExpiresAt: instantOutput('When its lease expires, unless it is renewed.').nullable(),
   })
-  .describe('A run that another one waits for.')
+  .describe('A run that blocks another.')
 
 const waiting = outputOf<Waiting>()(
   z
     .strictObject({
       until: instantOutput(
-        'When time alone ends the waiting, where that is known; under a rate, at the earliest.',
+        'When time alone ends the wait, where that is known; under a rate limit, at the earliest.',
       ).nullable(),
       before: count('How many runs are before it in line.'),
-      beforeIsAtLeast: flag('Whether there may be more than were looked at.'),
-      holders: z.array(holder).describe('The runs that hold what it waits for, a few of very many.'),
-      holdersCount: count('How many they are.'),
+      beforeIsAtLeast: flag('Whether there may be more than were read.'),
+      holders: z.array(holder).describe('The runs that block it; a few when there are many.'),
+      holdersCount: count('How many runs block it.'),
       takers,
     })
     .describe('What a run that has not ended waits for.'),
@@ -64,24 +64,24 @@ const planned = outputOf<Planned>()(
     .strictObject({
       source: runSource,
       sentence: text('The source in words.'),
-      occurrenceAt: instantOutput('The nominal instant that it stands for.').nullable(),
-      dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
+      occurrenceAt: instantOutput('Its nominal instant.').nullable(),
+      dueAt: instantOutput('When it was due: nominal instant plus spread.').nullable(),
       decision: decision.nullable(),
-      candidates: z.array(candidate).describe('Each wish for the instant, and what became of it.'),
-      rules: z.array(appliedRule).describe('What the rules made of the winner, in their order.'),
+      candidates: z.array(candidate).describe('Each candidate for the instant, and its result.'),
+      rules: z.array(appliedRule).describe('The rules applied to the winner, in order.'),
       rederived,
     })
-    .describe('Why there is a run, and why for that instant.'),
+    .describe('Why there is a run, and why at that instant.'),
 )
 
 const event = outputOf<TimelineEvent>()(
   z
     .strictObject({
       at: instantOutput('When.'),
-      what: z.enum(timelineWords).describe('What happened, or will.'),
-      detail: text('More of it, in words.'),
+      what: z.enum(timelineWords).describe('The event.'),
+      detail: text('Details, in words.'),
     })
-    .describe('Something that happened to a run, or will.'),
+    .describe('A past or future event of a run.'),
 )
 
 const attempt = noted(
@@ -90,17 +90,20 @@ const attempt = noted(
       .strictObject({
         fence: count('The number of the attempt.'),
         workerId: text('The id of the worker that executed it.').nullable(),
-        worker: text('That worker as people know it.').nullable(),
+        worker: text('The name and host of that worker.').nullable(),
         startedAt: instantOutput('When it was leased.').nullable(),
         endedAt: instantOutput('When it ended.'),
         outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
         reason: text('Why.').nullable(),
-        ends: z.enum(endedStatuses).nullable().describe('How the run ended with it, if it did.'),
-        isCounted: flag('Whether its end used the budget of the run.'),
-        verdict: text('What was made of its end.'),
+        ends: z
+          .enum(endedStatuses)
+          .nullable()
+          .describe('The status with which the run ended, if this attempt ended it.'),
+        isCounted: flag('Whether it used one of the run’s attempts.'),
+        verdict: text('What followed its end.'),
         nextAt: instantOutput('When the next attempt started, or may start.').nullable(),
       })
-      .describe('An attempt, and what was made of its end.'),
+      .describe('An attempt, and what followed its end.'),
   ),
   { id: 'AttemptTold' },
 )
@@ -110,10 +113,12 @@ const lateness = outputOf<Lateness>()(
     .strictObject({
       against: z
         .enum(['due', 'not-before', 'enqueued'])
-        .describe('What it is measured against: when it was due, could start at the earliest, or was made.'),
-      at: instantOutput('That instant.'),
-      firedMs: count('How late its occurrence was fired, in ms; null of other work.').nullable(),
-      startedMs: count('How late its first attempt started, or is by now, in ms; null without one.').nullable(),
+        .describe('What it is measured against: when it was due, could start at the earliest, or was created.'),
+      at: instantOutput('The instant it is measured against.'),
+      firedMs: count('How late its occurrence was fired, in ms; null for other work.').nullable(),
+      startedMs: count(
+        'How late its first attempt started, or how late it is so far, in ms; null without one.',
+      ).nullable(),
       isGrowing: flag('Whether it has not started yet.'),
     })
     .describe('How late it is, or was.'),
@@ -128,7 +133,7 @@ const around = outputOf<ScheduleOfRun>()(
       after: explainedLedgerRow.nullable(),
       next: upcomingRun.nullable(),
     })
-    .describe('What its schedule did next, and does.'),
+    .describe('What its schedule did after it, and does next.'),
 )
 
 export const runExplained = noted(
@@ -136,26 +141,24 @@ export const runExplained = noted(
     z
       .strictObject({
         run: text('The id of the run.'),
-        at: instantOutput('The instant that all of it speaks of.'),
-        status: z.enum(runStatuses).nullable().describe('Where it stands; null once retention has removed it.'),
-        code: z
-          .enum(Object.keys(runReasons) as [RunCode, ...RunCode[]])
-          .describe('Where it stands and why, in one word.'),
+        at: instantOutput('The instant of this answer.'),
+        status: z.enum(runStatuses).nullable().describe('Its status; null: retention removed it.'),
+        code: z.enum(Object.keys(runReasons) as [RunCode, ...RunCode[]]).describe('The code of its state and cause.'),
         sentence: text('The same in words.'),
-        unblock: z.array(unblock).describe('What would get it on, what comes by itself first.'),
+        unblock: z.array(unblock).describe('What would unblock it; what happens by itself comes first.'),
         waiting: waiting.nullable(),
-        queue: text('The queue that it goes through.'),
+        queue: text('Its queue.'),
         schedule: around.nullable(),
         planned,
-        timeline: z.array(event).describe('Its life in the order of time.'),
+        timeline: z.array(event).describe('Its events in order of time.'),
         attempts: z.array(attempt).describe('Each attempt that has ended, oldest first.'),
         budget: z
           .strictObject({
-            used: count('Ends that used it.'),
-            max: count('How many may, by what holds at this moment.').nullable(),
+            used: count('Attempts used.'),
+            max: count('The most attempts, by the settings in force now.').nullable(),
           })
           .nullable()
-          .describe('How many attempts it has used.'),
+          .describe('Its attempts.'),
         retries: retriesSchema.nullable(),
         lateness: lateness.nullable(),
         next: z
@@ -164,9 +167,9 @@ export const runExplained = noted(
             at: instantOutput('When, where that is known.').nullable(),
           })
           .describe('What happens next.'),
-        notes: z.array(advice()).describe('Where more is kept, and what cannot be told any more, in sentences.'),
+        notes: z.array(advice()).describe('Where more is kept, and what is not kept any more, in sentences.'),
       })
-      .describe('Why a run was planned, what became of it, and what it waits for.'),
+      .describe('Why a run was planned, what happened to it, and what it waits for.'),
   ),
   { id: 'RunExplained', brief: runExplainedBrief },
 )

@@ -16,33 +16,34 @@ import { noted } from '../schema/schema-note.ts'
 import { type ExecutionOptions, executionOptions } from '../target/execution-options.ts'
 import { targetOf } from '../target/target-input.ts'
 
-/** Work that says nothing of what it does is most often a field forgotten; a caller that means it says null. */
+/** Work without a target is most often a forgotten field; a caller that means it writes null. */
 const withoutTarget: Problem = {
   field: 'target',
   problem: 'is missing',
-  expected: 'an object, such as {"handler":"report"}; null for work that outside hosts take',
+  expected: 'an object, such as {"handler":"report"}; null for work that outside hosts lease',
 }
 
-/** What a run is, as it is stored: its work, and when it may start. */
+/** The stored form of a run: its work, and when it may start. */
 export const runFields = {
   ...workFields,
   target: required({
     ...workFields.target,
-    says: 'What the run does: exactly one of {kinds}. Null for work that outside hosts take.',
+    says: 'What the run does: exactly one of {kinds}. Null: outside hosts lease it.',
     expected: withoutTarget.expected,
   }),
-  notBefore: instant({ says: 'It does not start before this instant.' }),
-  deadline: instant({ says: 'From this instant on it does not start any more.' }),
-  idempotencyKey: text('key', keyLengthMax, { says: 'The same key and the same work is the same run, for 30 days.' }),
-  dedupeKey: text('key', keyLengthMax, { says: 'While a run with this key is live, it is the one.' }),
+  notBefore: instant({ says: 'Do not start the run before this instant.' }),
+  deadline: instant({ says: 'Do not start the run from this instant on.' }),
+  idempotencyKey: text('key', keyLengthMax, {
+    says: 'The same key with the same work returns the same run, for 30 days.',
+  }),
+  dedupeKey: text('key', keyLengthMax, { says: 'While a run with this key is live, return that run.' }),
 }
-const traceFields = { traceparent: plain({ says: 'The W3C trace context that its attempts belong to.' }) }
+const traceFields = { traceparent: plain({ says: 'The W3C trace context of its attempts.' }) }
 
 export const runInput = noted(openInput('run', inputShape({ ...runFields, ...executionFields, ...traceFields })), {
   id: 'RunInput',
 })
 
-/** Work that is enqueued directly. */
 export type RunInput = z.input<typeof runInput>
 
 export interface ReadRun {
@@ -50,14 +51,14 @@ export interface ReadRun {
   readonly problems: readonly Problem[]
 }
 
-/** Reads work as people write it into what is stored. */
+/** Reads a run input into its stored form. */
 export function readRun(
   { value, problems: found }: Pick<Reading<z.output<typeof runInput>>, 'value' | 'problems'>,
   { folder, kinds, fields }: Reader,
 ): ReadRun {
   const { target, kind, problems: ofTarget } = targetOf(value.target, { folder, kinds })
   const problems = [...found, ...ofTarget]
-  // A program may hand on a target that it has not got, which is as good as none.
+  // A program may pass an undefined target, which counts as missing.
   if (value.target === undefined && !found.some(({ field }) => field === 'target')) problems.push(withoutTarget)
   const execution = storedFields(executionFields, value, problems) as StoredOf<typeof executionFields>
   const options = {
@@ -66,7 +67,7 @@ export function readRun(
     ...readAdded(fields?.run, value, { folder, kinds, problems }),
   }
   noteUnkept(value.payload, problems)
-  // The store measures what it writes; what it would find in work that is refused anyhow is told with the rest.
+  // The store measures what it writes; its problems are added here for work that is refused anyway.
   if (problems.length > 0) noteSizes(value, problems)
   const { notBefore, deadline } = value
   if (notBefore !== undefined && deadline !== undefined && deadline <= notBefore) {

@@ -20,7 +20,6 @@ import { attemptSchema, outputSchema, runList, runSchema } from './run-schema.ts
 import { runStatuses } from './run-statuses.ts'
 import { attemptsShown, runShown, runsShown } from './show.ts'
 
-/** What all that look at a run have in common. */
 const looking = {
   noun: 'run',
   effect: 'read',
@@ -36,15 +35,12 @@ export const get = operation({
   method: 'GET',
   defaultTool: 'Show one run: status, payload, result, and with output: true what its last attempt printed.',
   command: ['run', 'show'],
-  says: 'Shows a run with all that was kept of it; with wait once it has ended or is parked.',
-  request: 'a look at a run',
+  says: 'Show a run with everything that is kept of it; with wait, once it has ended or is parked.',
+  request: 'a request for a run',
   input: z.strictObject({
     id: runId,
-    output: z
-      .boolean()
-      .describe('Whether the output of its last attempt that has any is shown too. Default: false.')
-      .optional(),
-    ...waitFields('How long to wait for the run to end or park; it is shown as it stands when the time is over.'),
+    output: z.boolean().describe('Include the output of its last attempt that has any. Default: false.').optional(),
+    ...waitFields('How long to wait for the run to end or park; afterwards it is shown as it is.'),
   }),
   local: waitLocal,
   output: runSchema,
@@ -53,7 +49,7 @@ export const get = operation({
   async judge(context, { value, problems: found }, { signal }) {
     const problems = [...found]
     const waitMs = waitMsOf(value, problems)
-    refuse(subjectOf('a look at a run'), problems)
+    refuse(subjectOf('a request for a run'), problems)
     const id = value.id as string
     if (waitMs !== undefined) await untilEnded(context, id, { timeoutMs: waitMs, signal })
     const run = runOf(await presentRun(context, id))
@@ -61,7 +57,7 @@ export const get = operation({
   },
 })
 
-/** Answers when a run has ended, or when the time is over. Nothing is held open in the store meanwhile. */
+/** Answers when a run has ended or the time is over. It holds nothing open in the store meanwhile. */
 async function untilEnded(
   { waits, actor }: OperationContext,
   id: string,
@@ -85,13 +81,13 @@ export const list = operation({
   method: 'GET',
   defaultTool:
     'List runs, newest first: status, schedule, and why a run waits or failed. Filter by schedule, queue, status.',
-  says: 'Lists runs by when they were made, newest first, a page at a time; ended and parked ones by when they ended or were parked, ready ones in the order in which they start.',
+  says: 'List runs, newest first, a page at a time; ended and parked ones by when they ended or parked, ready ones in the order in which they start.',
   request: 'a list of runs',
   input: z.strictObject({
-    queue: name.describe('Only those of this queue.').optional(),
-    schedule: name.describe('Only those of this schedule: its name, or the id of a deleted one.').optional(),
-    status: z.enum(runStatuses).describe('Only those that stand so.').optional(),
-    before: place.describe('The next of the page before, with the same filter.').optional(),
+    queue: name.describe('Only runs of this queue.').optional(),
+    schedule: name.describe('Only runs of this schedule: its name, or the id of a deleted one.').optional(),
+    status: z.enum(runStatuses).describe('Only runs with this status.').optional(),
+    before: place.describe('The next of the previous page, with the same filter.').optional(),
     limit: limit.optional(),
   }),
   takes: [],
@@ -117,8 +113,8 @@ const attemptMax = 2 ** 31 - 1
 export const attempts = operation({
   ...looking,
   verb: 'attempts',
-  says: 'Tells how the attempts of a run ended.',
-  request: 'a look at attempts',
+  says: 'List the ended attempts of a run.',
+  request: 'a request for attempts',
   input: z.strictObject({ id: runId }),
   output: z.array(attemptSchema),
   show: attemptsShown,
@@ -133,20 +129,20 @@ export const attempts = operation({
 export const output = operation({
   ...looking,
   verb: 'output',
-  says: 'Shows what a run, or one attempt of it, has put out so far.',
-  request: 'a look at output',
+  says: 'Show the output of a run, or of one attempt.',
+  request: 'a request for output',
   input: z.strictObject({
     id: runId,
     attempt: z
       .int()
       .min(1)
       .max(attemptMax)
-      .describe('The number of the attempt. Default: the last that has put something out.')
+      .describe('The number of the attempt. Default: the last one with output.')
       .optional(),
   }),
-  output: outputSchema.nullable().describe('Null where nothing was put out.'),
+  output: outputSchema.nullable().describe('Null: there is no output.'),
   follow: followOutput,
-  // As it was put out, and nothing else: it may be piped somewhere.
+  // The output and nothing else: it may be piped.
   show: (found) => found?.text ?? '',
   examples: [{ id: 'r-11' }, { id: 'r-11', attempt: 2 }],
   async run(context, { id, attempt }) {
@@ -156,10 +152,10 @@ export const output = operation({
   },
 })
 
-/** A worker writes what is put out every 250 ms at most, so that looking more often finds nothing new. */
+/** A worker writes output at most every 250 ms, so reading more often finds nothing new. */
 const lookMs = 250
 
-/** What a run puts out, as it comes, until the run has ended or is parked. */
+/** The output of a run as it is written, until the run has ended or is parked. */
 async function* followOutput(
   ask: Ask,
   input: Readonly<Record<string, unknown>>,
@@ -167,11 +163,11 @@ async function* followOutput(
 ): AsyncGenerator<Piece, string> {
   let shown: Piece = { attempt: 0, text: '' }
   for (;;) {
-    // The run first: what it put out before it ended is then in the output that is read behind it.
+    // Read the run first: output from before its end is then in the output read after it.
     const run = await ask(get, { id: input.id })
     const found = await ask(output, input)
     const now = found === null ? shown : { attempt: found.fence, text: found.text }
-    // Also where nothing is new: the reader may have gone meanwhile.
+    // Also without new output: the reader may have gone meanwhile.
     yield { ...now, text: now.text.slice(now.attempt === shown.attempt ? knownLength(shown.text, now.text) : 0) }
     shown = now
     if (run.end !== null || run.parked !== null) return `${run.id} is ${run.end?.status ?? 'parked'}`
@@ -181,7 +177,7 @@ async function* followOutput(
 
 const tailLength = 1_000
 
-/** Where what is new begins. Once the middle is dropped the text is not a longer one any more; its end is looked for. */
+/** Where new text begins. Once the middle is dropped, the text is not a longer version of the old one; then its end is searched for. */
 function knownLength(before: string, now: string): number {
   if (now.startsWith(before)) return before.length
   const tail = before.slice(-tailLength)

@@ -15,12 +15,12 @@ const lease = noted(
     z
       .strictObject({
         workerId: text('The worker that has it.'),
-        leasedAt: instantOutput('Since when.'),
-        expiresAt: instantOutput('Until when, unless it is renewed.'),
-        cancelRequestedAt: instantOutput('When its end was asked for.').nullable(),
-        cancelReason: text('Why its end was asked for.').nullable(),
+        leasedAt: instantOutput('When it was leased.'),
+        expiresAt: instantOutput('When the lease expires, unless it is renewed.'),
+        cancelRequestedAt: instantOutput('When its cancellation was requested.').nullable(),
+        cancelReason: text('Why its cancellation was requested.').nullable(),
       })
-      .describe('Who has it now.'),
+      .describe('Its lease.'),
   ),
   { id: 'Lease' },
 )
@@ -28,49 +28,49 @@ const lease = noted(
 const waiting = z.strictObject({
   for: z
     .enum(['instant', 'key', 'overlap'])
-    .describe('An instant, room under its key, or the end of another run of its schedule.'),
-  until: instantOutput('Until when, where that is known.').exactOptional(),
+    .describe('What it waits for: an instant, a slot under its key, or the end of another run of its schedule.'),
+  until: instantOutput('When the wait ends, where that is known.').exactOptional(),
   reason: text('Why, in words.').nullable(),
 })
 
 const line = {
   id: text('The id of the run.'),
-  queue: text('The queue that it goes through.'),
-  status: z.enum(runStatuses).describe('Where it stands.'),
+  queue: text('Its queue.'),
+  status: z.enum(runStatuses).describe('Its status.'),
   waiting: waiting.describe('Why a ready run is not in line.').exactOptional(),
   fence: count('The number of its last lease, which is the number of the attempt.'),
-  attempts: count('The ends that used its budget.'),
+  attempts: count('Attempts used.'),
   releases: count('Clean releases in a row; null once it has ended.').nullable(),
   deaths: count('Leases lost because a worker died; null once it has ended.').nullable(),
   priority: count('Lower goes first.'),
-  enqueuedAt: instantOutput('When it was made.'),
+  enqueuedAt: instantOutput('When it was created.'),
   schedule: text('The name of its schedule.').nullable(),
   scheduleId: text('The id of its schedule.').nullable(),
-  occurrenceAt: instantOutput('The nominal instant that it stands for.').nullable(),
-  dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
+  occurrenceAt: instantOutput('Its nominal instant.').nullable(),
+  dueAt: instantOutput('When it was due: nominal instant plus spread.').nullable(),
   source: runSource,
-  notBefore: instantOutput('It does not start before.').nullable(),
-  deadline: instantOutput('It does not start any more from then on.').nullable(),
-  lateAfter: instantOutput('Its first attempt does not start any more from then on.').nullable(),
-  concurrencyKey: text('Its key under the ceiling for a key.').nullable(),
+  notBefore: instantOutput('Do not start the run before this instant.').nullable(),
+  deadline: instantOutput('It does not start from this instant on.').nullable(),
+  lateAfter: instantOutput('Its first attempt does not start from this instant on.').nullable(),
+  concurrencyKey: text('Its concurrency key.').nullable(),
   idempotencyKey: text('Its idempotency key.').nullable(),
   dedupeKey: text('Its dedupe key.').nullable(),
   waitsFor: text('The run that must end before it.').nullable(),
   retryOf: text('The run that it is a retry of.').nullable(),
-  repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
-  policyVersion: count('The version of the policy of its queue when it was made.'),
+  repeatable: flag('Whether it is tried again when its effect is unknown.'),
+  policyVersion: count('The version of its queue’s policy when it was created.'),
   target: targetStored.nullable(),
   ...executionSchema,
   lease: lease.nullable(),
   parked: z
-    .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('When it was parked.'), reason: text('Why.') })
     .nullable()
-    .describe('That it waits for a person.'),
+    .describe('Set when it is parked and needs a person.'),
   end: z
     .strictObject({
       status: z.enum(endedStatuses).describe('How it ended.'),
       at: instantOutput('When it ended.'),
-      reason: text('Why, if there is more to say.').nullable(),
+      reason: text('Why, if a reason is stored.').nullable(),
     })
     .nullable()
     .describe('How it ended, if it has.'),
@@ -86,10 +86,10 @@ export const outputSchema = noted(
     z
       .strictObject({
         fence: count('The number of the attempt.'),
-        text: text('What was put out; where something was dropped, a line of its own says so.'),
+        text: text('The output; a line of its own marks where bytes were dropped.'),
         droppedBytes: count('Bytes that were dropped between the first and the last half.'),
       })
-      .describe('What an attempt has put out.'),
+      .describe('The output of an attempt.'),
   ),
   { id: 'Output' },
 )
@@ -98,25 +98,25 @@ export const runSchema = noted(
   outputOf<Run>()(
     openOutput('run', {
       ...line,
-      payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
+      payload: z.unknown().describe('Its payload.').exactOptional(),
       decision: decision.nullable(),
       result: z
         .strictObject({
-          value: z.unknown().describe('Plain data; what was too long to be kept whole is a text that was cut.'),
-          truncated: flag('Whether it was too long to be kept whole.'),
+          value: z.unknown().describe('Plain data; a result too long to keep is cut text.'),
+          truncated: flag('Whether it was cut.'),
         })
         .nullable()
-        .describe('What it answered.'),
+        .describe('Its result.'),
       output: outputSchema.nullable().exactOptional(),
-    }).describe('A run with all that was kept of it.'),
+    }).describe('A run with everything that is kept of it.'),
   ),
   { id: 'Run', brief: runBrief },
 )
 
 export const runList = outputOf<RunList>()(
   z.strictObject({
-    runs: z.array(runLine).describe('May be fewer than asked for, even none, while there is a next.'),
-    next: text('Where the list goes on: the before of the next page.').nullable(),
+    runs: z.array(runLine).describe('May be fewer than requested, even none, while there is a next.'),
+    next: text('The before of the next page.').nullable(),
   }),
 )
 
@@ -130,7 +130,10 @@ export const attemptSchema = noted(
         endedAt: instantOutput('When it ended.'),
         outcome: text('How the attempt ended: success, failed, lost, released, cancelled and the like.'),
         reason: text('Why.').nullable(),
-        ends: z.enum(endedStatuses).nullable().describe('How the run ended with it, if it did.'),
+        ends: z
+          .enum(endedStatuses)
+          .nullable()
+          .describe('The status with which the run ended, if this attempt ended it.'),
       })
       .describe('How an attempt ended.'),
   ),

@@ -12,7 +12,7 @@ import type { OperationContext } from '../operation-context.ts'
 import { type RunCode, runReasons } from '../reasons/run-reasons.ts'
 import { type PlaceInLine, placeInLineOf, rateOpensAt } from './place-in-line.ts'
 
-/** Where a run stands, why, and what would get it on. */
+/** The state of a run, its cause, and what would unblock it. */
 export interface RunSituation {
   readonly code: RunCode
   readonly sentence: string
@@ -20,46 +20,44 @@ export interface RunSituation {
   readonly waiting: Waiting | null
 }
 
-/** What a run that does not go waits for. */
 export interface Waiting {
-  /** When time alone ends the waiting, where that is known; under a rate, at the earliest. */
+  /** When time alone ends the wait, where that is known; under a rate limit, at the earliest. */
   readonly until: number | null
   /** How many runs are before it in line. */
   readonly before: number
-  /** There may be more before it than were looked at. */
+  /** There may be more before it than were read. */
   readonly beforeIsAtLeast: boolean
-  /** The runs that hold what it waits for: slots of the queue, room under its key, or its turn; not all of very many. */
+  /** The runs that block it: they hold slots of the queue, slots under its key, or come first; a few when there are many. */
   readonly holders: readonly Holder[]
-  /** How many they are. */
+  /** How many runs block it. */
   readonly holdersCount: number
   readonly takers: Takers
 }
 
-/** A run that another one waits for. */
+/** A run that blocks another. */
 export interface Holder {
   readonly run: string
-  /** The worker that is at it. */
+  /** The worker that executes it. */
   readonly worker: string | null
-  /** That worker died, and the run waits to be taken back. */
+  /** That worker died, and the run must be reclaimed. */
   readonly isDead: boolean
   readonly since: number | null
   readonly leaseExpiresAt: number | null
 }
 
-/** All that the words about a run are made of. */
+/** The facts that the sentences about a run use. */
 export interface Facts {
   readonly run: RunView
   readonly place: PlaceInLine
   readonly fleet: Fleet
   readonly schedule: ScheduleView | null
   readonly waiting: Waiting
-  /** Why work may be held. */
   readonly reasons: OperationContext['holdReasons']
 }
 
 const holdersShownMax = 5
 
-/** Where a run stands, by the plan that the leases would follow now. */
+/** The state of a run, by the plan that leasing would follow now. */
 export async function runSituationOf(context: OperationContext, run: RunView, fleet: Fleet): Promise<RunSituation> {
   const place = await placeInLineOf(context.store, run, fleet)
   const code = await codeOf(context, run, place, fleet)
@@ -94,7 +92,7 @@ async function codeOf(context: OperationContext, run: RunView, place: PlaceInLin
 
 const leasesLookedAt = 10_000
 
-/** Whether none of those who could take a run has a slot free. A worker without slots of its own always has. */
+/** Whether no worker that could execute the run has a free slot. A worker without a slot limit always has one. */
 async function areBusy({ store }: OperationContext, queue: string, own: PlannedRun, { live }: Fleet): Promise<boolean> {
   const able = takersAmong(own.target, queue, live)
   if (able.length === 0 || able.some(({ slots }) => slots === null)) return false
@@ -123,7 +121,7 @@ function untilOf(code: RunCode, run: RunView, place: PlaceInLine, schedule: Sche
   }
 }
 
-/** The runs that stand in the way, those at work first. */
+/** The runs that block it, those at work first. */
 async function holdersOf(
   context: OperationContext,
   run: RunView,

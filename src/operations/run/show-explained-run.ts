@@ -6,12 +6,12 @@ import type { RunExplained } from './run-explained.ts'
 import type { Waiting } from './run-situation.ts'
 import type { TimelineEvent } from './timeline.ts'
 
-/** The answer first: where the run stands and what gets it on. Then who is in its way, why it was planned, its life. */
+/** The answer first: the state of the run and what unblocks it. Then what blocks it, why it was planned, its timeline. */
 export function showRunExplained(answer: RunExplained, sheet: Sheet): string {
   const own = sheet.inZone(answer.schedule?.zone)
   return [
     headOf(answer.run, answer, own),
-    ...part('In its way', holderLines(answer.waiting, own), own),
+    ...part('Blocked by', holderLines(answer.waiting, own), own),
     ...part('Why it was planned', plannedLines(answer, own), own),
     ...part('What happened', timelineLines(answer, own), own),
     ...part('Retries', retriesLines(answer), own),
@@ -28,7 +28,7 @@ const holders: readonly Column<Holder>[] = [
     '',
     ({ worker, isDead }) => {
       if (worker === null) return 'before it in line'
-      return isDead ? `held by ${plainText(worker)}, which died` : `at work at ${plainText(worker)}`
+      return isDead ? `held by ${plainText(worker)}, which died` : `at work on ${plainText(worker)}`
     },
   ],
   ['', ({ since }, { now, howLong }) => (since === null ? null : `for ${howLong(Math.max(0, now - since))}`)],
@@ -53,10 +53,10 @@ const words: { readonly [What in TimelineEvent['what']]: string } = {
   enqueued: 'enqueued',
   started: 'started',
   'attempt-ended': 'ended',
-  'cancel-requested': 'asked to end',
+  'cancel-requested': 'cancel requested',
   parked: 'parked',
   ended: 'ended',
-  'waits-until': 'may go on',
+  'waits-until': 'may start',
   'lease-expires': 'lease expires',
 }
 
@@ -74,18 +74,18 @@ function timelineLines({ timeline, lateness }: RunExplained, sheet: Sheet): stri
   return [sheet.table(events, timeline), ...note]
 }
 
-/** A run that has ended well is not tried again, whatever holds. */
+/** A completed run is not tried again, whatever its settings. */
 function retriesLines({ status, retries, budget }: RunExplained): string[] {
   if (retries === null || status === 'completed' || status === 'cancelled' || status === 'skipped') return []
   return [`${budget?.used ?? 0} used of ${retriesInWords(retries)}`]
 }
 
-/** What the lines at the top have said is not said again. */
+/** Leaves out what the first lines already say. */
 function nextLines({ next, schedule, unblock }: RunExplained, sheet: Sheet): string[] {
   const isSaid = unblock.some(({ what, at }) => what === next.what || (at !== null && at === next.at))
   const lines = isSaid ? [] : [whatAndWhen(next.what, next.at, sheet)]
   const after = schedule?.after ?? null
   if (after === null) return lines
   const run = after.runId === null ? '' : ` (${after.runId})`
-  return [...lines, `After it, its schedule had ${on(after.from, sheet)}: ${plainText(after.outcome)}${run}`]
+  return [...lines, `The next occurrence of its schedule, ${on(after.from, sheet)}: ${plainText(after.outcome)}${run}`]
 }

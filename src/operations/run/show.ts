@@ -22,7 +22,7 @@ const columns: readonly Column<RunLine>[] = [
 ]
 
 export function runsShown({ runs, next }: RunList, sheet: Sheet): string {
-  if (runs.length === 0) return next === null ? 'No runs.' : 'None among those looked at.'
+  if (runs.length === 0) return next === null ? 'No runs.' : 'None among the runs that were read.'
   return sheet.table(columns, runs)
 }
 
@@ -35,7 +35,7 @@ function remarkOn({ status, waiting, parked, end, lease, attempts }: RunLine, sh
 }
 
 function waitText(waiting: NonNullable<RunLine['waiting']>, { relative }: Sheet): string {
-  if (waiting.for === 'key') return 'waits for its key'
+  if (waiting.for === 'key') return 'waits for its concurrency key'
   if (waiting.for === 'overlap') return 'waits for the run before it'
   return waiting.until === undefined ? 'waits' : relative(waiting.until)
 }
@@ -78,13 +78,13 @@ export const runShown: Facts<Run> = {
     [
       'result',
       ({ result }) =>
-        result && `${shortText(JSON.stringify(result.value), resultWidth)}${result.truncated ? ' (cut)' : ''}`,
+        result && `${shortText(JSON.stringify(result.value), resultWidth)}${result.truncated ? ' (truncated)' : ''}`,
     ],
   ],
   added: 'run',
   below({ id, output }, { paint, command }) {
     const more = paint.dim(`why: ${command('explain', 'run', id)}    output: ${command('run', 'output', id)}`)
-    const put = output === undefined ? [] : ['', output?.text || 'Nothing was put out.']
+    const put = output === undefined ? [] : ['', output?.text || 'There is no output.']
     return [indented(more), ...put].join('\n')
   },
 }
@@ -113,10 +113,10 @@ export const attemptsShown: Listing<readonly Attempt[], Attempt> = {
 export function enqueuedShown(answer: EnqueuedRun, { isRehearsal, command }: Sheet): string {
   const { created, id } = answer
   if (isRehearsal)
-    return created ? 'would enqueue it (a rehearsal: nothing was written)' : `would find ${id}, which was there before`
+    return created ? 'would enqueue it (dry run: nothing was written)' : `would return ${id}, which exists already`
   if (!created) {
     const isDuplicate = answer.because === 'dedupe-key'
-    return `found ${id}: ${isDuplicate ? 'a live run has its dedupe key' : 'the same work came with its idempotency key'}`
+    return `${id} exists already: ${isDuplicate ? 'a live run has its dedupe key' : 'the same work has its idempotency key'}`
   }
   const { queueCreated } = answer
   const note =

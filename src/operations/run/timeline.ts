@@ -6,7 +6,7 @@ import { isoText } from '../input/instant.ts'
 import type { RunOrigin } from '../part.ts'
 import type { ExplainedAttempt } from './explained-attempts.ts'
 
-/** Something that happened to a run, or will. */
+/** A past or future event of a run. */
 export interface TimelineEvent {
   readonly at: number
   readonly what: TimelineWord
@@ -29,14 +29,14 @@ export const timelineWords = [
 ] as const
 export type TimelineWord = (typeof timelineWords)[number]
 
-/** How late a run is, or was: never early, unless the spread says so. */
+/** How late a run is, or was: never early, unless the spread moved it. */
 export interface Lateness {
-  /** What it is measured against. */
+  /** The instant it is measured against. */
   readonly against: 'due' | 'not-before' | 'enqueued'
   readonly at: number
-  /** How late its occurrence was fired; null of work that was enqueued. */
+  /** How late its occurrence was fired; null for enqueued work. */
   readonly firedMs: number | null
-  /** How late its first attempt started, or so far has not; null when it ended without one. */
+  /** How late its first attempt started, or how late it is so far; null when it ended without one. */
   readonly startedMs: number | null
   /** It has not started, and gets later. */
   readonly isGrowing: boolean
@@ -63,13 +63,13 @@ export interface TimelineInput {
   readonly attempts: readonly ExplainedAttempt[]
   readonly lateness: Lateness
   readonly fleet: Fleet
-  /** Where runs may come from, by the sources that parts give them. */
+  /** The run sources that parts add. */
   readonly origins: Readonly<Record<string, RunOrigin>>
-  /** Until when it waits, where time alone ends that. */
+  /** The end of its wait, where time alone ends it. */
   readonly until: number | null
 }
 
-/** The life of a run in the order of time. */
+/** The events of a run in order of time. */
 export function timelineOf(input: TimelineInput): TimelineEvent[] {
   const events = [...beginning(input), ...input.attempts.flatMap(ofAttempt), ...present(input)]
   return events.sort((a, b) => a.at - b.at)
@@ -90,7 +90,7 @@ function beginning({ run, lateness, origins }: TimelineInput): TimelineEvent[] {
   return [...events, { at: enqueuedAt, what: 'fired', detail: late }]
 }
 
-/** Who asked for a run that is no occurrence. */
+/** How a run was requested that is no occurrence. */
 const askedBy: Readonly<Record<string, string>> = { 'run-now': 'by hand' }
 
 function howMade(run: RunView, origins: TimelineInput['origins']): string {
@@ -121,7 +121,7 @@ function present({ run, fleet, until }: TimelineInput): TimelineEvent[] {
     {
       at: lease.expiresAt,
       what: 'lease-expires',
-      detail: isDead ? 'its worker died, and renews it no more' : 'unless it is renewed',
+      detail: isDead ? 'its worker died and cannot renew it' : 'unless it is renewed',
     },
   ]
   if (lease.cancelRequestedAt !== null) {

@@ -16,10 +16,9 @@ import { tooLong } from './waits.ts'
 
 const waitInput = z.strictObject({
   id: runId,
-  ...durationFields('timeout', 'After how long the waiting is given up. Default: never.'),
+  ...durationFields('timeout', 'How long to wait at most. Default: without limit.'),
 })
 
-/** How long somebody waits for a run, and what ends the waiting. */
 export type WaitInput = Omit<z.input<typeof waitInput>, 'id'> & z.input<typeof waitLocal>
 
 export const wait = operation({
@@ -28,7 +27,7 @@ export const wait = operation({
   waits: true,
   compose: waitInPieces,
   isOk: ({ status }) => status === 'completed',
-  says: 'Answers with the run once it has ended or is parked.',
+  says: 'Wait until a run has ended or is parked, and return it.',
   request: 'a wait',
   effect: 'read',
   scope: 'read',
@@ -40,8 +39,8 @@ export const wait = operation({
   doors: {
     library: true,
     cli: true,
-    http: 'A request is held open for a minute at most: ask for the run with wait, as the client does.',
-    mcp: 'A tool answers within a minute, and a run may take hours: ask for the run with wait.',
+    http: 'A request is held open for at most a minute: read the run with wait, as the client does.',
+    mcp: 'A tool answers within a minute, and a run may take hours: read the run with wait.',
   },
   show: runShown,
   examples: [{ id: 'r-11' }, { id: 'r-11', timeout: '90s' }],
@@ -53,10 +52,10 @@ export const wait = operation({
   },
 })
 
-/** How long one request is held: well below what proxies allow. */
+/** How long one request is held: well below the limit of proxies. */
 const pieceMs = 30_000
 
-/** A run may take hours and a request may not, so a wait at a server is as many requests as it takes. */
+/** A run may take hours and a request may not, so a wait at a server repeats requests. */
 async function waitInPieces(ask: Ask, input: unknown, signal?: AbortSignal): Promise<Run> {
   const { value, problems: found } = read(waitInput, input, 'a wait')
   const problems = [...found]

@@ -12,11 +12,11 @@ import { WaitingCalls } from '../waiting-calls.ts'
 interface WaitsOptions {
   readonly store: Store
   readonly clock: Clock
-  /** What this process's own worker tells. */
+  /** Events of this process's own worker. */
   readonly events: Events
 }
 
-/** What ends together with the waits. */
+/** Other waits that close together with these. */
 interface Companion {
   close(error: unknown): void
 }
@@ -37,18 +37,14 @@ const endEvents = [
   'run.reclaimed',
 ] as const
 
-/** How often everybody's runs are looked at when nothing is heard of them: a wake-up may be lost. */
+/** How often all awaited runs are read when no wake-up arrives: a wake-up may be lost. */
 const pollMs = 1_000
 const gapMsMin = 25
-/** Looking costs what it costs for each who waits, so that many who wait look more seldom. */
+/** A read costs time for each waiting caller, so with many callers reads are rarer. */
 const restPerLook = 4
 
-/**
- * Those who wait for the ends of runs. What ends in this process is heard of at once, from its worker; what ends
- * elsewhere is found by looking, when the store tells that others wrote and every second besides.
- */
+/** Callers that wait for runs to end. This process's worker reports its ends at once; ends elsewhere are found by reading the store after each wake-up, and every second. */
 export class Waits {
-  /** How many calls from outside wait at once. */
   readonly seats = new WaitingCalls()
   readonly #store: Store
   readonly #clock: Clock
@@ -60,7 +56,7 @@ export class Waits {
   #cancelAlarm: (() => void) | null = null
   #isLooking = false
   #hasHeard = false
-  /** The next look is not before this, by the monotonic clock. */
+  /** The earliest next read, by the monotonic clock. */
   #restsUntil = Number.NEGATIVE_INFINITY
 
   constructor({ store, clock, events }: WaitsOptions) {
@@ -69,14 +65,13 @@ export class Waits {
     this.#events = events
   }
 
-  /** What a part keeps for callers that wait for something else: one of each class, made when it is first asked for. */
+  /** A part's own waits, for callers that wait for something else: one of each class, created on first use. */
   beside<Kept extends Companion>(make: MakeCompanion<Kept>): Kept {
     const known = this.#companions.get(make) ?? new make({ store: this.#store, clock: this.#clock })
     this.#companions.set(make, known)
     return known as Kept
   }
 
-  /** Answers with the run once it has ended or is parked. */
   wait(id: string, { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal | undefined } = {}) {
     return new Promise<RunView>((resolve, reject) => {
       if (signal?.aborted === true) {
@@ -96,13 +91,13 @@ export class Waits {
       const cancelTimeout =
         timeoutMs === undefined ? null : this.#clock.after(timeoutMs, () => waiter.fail(tooLong(id, timeoutMs)))
       signal?.addEventListener('abort', abort, { once: true })
-      // It is listened for before it is looked at, so that an end in between is not missed.
+      // Listen before reading, so that an end in between is not missed.
       this.#join(id, waiter)
       void this.look(id)
     })
   }
 
-  /** Looks at a run that may have ended. Never rejects: what goes wrong is told to those who wait. */
+  /** Reads a run that may have ended. Never rejects: errors go to the waiting callers. */
   async look(id: string): Promise<void> {
     if (!this.#waiters.has(id)) return
     try {
@@ -110,12 +105,12 @@ export class Waits {
       if (run === null) this.#tell(id, ({ fail }) => fail(absentRun(id)))
       else if (isEnded(run.status) || run.status === 'parked') this.#tell(id, ({ answer }) => answer(run))
     } catch (error) {
-      // A store that does not answer now may do so at the next look, and the run goes on meanwhile.
+      // A store that does not answer now may answer at the next read; the run goes on meanwhile.
       if (!isPassing(error)) this.#tell(id, ({ fail }) => fail(error))
     }
   }
 
-  /** Looks at everybody's runs, soon: something was written that may have ended some. */
+  /** Reads all awaited runs soon: a write may have ended some. */
   lookAtAll(): void {
     this.#hasHeard = true
     if (this.#isLooking || this.#waiters.size === 0) return
@@ -124,11 +119,11 @@ export class Waits {
     else void this.#lookAtAll()
   }
 
-  /** Nobody hears of anything any more. */
+  /** Ends all waits. */
   close(): void {
-    const closed = new BelfryError('unavailable', 'Belfry was closed while somebody waited for a run.', {
+    const closed = new BelfryError('unavailable', 'Belfry was closed while a caller waited for a run.', {
       details: { closed: true },
-      hint: 'The run goes on where its worker runs, and can be waited for anew.',
+      hint: 'The run goes on in its worker; wait for it again.',
     })
     for (const companion of this.#companions.values()) companion.close(closed)
     for (const id of [...this.#waiters.keys()]) this.#tell(id, ({ fail }) => fail(closed))
@@ -189,7 +184,7 @@ export class Waits {
 
 export function tooLong(id: string, timeoutMs: number): BelfryError {
   return new BelfryError('unavailable', `Run ${id} had not ended after ${formatDuration(timeoutMs)}.`, {
-    hint: 'It goes on, and can be waited for anew.',
+    hint: 'The run goes on; wait for it again.',
     details: { id, timeoutMs },
   })
 }

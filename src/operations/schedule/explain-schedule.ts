@@ -40,7 +40,7 @@ export const explain = operation({
   meantBy: /^(?!r-[0-9a-z]+$)/,
   defaultTool: 'Explain why a schedule runs next when it does, or why it does not run, and what would change that.',
   command: ['explain', 'schedule'],
-  says: 'Tells why a schedule runs next when it does, or why it does not, by asking the governor again.',
+  says: 'Explain why a schedule runs next when it does, or why it does not run.',
   request: 'an explanation of a schedule',
   effect: 'read',
   scope: 'read',
@@ -54,10 +54,10 @@ export const explain = operation({
   run: async (context, { name }) => explained(context, name, await presentSchedule(context, name)),
 })
 
-/** Standings whose sentence says that no worker is alive, where none is. */
+/** States whose sentence already says that no worker is alive. */
 const saysWhoIsAlive: ReadonlySet<ScheduleCode> = new Set(['overdue', 'due-now', 'pause-over'])
 
-/** Puts together what is stored of a schedule and what the pure functions answer to it now. */
+/** Combines what is stored of a schedule with what the pure functions compute now. */
 async function explained(context: OperationContext, name: string, schedule: ScheduleView): Promise<ScheduleExplained> {
   const { store } = context
   const fleet = await fleetOf(context)
@@ -109,7 +109,7 @@ async function explained(context: OperationContext, name: string, schedule: Sche
   }
 }
 
-/** The run whose end a fixed delay waits for, and how that run stands. */
+/** The run whose end a fixed delay waits for, and its state. */
 async function awaitedOf(context: OperationContext, schedule: ScheduleView, fleet: Fleet): Promise<AwaitedRun | null> {
   const run = schedule.waitsFor === null ? null : await context.store.look(findRun, schedule.waitsFor)
   return run === null ? null : awaitedRun(run, await runSituationOf(context, run, fleet))
@@ -123,7 +123,7 @@ async function liveRunsOf({ store }: OperationContext, { id }: ScheduleView): Pr
   return pages.flatMap(({ runs }) => runs.map((run) => run.id)).slice(0, liveShownMax)
 }
 
-/** What the queue of a schedule has to say about its runs. */
+/** What the queue of a schedule means for its runs. */
 async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   const name = spec.queue ?? 'default'
   const queue = await store.look(findQueue, name)
@@ -135,7 +135,7 @@ async function laneOf({ store }: OperationContext, { spec }: ScheduleView) {
   return { policy: queue.policy, notes: [] }
 }
 
-/** Its runs by all that a hold can be on. */
+/** Its runs, by everything that a hold can be on. */
 function workOfSchedule({
   spec: { name: schedule, queue = 'default', target, concurrencyKey: key },
 }: ScheduleView): Holdable {
@@ -144,7 +144,7 @@ function workOfSchedule({
   return { queue, kind, name, schedule, key }
 }
 
-/** The spec by which the next instant was decided; null where that version is not kept. */
+/** The spec that decided the next instant; null when that version is not kept. */
 async function specOf({ store }: OperationContext, name: string, schedule: ScheduleView): Promise<ScheduleSpec | null> {
   const { nextDecision, version, spec } = schedule
   if (nextDecision === null || nextDecision.version === version) return spec
@@ -152,7 +152,7 @@ async function specOf({ store }: OperationContext, name: string, schedule: Sched
   return versions.find((one) => one.version === nextDecision.version)?.content ?? null
 }
 
-/** While it waits for a run or is paused, the plan has no instant that could be compared. */
+/** While it is paused or waits for a run, the plan has no instant to compare. */
 function rederived(schedule: ScheduleView, spec: ScheduleSpec | null, now: number): Rederived {
   const { nextDecision, nextRunAt, nextDueAt, waitsFor, disabled } = schedule
   const isPlanned = waitsFor === null && !isPausedAt(schedule, now) && nextDecision?.source !== 'paused'
@@ -165,9 +165,9 @@ function spreadOf({ spec, nextRunAt, nextDueAt, nextDecision }: ScheduleView): S
   if (spec.spread === undefined || nextRunAt === null || nextDueAt === null) return null
   const offsetMs = nextDueAt - nextRunAt
   if (nextDecision?.winner !== 'baseline') return { offsetMs, why: 'hints are not spread' }
-  if (offsetMs === 0) return { offsetMs, why: 'its share of the spread is nothing at this instant' }
-  const way = offsetMs > 0 ? 'later, by a share of its period' : 'earlier, so that it is done by its instant'
-  return { offsetMs, why: `moved ${way} that follows from its id and is always the same` }
+  if (offsetMs === 0) return { offsetMs, why: 'its offset is 0 at this instant' }
+  const way = offsetMs > 0 ? 'later, by a fraction of its period' : 'earlier, so that it is done by its instant'
+  return { offsetMs, why: `moved ${way}; the offset follows from its id and is always the same` }
 }
 
 function backoffOf({ spec, failureCount }: ScheduleView): ScheduleExplained['backoff'] {
@@ -183,9 +183,9 @@ function overlapNote(spec: ScheduleSpec, live: readonly string[]): string[] {
   const mode = overlapOf(spec)
   if (first === undefined || mode === 'allow') return []
   const becomes = {
-    skip: 'an occurrence that comes before its end is skipped',
-    queue: 'an occurrence that comes before its end waits for it',
-    cancel: 'an occurrence that comes before its end replaces it',
+    skip: 'an occurrence that comes due before its end is skipped',
+    queue: 'an occurrence that comes due before its end waits for it',
+    cancel: 'an occurrence that comes due before its end replaces it',
   }[mode]
   return [`${first} of it is live: ${becomes} (overlap ${mode}).`]
 }

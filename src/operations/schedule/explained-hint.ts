@@ -1,6 +1,6 @@
 import type { HintView } from '../../store/views.ts'
 
-/** A hint, and whether it still has a say. */
+/** A hint, and whether it is in force. */
 export interface ExplainedHint extends HintView {
   readonly counts: boolean
   readonly why: string
@@ -12,9 +12,9 @@ export function explainHint(hint: HintView, now: number): ExplainedHint {
 }
 
 const ends: { readonly [By in NonNullable<HintView['ended']>['by']]: string } = {
-  consumed: 'a run has used it up',
-  replaced: 'a newer hint took its place',
-  cleared: 'somebody took it away',
+  consumed: 'a run has used it',
+  replaced: 'a newer hint replaced it',
+  cleared: 'it was cleared',
   expired: 'it has expired',
 }
 
@@ -22,5 +22,5 @@ function whyOf({ kind, value, ended }: HintView, counts: boolean, now: number): 
   if (ended !== null) return ends[ended.by]
   if (!counts) return ends.expired
   const isDue = kind === 'oneshot' && value <= now
-  return isDue ? 'its instant has come: it waits to be fired, or for a live run to end' : 'it counts until it expires'
+  return isDue ? 'it is due: it waits to be fired, or for a live run to end' : 'it is in force until it expires'
 }

@@ -5,11 +5,10 @@ import type { OperationContext } from '../operation-context.ts'
 /** How an occurrence ended, with the reason in words. */
 export interface ExplainedLedgerRow extends Omit<LedgerView, 'decision'> {
   readonly why: string
-  /** Whether its run can still be looked at; null where there was none. */
+  /** Whether its run is still stored; null when there was none. */
   readonly isRunKept: boolean | null
 }
 
-/** Tells rows of the ledger in words, and whether their runs are still there. */
 export function explainLedger({ store }: OperationContext, rows: readonly LedgerView[]): Promise<ExplainedLedgerRow[]> {
   return Promise.all(
     rows.map(async ({ decision: _, ...row }) => {
@@ -21,18 +20,18 @@ export function explainLedger({ store }: OperationContext, rows: readonly Ledger
 
 const outcomes: Readonly<Record<string, string>> = {
   fired: 'it became a run, which has not ended',
-  completed: 'its run ended well',
+  completed: 'its run completed',
   failed: 'its run failed',
-  parked: 'its run was parked, which for the schedule is an end',
+  parked: 'its run was parked, which ends the occurrence',
   cancelled: 'its run was cancelled',
   skipped: 'its run ended without being executed',
   overlap: 'a run of the schedule had not ended',
-  missed: 'nobody was there in time, and the rule for missed ones let it pass',
+  missed: 'no worker ran in time, and the missed rule skipped it',
   lateness: 'it was later than maxLateness allows',
   paused: 'the schedule was paused',
   edited: 'the schedule was changed',
-  asked: 'it was missed, and a person is asked about it',
-  'max-runs': 'the schedule had had all its runs',
+  asked: 'it was missed, and the missed rule asks a person',
+  'max-runs': 'the schedule had reached maxRuns',
   'schedule-deleted': 'the schedule was deleted',
 }
 

@@ -10,20 +10,20 @@ import { type Problem, refuse } from '../input/refuse-input.ts'
 
 export const hintInput = z.strictObject({
   name: scheduleName,
-  ...durationFields('every', 'The time between two runs that is suggested, for a while.'),
-  at: instant.describe('The instant at which it is suggested to run once.').optional(),
-  ...durationFields('ttl', 'How long the hint counts. Default: 1h for every, 30m for at.'),
-  expiresAt: instant.describe('Until when the hint counts, in place of ttl.').optional(),
-  reason: reason.describe('Why, for whoever looks at the schedule later.'),
-  author: name.describe('Who suggests it. Default: whoever asks.').optional(),
+  ...durationFields('every', 'The suggested time between two runs.'),
+  at: instant.describe('The suggested instant of a single run.').optional(),
+  ...durationFields('ttl', 'How long the hint is in force. Default: 1h for every, 30m for at.'),
+  expiresAt: instant.describe('When the hint expires, instead of ttl.').optional(),
+  reason: reason.describe('Why, for readers of the schedule.'),
+  author: name.describe('The author of the hint. Default: the caller.').optional(),
 })
 
-/** A suggestion for a schedule: `every` for a while, or once `at` an instant. */
+/** A hint for a schedule: an interval for a while, or a single run at an instant. */
 export type HintInput = Omit<z.input<typeof hintInput>, 'name'>
 
 const ttlMsDefault = { interval: 3_600_000, oneshot: 1_800_000 }
 
-/** Reads a hint. It lives for its `ttl` from now, or until `expiresAt`. */
+/** Reads a hint. It is in force for its `ttl` from now, or until `expiresAt`. */
 export function readHint(
   { given, value, problems: found }: Reading<z.output<typeof hintInput>>,
   { now, author }: { readonly now: number; readonly author: string },
@@ -67,6 +67,6 @@ function noteRivals(everyMs: number | undefined, at: number | undefined, problem
     problems.some(({ field }) => /^(every|everyMs|at)$/.test(field))
   )
     return
-  const problem = at === undefined ? 'says neither `every` nor `at`' : 'says both `every` and `at`'
+  const problem = at === undefined ? 'has neither `every` nor `at`' : 'has both `every` and `at`'
   problems.push({ field: 'hint', problem, expected: '`every` for a while, or `at` for once' })
 }

@@ -5,18 +5,18 @@ import { listAttempts } from '../../store/reads/list-attempts.ts'
 import { clause } from '../explain/words.ts'
 import { shortText } from './plain-text.ts'
 
-/** The last occurrence of a schedule that failed, of those that failed in a row. */
+/** The last failed occurrence of the current row of failures. */
 export interface LastFailure {
   readonly runId: string
-  /** Why, as a clause; null where nobody gave a reason. */
+  /** Why, as a clause; null when no reason is stored. */
   readonly reason: string | null
 }
 
-/** Occurrences that were skipped or cancelled end no row of failures, and lie in between. */
+/** Skipped and cancelled occurrences do not end a row of failures, and may lie in between. */
 const rowsLookedAt = 20
 const reasonLengthMax = 200
 
-/** Null where its run is not kept any more, or lies further back than is looked. */
+/** Null when its run is not kept any more, or is further back than the search goes. */
 export async function lastFailureOf(store: Store, nameOrId: string): Promise<LastFailure | null> {
   const rows = await store.look(listLedger, nameOrId, { limit: rowsLookedAt })
   const row = rows.find(({ outcome }) => outcome === 'failed' || outcome === 'parked')
@@ -26,7 +26,7 @@ export async function lastFailureOf(store: Store, nameOrId: string): Promise<Las
   return { runId: run.id, reason: reason === null ? null : clause(shortText(reason, reasonLengthMax)) }
 }
 
-/** A parked run that was reset is on its way again; its attempts still say why it was parked. */
+/** A parked run that was reset is live again; its attempts still hold the reason it was parked for. */
 async function reasonOf(store: Store, runId: string, reason: string | null): Promise<string | null> {
   if (reason !== null) return reason
   const attempts = await store.look(listAttempts, runId)

@@ -3,7 +3,6 @@ import { clearHints, hint, pause, remove, reset, resume, run } from './schedule-
 import { get, hints, history, list, next, versions } from './schedule-reads.ts'
 import { create, put, revert, update } from './schedule-writes.ts'
 
-/** The verbs of a schedule. */
 export const scheduleOperations = {
   create,
   put,

@@ -17,17 +17,16 @@ import { definitionOf } from './schedule-answer.ts'
 import { givenFields, type ScheduleFields, type scheduleChange } from './schedule-input.ts'
 
 export interface Surroundings extends Reader {
-  /** The zone of a cron that names none. */
+  /** The time zone for a cron without one. */
   readonly zone: string
 }
 
 export interface ReadSchedule {
-  /** What was given, as it was written: problems are told in these words. */
+  /** The input as the caller wrote it; problems use these words. */
   readonly given: Readonly<Record<string, unknown>>
-  /** Without what is unsound, where there are problems. */
+  /** Without the invalid fields, when there are problems. */
   readonly spec: ScheduleSpec
   readonly problems: readonly Problem[]
-  /** The names of the fields that parts add. */
   readonly added?: readonly string[]
   readonly ifVersion: number | undefined
   readonly ifId: string | undefined
@@ -36,7 +35,7 @@ export interface ReadSchedule {
 
 type Definition = StoredOf<typeof givenFields>
 
-/** Reads a schedule as people write it into the one that is stored. */
+/** Reads a schedule input into its stored form. */
 export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Surroundings): ReadSchedule {
   const { value } = reading
   const { folder, kinds } = surroundings
@@ -46,7 +45,7 @@ export function readSchedule(reading: Reading<ScheduleFields>, surroundings: Sur
   return specOf({ ...reading, problems }, { definition, target }, surroundings)
 }
 
-/** Reads a change of a schedule into the whole schedule as it will be. */
+/** Reads a change into the whole schedule as it will be. */
 export function readPatch(
   before: ScheduleSpec,
   reading: Reading<z.output<typeof scheduleChange>>,
@@ -61,7 +60,7 @@ export function readPatch(
   return specOf({ ...reading, value: { ...value, name }, problems }, { before, definition, target }, surroundings)
 }
 
-/** A name that keeps the rules about everything else going where the real one is wrong, and is told about anyway. */
+/** A stand-in for an invalid name, so that the other rules are still checked. */
 const placeholder = 'unnamed'
 
 interface Written {
@@ -70,7 +69,7 @@ interface Written {
   readonly target: ReadTarget
 }
 
-/** The spec of what was read. What no input can say, and what a part adds that a change says nothing of, stays as it was. */
+/** The spec from the fields that were read. Fields that no input sets, and added fields that a change does not mention, stay. */
 function specOf(
   { given, value, problems: found }: Reading<Partial<z.output<typeof scheduleChange>>>,
   { before, definition, target }: Written,
@@ -81,7 +80,7 @@ function specOf(
   noteClash(given, problems)
   const execution = executionOptions(definition, { given: value, kind: target.kind, problems })
   const added = readAdded(fields.schedule, value, { folder, kinds, problems })
-  // What runs have too is stored where it is handed on to them.
+  // Options that runs have too are stored where they are copied to the runs.
   const ofRuns = Object.keys(fields.run ?? {})
   const options = { ...besides(before?.options, optionNames), ...execution, ...among(added, ofRuns) }
   const timing = among(definition, timingNames)
@@ -124,19 +123,19 @@ function besides(stored: object = {}, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(stored).filter(([name]) => !names.includes(name)))
 }
 
-/** Without the added fields that a change takes away. */
+/** Leaves out the added fields that a change removes. */
 function withoutTaken(stored: object, added: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(stored).filter(([name]) => added[name] !== null))
 }
 
 const oneTiming = 'exactly one of `cron`, `every` and `at`, or none of them'
 
-/** Whether a problem says that two timings are given. Each of the two is judged all the same. */
+/** Whether a problem says that two timings are given. Each of the two is still checked. */
 export function isClash({ expected }: Problem): boolean {
   return expected === oneTiming
 }
 
-/** A timing that cannot be read is given too, and a change takes away every timing that it does not give. */
+/** An unreadable timing counts as given, and a change removes every timing that it does not give. */
 function noteClash(given: ReadSchedule['given'], problems: Problem[]): void {
   const written = { cron: given.cron, every: given.every ?? given.everyMs, at: given.at }
   const [first, second] = Object.entries(written).flatMap(([name, value]) => (value == null ? [] : [name]))
@@ -144,10 +143,10 @@ function noteClash(given: ReadSchedule['given'], problems: Problem[]): void {
   problems.push({ field: second, problem: `is given beside \`${first}\``, expected: oneTiming })
 }
 
-/** Each kind of timing with the fields that mean something beside it alone. */
+/** Each kind of timing with the fields that apply only to it. */
 const timings = [['cron', 'zone'], ['everyMs', 'from', 'startNow'], ['at']] as const
 
-/** A definition changed: what takes the place of something else takes away what only that needed. */
+/** A change applied to a definition: a new timing or target also removes the fields that only the old one used. */
 function changed(before: Definition, patch: Readonly<Record<string, unknown>>): Definition {
   const { backoff } = patch
   const isNewTiming = timings.some(([kind]) => patch[kind] != null)
@@ -161,7 +160,7 @@ function changed(before: Definition, patch: Readonly<Record<string, unknown>>): 
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
-/** A target that was checked and resolved when it was first written. */
+/** A stored target was checked and resolved when it was written. */
 function kept(target: Target | null | undefined, kinds: readonly TargetKind[]): ReadTarget {
   return { target, kind: kindOf(target, kinds), problems: [] }
 }

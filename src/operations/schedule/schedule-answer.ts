@@ -6,7 +6,7 @@ import type { ScheduleView } from '../../store/views.ts'
 import type { ExecutionOptions } from '../target/execution-options.ts'
 import type { givenFields } from './schedule-input.ts'
 
-/** A schedule in the words of its input: durations in ms, instants in epoch ms, the zone that was resolved. */
+/** A schedule with the fields of its input: durations in ms, instants in epoch ms, the resolved time zone. */
 export interface ScheduleDefinition
   extends StoredOf<typeof givenFields>,
     StoredFields<AddedToSchedule>,
@@ -14,7 +14,6 @@ export interface ScheduleDefinition
   readonly name: string
 }
 
-/** A schedule with all that is known of it. */
 export interface Schedule extends ScheduleDefinition, Omit<ScheduleView, 'spec'> {}
 
 export function definitionOf(spec: ScheduleSpec): ScheduleDefinition {
@@ -28,17 +27,16 @@ export function scheduleOf({ spec, ...state }: ScheduleView): Schedule {
   return { ...definitionOf(spec), ...state }
 }
 
-/** The fields that may change, as they were; one that was not there is not there. */
+/** The fields that may change, with their previous values; an absent field stays absent. */
 export type ScheduleBefore = Omit<ScheduleDefinition, 'name'>
 
 export interface Changes {
-  /** The fields in which two specs differ. */
   readonly changed: readonly string[]
-  /** What these said before. */
+  /** The previous values of those fields. */
   readonly was: ScheduleBefore
 }
 
-/** What differs between two specs, in the words of the input. */
+/** The differences between two specs, by input field. */
 export function changesBetween(before: ScheduleSpec, after: ScheduleSpec): Changes {
   const [old, fresh] = [definitionOf(before), definitionOf(after)] as unknown as Readonly<Record<string, unknown>>[]
   const fields = new Set([...Object.keys(old ?? {}), ...Object.keys(fresh ?? {})])

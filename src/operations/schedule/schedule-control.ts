@@ -24,7 +24,6 @@ import { type Schedule, scheduleOf } from './schedule-answer.ts'
 import { scheduleSchema } from './schedule-schema.ts'
 import { nextOf } from './show.ts'
 
-/** What all that steer a schedule have in common. */
 const steering = {
   noun: 'schedule',
   effect: 'write',
@@ -41,19 +40,16 @@ export const remove = operation({
   idempotent: true,
   asksFirst: true,
   defaultTool: 'Delete a schedule and cancel its waiting runs. A run that has started finishes, unless cancelLeased.',
-  says: 'Deletes a schedule, whose name is free at once; what is at work finishes unless it is to be cancelled.',
+  says: 'Delete a schedule and free its name; running runs finish unless cancelLeased is given.',
   request: 'a deletion',
   effect: 'destructive',
   rehearses: true,
   input: z.strictObject({
     name: scheduleName,
-    cancelLeased: z
-      .boolean()
-      .describe('Whether its runs that are at work are cancelled too. Default: false.')
-      .optional(),
+    cancelLeased: z.boolean().describe('Cancel its running runs too. Default: false.').optional(),
   }),
   output: z.strictObject({
-    name: text('The name that is free now.'),
+    name: text('The freed name.'),
     deleted: z.literal(true).describe('Always true.'),
   }),
   show: ({ name }, sheet) => deleted(plainText(name), sheet),
@@ -73,17 +69,17 @@ export const pause = operation({
   idempotent: true,
   defaultTool:
     'Pause a schedule for a time, until an instant, or until schedule_resume. Runs that have started finish.',
-  says: 'Stops a schedule for a while, until an instant, or until it is resumed; what is at work finishes.',
+  says: 'Pause a schedule for a time, until an instant, or until it is resumed; running runs finish.',
   request: 'a pause',
   input: z.strictObject({
     name: scheduleName,
     until: instant.describe('When the pause ends by itself.').optional(),
-    ...durationFields('for', 'How long the pause lasts, in place of until.'),
+    ...durationFields('for', 'How long the pause lasts, instead of until.'),
     reason: reason.optional(),
   }),
   output: scheduleSchema,
   show({ name, paused, zone }, sheet) {
-    const resumed = `until somebody resumes it: ${sheet.command('schedule', 'resume', name)}`
+    const resumed = `until it is resumed: ${sheet.command('schedule', 'resume', name)}`
     return `paused ${plainText(name)} ${paused === null ? resumed : `until ${sheet.inZone(zone).when(paused.until)}`}`
   },
   examples: [{ name: 'nightly' }, { name: 'nightly', for: '1h', reason: 'The backup server is moved.' }],
@@ -109,11 +105,11 @@ export const resume = operation({
   ...steering,
   verb: 'resume',
   idempotent: true,
-  defaultTool: 'End all pauses of a schedule. Occurrences that passed meanwhile are not made up for.',
-  says: 'Ends every pause of a schedule; what passed meanwhile is not made up for.',
+  defaultTool: 'End all pauses of a schedule. Occurrences that passed meanwhile are not run.',
+  says: 'End every pause of a schedule; occurrences that passed meanwhile are not run.',
   request: 'a resumption',
   input: z.strictObject({ name: scheduleName }),
-  output: z.strictObject({ resumed: flag('Whether it had been paused.'), schedule: scheduleSchema }),
+  output: z.strictObject({ resumed: flag('Whether it was paused.'), schedule: scheduleSchema }),
   show: ({ resumed, schedule }, sheet) =>
     `${resumed ? 'resumed' : 'was not paused:'} ${plainText(schedule.name)}, next: ${nextOf(schedule, sheet)}`,
   examples: [{ name: 'nightly' }],
@@ -128,11 +124,11 @@ export const reset = operation({
   ...steering,
   verb: 'reset',
   idempotent: true,
-  says: 'Sets the failures in a row of a schedule to 0 and plans its next run at once; a pause stays.',
+  says: 'Reset the failures in a row of a schedule to 0 and plan its next run at once; a pause stays.',
   request: 'a reset',
   input: z.strictObject({ name: scheduleName }),
   output: z.strictObject({
-    failureCount: count('How many failures in a row there were before the reset.'),
+    failureCount: count('The failures in a row before the reset.'),
     schedule: scheduleSchema,
   }),
   show: ({ failureCount, schedule }, sheet) =>
@@ -145,10 +141,10 @@ export const reset = operation({
   },
 })
 
-/** A run that was made by hand. */
+/** A run created by hand. */
 export interface RunMade {
   readonly id: string
-  /** Why it does not go at once: its schedule is paused, or another run of it has not ended. */
+  /** Why it does not start at once: its schedule is paused, or another run of it has not ended. */
   readonly kept?: 'held' | 'overlap'
 }
 
@@ -157,29 +153,29 @@ export const run = operation({
   verb: 'run',
   defaultTool:
     'Run a schedule once now, beside its timing. While a run of it is live its overlap rule decides; force overrides it.',
-  says: 'Makes a run of a schedule now, beside its occurrences; a live run is in its way as the overlap rule says.',
-  request: 'a run-now',
+  says: 'Run a schedule once now, beside its timing; while another run is live, its overlap rule applies.',
+  request: 'a run by hand',
   input: z.strictObject({
     name: scheduleName,
-    force: z.boolean().describe('Whether it is made although another has not ended. Default: false.').optional(),
-    payload: payload.describe('What this run is handed. Default: the payload of the schedule.').optional(),
+    force: z.boolean().describe('Create the run although another has not ended. Default: false.').optional(),
+    payload: payload.describe('The payload of this run. Default: the payload of the schedule.').optional(),
   }),
   output: outputOf<RunMade>()(
     z.strictObject({
       id: text('The id of the run.'),
       kept: z
         .enum(['held', 'overlap'])
-        .describe('Why it does not go at once: its schedule is paused, or another run of it has not ended.')
+        .describe('Why it does not start at once: its schedule is paused, or another run of it has not ended.')
         .exactOptional(),
     }),
   ),
   show({ id, kept }, { command }) {
     const why = { held: ', which waits: its schedule is paused', overlap: ', which waits: another run has not ended' }
-    return `made ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
+    return `created ${id}${kept === undefined ? '' : why[kept]}\n  follow it: ${command('run', 'output', '-f', id)}`
   },
   examples: [{ name: 'nightly' }, { name: 'report', payload: { day: 'yesterday' }, force: true }],
   async run(context, { name, ...how }) {
-    // What a program reads decides what it does, and so does the body of a request that carries a secret.
+    // The payload decides what a program does, and is the body of a request that carries a secret.
     if (how.payload !== undefined)
       refuseOtherPayload(context, (await context.store.look(findSchedule, name))?.spec.target)
     const answer = await context.store.do(runNow, name, onlyGiven(how))
@@ -188,7 +184,7 @@ export const run = operation({
         return { id: answer.id, ...onlyGiven({ kept: answer.kept }) }
       case 'overlap':
         throw new BelfryError('conflict', `Run ${answer.liveRunId} of schedule ${quoted(name)} has not ended.`, {
-          hint: 'Wait for it or cancel it, or insist with `force`.',
+          hint: 'Wait for it, cancel it, or give `force`.',
           details: { schedule: name, liveRunId: answer.liveRunId },
         })
       case 'not-found':
@@ -200,16 +196,18 @@ export const run = operation({
 export const hint = operation({
   ...steering,
   verb: 'hint',
-  says: 'Gives a schedule a hint that counts for a while, in place of the one of its kind.',
+  says: 'Give a schedule a hint for a limited time, replacing the hint of the same kind.',
   request: 'a hint',
   input: hintInput,
   output: z.strictObject({
-    nextRunAt: instantOutput('The next nominal instant by now, if there is one.').nullable(),
-    waitsFor: text('The id of the run whose end the next one waits for.').nullable(),
+    nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
+    waitsFor: text('The id of the run whose end the next occurrence waits for.').nullable(),
   }),
   show({ nextRunAt, waitsFor }, { when }) {
     if (nextRunAt !== null) return `hinted; next: ${when(nextRunAt)}`
-    return waitsFor === null ? 'hinted; nothing comes next' : `hinted; the next waits for the end of ${waitsFor}`
+    return waitsFor === null
+      ? 'hinted; no next occurrence'
+      : `hinted; the next occurrence waits for the end of ${waitsFor}`
   },
   examples: [
     { name: 'nightly', every: '5m', ttl: '2h', reason: 'The release is under way.' },
@@ -226,7 +224,7 @@ export const hint = operation({
   },
 })
 
-/** The store knows a hint by its kind, and of an interval hint the ms. */
+/** The store names a hint by its kind, and an interval in ms. */
 function inHintWords({ field, problem, expected }: Problem, { every }: Readonly<Record<string, unknown>>): Problem {
   if (field === 'kind') {
     const own = every === undefined ? 'everyMs' : 'every'
@@ -243,13 +241,13 @@ export const clearHints = operation({
   ...steering,
   verb: 'clearHints',
   idempotent: true,
-  says: 'Takes hints away; the schedule goes on as if they had never been given.',
+  says: 'Clear hints; the schedule goes on as if they had never been given.',
   request: 'a clearing of hints',
   input: z.strictObject({
     name: scheduleName,
-    kinds: z.array(z.enum(hintKinds)).readonly().describe('Which ones. Default: both kinds.').optional(),
+    kinds: z.array(z.enum(hintKinds)).readonly().describe('The kinds to clear. Default: both.').optional(),
   }),
-  output: z.strictObject({ cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds that are gone.') }),
+  output: z.strictObject({ cleared: z.array(z.enum(hintKinds)).readonly().describe('The kinds that were cleared.') }),
   show: ({ cleared }) => `cleared: ${cleared.join(', ') || 'nothing'}`,
   examples: [{ name: 'nightly' }, { name: 'nightly', kinds: ['oneshot'] }],
   async run(context, { name, kinds = hintKinds }) {

@@ -18,14 +18,14 @@ import { hintShape, ledgerShape, upcomingRun } from './schedule-schema.ts'
 import type { ScheduleSituation } from './schedule-situation.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
-/** Why a schedule runs next when it does, or does not. */
+/** Why a schedule runs next when it does, or does not run. */
 export interface ScheduleExplained extends ScheduleSituation {
   readonly schedule: string
   readonly id: string
-  /** The zone of its cron, by whose clocks people read it. */
+  /** The time zone of its cron. */
   readonly zone: string | null
   readonly at: number
-  /** How long ago it should have been looked at, where it should have. */
+  /** How long it has been overdue, if it is. */
   readonly lateMs: number | null
   readonly next: UpcomingRun | null
   readonly decision: NextDecision | null
@@ -39,7 +39,7 @@ export interface ScheduleExplained extends ScheduleSituation {
     readonly waitMs: number
     readonly why: string
   } | null
-  /** How a run of it would be tried again. */
+  /** The retry settings of its runs. */
   readonly retries: ExplainedRetries | null
   readonly hints: readonly ExplainedHint[]
   readonly waitsFor: AwaitedRun | null
@@ -53,10 +53,10 @@ const awaited = outputOf<AwaitedRun>()(
   z
     .strictObject({
       run: text('The id of the run.'),
-      status: z.enum(Object.keys(moves) as [RunStatus, ...RunStatus[]]).describe('Where it stands.'),
-      code: z.enum(Object.keys(runReasons) as [RunCode, ...RunCode[]]).describe('Where it stands, in one word.'),
+      status: z.enum(Object.keys(moves) as [RunStatus, ...RunStatus[]]).describe('Its status.'),
+      code: z.enum(Object.keys(runReasons) as [RunCode, ...RunCode[]]).describe('The code of its state.'),
       sentence: text('The same in words.'),
-      unblock: z.array(unblock).describe('What would get it on.'),
+      unblock: z.array(unblock).describe('What would unblock it.'),
     })
     .describe('The run whose end it waits for.'),
 )
@@ -66,10 +66,10 @@ const hint = noted(
     z
       .strictObject({
         ...hintShape,
-        counts: flag('Whether it still has a say.'),
-        why: text('Why it has, or has not.'),
+        counts: flag('Whether it is in force.'),
+        why: text('Why, in words.'),
       })
-      .describe('A hint, and whether it still has a say.'),
+      .describe('A hint, and whether it is in force.'),
   ),
   { id: 'HintTold' },
 )
@@ -80,7 +80,7 @@ export const explainedLedgerRow = noted(
       .strictObject({
         ...ledgerShape,
         why: text('The same in words.'),
-        isRunKept: flag('Whether that run can still be looked at.').nullable(),
+        isRunKept: flag('Whether that run is still stored.').nullable(),
       })
       .describe('How an occurrence ended, in words.'),
   ),
@@ -88,14 +88,14 @@ export const explainedLedgerRow = noted(
 )
 
 const share = z.strictObject({
-  offsetMs: z.int().describe('By how much it moves from its nominal instant, in ms; earlier is negative.'),
+  offsetMs: z.int().describe('The offset from its nominal instant, in ms; earlier is negative.'),
   why: text('Why, in words.'),
 })
 
 const backoff = z.strictObject({
   failures: count('Occurrences that failed in a row.'),
   everyMs: count('The wait without failures, in ms.'),
-  waitMs: count('The wait with them, in ms.'),
+  waitMs: count('The wait with these failures, in ms.'),
   why: text('Why, in words.'),
 })
 
@@ -106,29 +106,29 @@ export const scheduleExplained = noted(
         schedule: text('The name of the schedule.'),
         id: text('Its id.'),
         zone: text('The zone of its cron, where it has one.').nullable(),
-        at: instantOutput('The instant that all of it speaks of.'),
+        at: instantOutput('The instant of this answer.'),
         code: z
           .enum(Object.keys(scheduleReasons) as [ScheduleCode, ...ScheduleCode[]])
-          .describe('Where it stands, in one word.'),
+          .describe('The code of its state.'),
         sentence: text('The same in words.'),
-        unblock: z.array(unblock).describe('What would get it on, what comes by itself first.'),
-        lateMs: count('How long ago it should have been looked at, in ms.').nullable(),
+        unblock: z.array(unblock).describe('What would unblock it; what happens by itself comes first.'),
+        lateMs: count('How long it has been overdue, in ms.').nullable(),
         next: upcomingRun.nullable(),
         decision: nextDecision.nullable(),
-        candidates: z.array(candidate).describe('Each wish for the next instant, and what became of it.'),
-        rules: z.array(appliedRule).describe('What the rules made of the winner, in their order.'),
+        candidates: z.array(candidate).describe('Each candidate for the next instant, and its result.'),
+        rules: z.array(appliedRule).describe('The rules applied to the winner, in order.'),
         rederived,
-        spread: share.nullable().describe('By how much its due instant is moved from the nominal one.'),
+        spread: share.nullable().describe('The offset of its due instant from the nominal one.'),
         backoff: backoff.nullable().describe('How failures in a row lengthen its interval.'),
         retries: retriesSchema.nullable(),
-        hints: z.array(hint).describe('The hints it was given last, newest first.'),
+        hints: z.array(hint).describe('Its latest hints, newest first.'),
         waitsFor: awaited.nullable(),
-        live: z.array(z.string()).describe('Runs of it that have not ended, a few of very many.'),
+        live: z.array(z.string()).describe('Its runs that have not ended; a few when there are many.'),
         last: z.array(explainedLedgerRow).describe('How its last occurrences ended, newest first.'),
         workers: takers,
-        notes: z.array(advice()).describe('What else stands in the way of its runs, in sentences.'),
+        notes: z.array(advice()).describe('What else keeps its runs from starting, in sentences.'),
       })
-      .describe('Why a schedule runs next when it does, or does not.'),
+      .describe('Why a schedule runs next when it does, or does not run.'),
   ),
   { id: 'ScheduleExplained', brief: scheduleExplainedBrief },
 )

@@ -14,10 +14,7 @@ import { targetInWords } from '../target/target-in-words.ts'
 import { plainText } from './plain-text.ts'
 import type { ScheduleDefinition } from './schedule-answer.ts'
 
-/**
- * Says a schedule in a few short sentences: when it runs, within which bounds, what becomes of what overlaps or was
- * missed, and what it does. What is as it is by default is left out, so that what stands there is what somebody chose.
- */
+/** Describes a schedule in a few short sentences: when it runs, its bounds, its overlap and missed rules, its target. Defaults are left out. */
 export function scheduleInWords(
   schedule: ScheduleDefinition,
   kinds: readonly TargetKind[],
@@ -41,19 +38,19 @@ export function scheduleInWords(
 function timing({ cron: expression, zone = '', everyMs, from, at, startAt, startNow }: ScheduleDefinition): string {
   if (expression !== undefined) return calendar(expression, zone)
   if (at !== undefined) return `once, at ${instantText(at)}`
-  if (everyMs === undefined) return 'no timing of its own: it runs when a hint or a person asks for it'
+  if (everyMs === undefined) return 'no timing of its own: it runs by a hint or by hand'
   const grid = `on a grid that begins ${startAt === undefined ? 'with the schedule' : `at ${instantText(startAt)}`}`
   const counted = from === 'start' ? grid : 'counted from the end of the run before'
   return `every ${formatDuration(everyMs)}, ${counted}${startNow === true ? ', the first at once' : ''}`
 }
 
-/** Another process may have written a zone that this one's data does not have; the rest can be told all the same. */
+/** Another process may have written a time zone that this one does not have; the rest can still be described. */
 function calendar(expression: string, zone: string): string {
   try {
     return cron(expression, zone).describe()
   } catch (error) {
     if (!(error instanceof CronError)) throw error
-    return `by the cron ${quoted(expression)} (${zone}), which cannot be read here`
+    return `by the cron ${quoted(expression)} (${zone}), which this machine cannot read`
   }
 }
 
@@ -75,7 +72,7 @@ function overlap(schedule: ScheduleDefinition): string {
     case 'allow':
       return 'runs may overlap'
     case 'cancel':
-      return 'a run that has not ended is cancelled by the next'
+      return 'the next run cancels a run that has not ended'
     case 'queue':
       return `while a run has not ended, at most ${queueMaxOf(schedule)} may wait`
   }
@@ -85,11 +82,11 @@ function missed({ missed: rule = 'once', maxLatenessMs }: ScheduleDefinition): s
   const late = maxLatenessMs === undefined ? '' : `at most ${formatDuration(maxLatenessMs)} late`
   switch (rule) {
     case 'skip':
-      return 'what is missed is left out'
+      return 'missed occurrences are skipped'
     case 'all':
-      return listed([`the newest ${missedListMax} missed occurrences are made up for`, late])
+      return listed([`the newest ${missedListMax} missed occurrences are run`, late])
     case 'once':
-      return late === '' ? '' : `what is missed is made up for once, ${late}`
+      return late === '' ? '' : `missed occurrences are run once, ${late}`
   }
 }
 
@@ -97,13 +94,13 @@ function failures({ pauseAfterFailures }: ScheduleDefinition): string {
   return pauseAfterFailures === undefined ? '' : `paused after ${counted(pauseAfterFailures, 'failure')} in a row`
 }
 
-/** What failures do to an interval: nobody chose it, so it stands apart; but nobody would guess it either. */
+/** The effect of failures on an interval. It is a default, so it is shown apart; but few people would guess it. */
 export function backoffInWords({ everyMs, maxMs }: Pick<ScheduleDefinition, 'everyMs' | 'maxMs'>): string | null {
   if (everyMs === undefined) return null
   const backedOffMs = backedOffEveryMs({ everyMs, failureCount: backoffDoublingsMax })
   const longestMs = Math.min(maxMs ?? Number.POSITIVE_INFINITY, backedOffMs)
   if (longestMs <= everyMs) return null
-  return `Each failure in a row doubles the wait, up to ${formatDuration(longestMs)}; the first success ends that.`
+  return `Each failure in a row doubles the wait, up to ${formatDuration(longestMs)}; the first success resets it.`
 }
 
 function place({ queue = 'default', priority = priorityDefault, concurrencyKey }: ScheduleDefinition): string {
@@ -116,11 +113,11 @@ function place({ queue = 'default', priority = priorityDefault, concurrencyKey }
 
 function attempts({ timeoutMs, repeatable, expect, attempts: most, backoff }: ScheduleDefinition): string {
   return listed([
-    most === undefined ? '' : `a run is tried at most ${counted(most, 'time')}`,
+    most === undefined ? '' : `a run has at most ${counted(most, 'attempt')}`,
     backoff === undefined ? '' : `between two attempts it waits ${waitsInWords(backoff)}`,
     timeoutMs === undefined ? '' : `an attempt may take ${formatDuration(timeoutMs)}`,
-    expect === undefined ? '' : 'what it answers is checked',
-    repeatable === false ? 'not repeated when nobody knows whether it was done' : '',
+    expect === undefined ? '' : 'its response is checked',
+    repeatable === false ? 'not repeated when its effect is unknown' : '',
   ])
 }
 
@@ -142,7 +139,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Without seconds and ms where there are none. */
+/** Without seconds and ms where they are zero. */
 function instantText(at: number): string {
   return isoText(at)
     .replace(/\.000Z$/, 'Z')

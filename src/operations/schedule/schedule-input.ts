@@ -12,15 +12,13 @@ export const givenFields = { ...timingFields, ...scheduleFields, ...executionFie
 /** Everything of a schedule but its name. */
 export const scheduleShape = inputShape(givenFields)
 
-/** What a caller has seen that writes over it. */
+/** The version that a caller has read and means to write over. */
 export const seenShape = {
-  ifVersion: z.int().min(1).describe('Refuses to write over any other version than this.').optional(),
-  ifId: scheduleId
-    .describe('Refuses to write over any other schedule of that name than the one with this id.')
-    .optional(),
+  ifVersion: z.int().min(1).describe('Write only over this version.').optional(),
+  ifId: scheduleId.describe('Write only over the schedule with this id.').optional(),
 }
 
-/** How a schedule is written, beside what is written. */
+/** Options of a write. */
 const writeShape = {
   ...seenShape,
   reason: reason.optional(),
@@ -40,5 +38,5 @@ export type ScheduleFields = Partial<z.output<typeof scheduleInput>>
 
 export const scheduleChange = openChange('schedule', { name: scheduleName, ...patched(scheduleShape), ...writeShape })
 
-/** A change of a schedule: what is not named stays, `null` takes a field away, and a new timing replaces the old one. */
+/** A change of a schedule: a field that is not given stays, `null` removes a field, and a new timing replaces the old one. */
 export type SchedulePatch = Omit<z.input<typeof scheduleChange>, 'name'>

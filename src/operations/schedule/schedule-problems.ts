@@ -5,7 +5,7 @@ import type { Problem } from '../input/refuse-input.ts'
 import { isClash, type ReadSchedule } from './read-schedule.ts'
 import { givenFields } from './schedule-input.ts'
 
-/** Everything that is wrong with a schedule, its rules between fields included, in the words it was written in. */
+/** Every problem of a schedule, rules between fields included, in the caller's words. */
 export function problemsOf({ given, spec, problems, added }: ReadSchedule, check: ScheduleCheck): Problem[] {
   const told = problems.map((problem) => asWritten(problem, given, givenFields))
   const more = scheduleProblems(spec, { ...check, added }).map((problem) => {
@@ -18,7 +18,7 @@ export function problemsOf({ given, spec, problems, added }: ReadSchedule, check
 
 const timings = ['cron', 'every', 'at']
 
-/** What does not merely follow from what is told already: a field that could not be read is missing in the spec. */
+/** Leaves out problems that only follow from others: a field that could not be read is missing in the spec. */
 function notFollowing(more: readonly Problem[], told: readonly Problem[]): Problem[] {
   const wrong = new Set(told.filter((each) => !isClash(each)).map(({ field }) => baseOf(field)))
   const isWrong = (name: string) => wrong.has(baseOf(name))
@@ -28,7 +28,7 @@ function notFollowing(more: readonly Problem[], told: readonly Problem[]): Probl
   })
 }
 
-/** The field of the input that a problem is about, whichever name of a duration it has. */
+/** The input field that a problem is about, under either name of a duration. */
 function baseOf(field: string): string {
   return (/^[^.[]*/.exec(field)?.[0] ?? field).replace(/Ms$/, '')
 }

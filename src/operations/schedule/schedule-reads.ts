@@ -15,7 +15,6 @@ import { hintSchema, ledgerRow, scheduleSchema, scheduleVersion, upcomingRun } f
 import { hintsShown, historyShown, scheduleShown, schedulesShown, upcomingShown, versionsShown } from './show.ts'
 import { readUpcoming } from './upcoming.ts'
 
-/** What all that look at a schedule have in common. */
 const looking = {
   noun: 'schedule',
   effect: 'read',
@@ -33,8 +32,8 @@ export const get = operation({
   method: 'GET',
   defaultTool: 'Show one schedule: timing, target, payload, rules and state.',
   command: ['schedule', 'show'],
-  says: 'Shows a schedule by its name, and a deleted one by its id.',
-  request: 'a look at a schedule',
+  says: 'Show a schedule by its name, or a deleted one by its id.',
+  request: 'a request for a schedule',
   input: z.strictObject({ name: nameOrId }),
   output: scheduleSchema,
   show: scheduleShown,
@@ -47,15 +46,12 @@ export const list = operation({
   verb: 'list',
   method: 'GET',
   defaultTool: 'List schedules with their timing, next run and whether they are paused or failing.',
-  says: 'Lists schedules by name, a page at a time; deleted ones by id.',
+  says: 'List schedules by name, a page at a time; deleted ones by id.',
   request: 'a list of schedules',
   input: z.strictObject({
-    after: z.string().describe('The last name of the page before; of deleted ones the last id.').optional(),
+    after: z.string().describe('The last name of the previous page; for deleted schedules the last id.').optional(),
     limit: limit.optional(),
-    deleted: z
-      .boolean()
-      .describe('Whether those that were deleted are listed, and no others. Default: false.')
-      .optional(),
+    deleted: z.boolean().describe('List only deleted schedules. Default: false.').optional(),
   }),
   takes: [],
   output: z.array(scheduleSchema),
@@ -73,8 +69,8 @@ const nextCountDefault = 10
 export const next = operation({
   ...looking,
   verb: 'next',
-  says: 'Shows the occurrences to come, by the function that the engine asks.',
-  request: 'a look ahead',
+  says: 'Show the next occurrences of a schedule, computed as the engine computes them.',
+  request: 'a request for the next occurrences',
   input: z.strictObject({
     name: nameOrId,
     count: z.int().min(1).max(1_000).describe(`How many. Default: ${nextCountDefault}.`).optional(),
@@ -91,12 +87,12 @@ export const next = operation({
 export const history = operation({
   ...looking,
   verb: 'history',
-  says: 'Tells how the occurrences of a schedule ended, newest first.',
-  request: 'a look at the history',
+  says: 'Show how the occurrences of a schedule ended, newest first.',
+  request: 'a request for the history',
   input: z.strictObject({
     name: nameOrId,
     before: instant
-      .describe('Only what is before this instant: the from of the last row of the page before.')
+      .describe('Only occurrences before this instant: the from of the last row of the previous page.')
       .optional(),
     limit: limit.optional(),
   }),
@@ -116,8 +112,8 @@ export const history = operation({
 export const hints = operation({
   ...looking,
   verb: 'hints',
-  says: 'Lists the hints that a schedule was given, newest first.',
-  request: 'a look at hints',
+  says: 'List the hints of a schedule, newest first.',
+  request: 'a request for hints',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(hintSchema),
   show: hintsShown,
@@ -131,8 +127,8 @@ export const hints = operation({
 export const versions = operation({
   ...looking,
   verb: 'versions',
-  says: 'Tells what a schedule said, when and by whom, newest first.',
-  request: 'a look at versions',
+  says: 'List the versions of a schedule with their authors, newest first.',
+  request: 'a request for versions',
   input: z.strictObject({ name: nameOrId }),
   output: z.array(scheduleVersion),
   show: versionsShown,
@@ -142,7 +138,7 @@ export const versions = operation({
     const found = await context.store.look(scheduleVersions, name)
     return found.map((version, index) => {
       const content = definitionOf(version.content)
-      // Newest first: the one before it comes behind it.
+      // The list is newest first, so the previous version follows.
       const before = found[index + 1]
       const changed =
         before === undefined ? Object.keys(content) : changesBetween(before.content, version.content).changed

@@ -13,57 +13,55 @@ import { givenFields } from './schedule-input.ts'
 import type { ScheduleWritten } from './schedule-writes.ts'
 import type { UpcomingRun } from './upcoming.ts'
 
-/** What was written, in the words of the input. */
+/** The fields of the input. */
 const definition = {
   name: text('The name of the schedule.'),
   ...outputShape(givenFields),
 }
 
-/** Where it stands. */
+/** The state. */
 const state = {
-  id: text('The id of the schedule; a deleted one is known by it alone.'),
-  version: count('Grows with every change of what was written.'),
+  id: text('The id of the schedule; a deleted one is known only by it.'),
+  version: count('The version; each change of its fields increments it.'),
   disabled: z
-    .strictObject({ at: instantOutput('Since when.'), reason: text('Why.') })
+    .strictObject({ at: instantOutput('When it was paused.'), reason: text('Why.') })
     .nullable()
     .describe('A pause without end.'),
   paused: z
-    .strictObject({ until: instantOutput('Until when.'), reason: text('Why.') })
+    .strictObject({ until: instantOutput('When the pause ends.'), reason: text('Why.') })
     .nullable()
     .describe('A pause with an end.'),
   hints,
   failureCount: count('Occurrences that failed in a row.'),
   runsCount: count('Occurrences that have become runs.'),
   lastPlannedAt: instantOutput('The newest instant that was planned.').nullable(),
-  anchorAt: instantOutput('What intervals and bounds are measured from.'),
+  anchorAt: instantOutput('The instant that intervals and bounds are measured from.'),
   nextRunAt: instantOutput('The next nominal instant, if there is one.').nullable(),
-  nextDueAt: instantOutput('When that is due: nominal and spread.').nullable(),
+  nextDueAt: instantOutput('When that is due: nominal instant plus spread.').nullable(),
   nextDecision: nextDecision.nullable(),
   waitsFor: text('The id of the run whose end it waits for.').nullable(),
-  wakeAt: instantOutput('When it is looked at next.').nullable(),
-  timedAt: instantOutput('When its timing was written last.'),
-  managedBy: text('The source whose file looks after it: what it says is changed there.').exactOptional(),
+  wakeAt: instantOutput('When a worker checks it next.').nullable(),
+  timedAt: instantOutput('When its timing was last written.'),
+  managedBy: text('The config source that manages it: change it there.').exactOptional(),
   createdAt: instantOutput('When it was created.'),
-  updatedAt: instantOutput('When it was written last.'),
+  updatedAt: instantOutput('When it was last written.'),
   deletedAt: instantOutput('When it was deleted.').nullable(),
 }
 
 export const scheduleSchema = noted(
   outputOf<Schedule>()(
-    openOutput('schedule', { ...definition, ...state }).describe(
-      'A schedule: what was written of it, and where it stands.',
-    ),
+    openOutput('schedule', { ...definition, ...state }).describe('A schedule: its fields and its state.'),
   ),
   {
     id: 'Schedule',
     brief: scheduleBrief,
-    // With its id: one that was deleted and made anew counts its versions from the beginning, and is another.
+    // With its id: a schedule that was deleted and created again counts versions from 1, and is another one.
     version: ({ id, version }: Schedule) => `${id}.${version}`,
   },
 )
 
 const definitionSaid = noted(
-  outputOf<ScheduleDefinition>()(openOutput('schedule', definition).describe('What was written of a schedule.')),
+  outputOf<ScheduleDefinition>()(openOutput('schedule', definition).describe('The fields of a schedule.')),
   { id: 'ScheduleDefinition' },
 )
 
@@ -72,19 +70,21 @@ export const upcomingRun = noted(
     z
       .strictObject({
         at: instantOutput('The nominal instant.'),
-        dueAt: instantOutput('When it starts at the earliest: nominal and spread.'),
+        dueAt: instantOutput('The earliest start: nominal instant plus spread.'),
         source,
-        isEstimate: flag('Whether it counts from the end of a run that has not ended, as if runs took no time.'),
-        zone: text('The zone of the cron, by whose clocks people read it.').exactOptional(),
+        isEstimate: flag(
+          'Whether it is an estimate: it counts from the end of a run that has not ended, as if runs took no time.',
+        ),
+        zone: text('The time zone of the cron.').exactOptional(),
         dst: z
           .strictObject({
-            mark: z.enum(clockMarks).describe('What it does.'),
+            mark: z.enum(clockMarks).describe('The effect.'),
             says: text('The same as a clause for people.'),
           })
-          .describe('What a change of the clocks does to it, or to the time since the one before.')
+          .describe('The effect of a clock change on it, or on the time since the previous occurrence.')
           .exactOptional(),
       })
-      .describe('An occurrence to come.'),
+      .describe('A future occurrence.'),
   ),
   { id: 'UpcomingRun', brief: upcomingBrief },
 )
@@ -94,30 +94,28 @@ const { name: _, ...others } = definition
 export const scheduleWritten = noted(
   outputOf<ScheduleWritten>()(
     z.strictObject({
-      answer: z.enum(['created', 'updated', 'unchanged']).describe('What came of it.'),
-      changed: z.array(z.string()).describe('The fields that are new or other than before.'),
-      was: openOutput('schedule', others).describe(
-        'What the changed fields said before; nothing of those that are new.',
-      ),
-      inWords: text('What was written, in a few sentences.'),
+      answer: z.enum(['created', 'updated', 'unchanged']).describe('The result of the write.'),
+      changed: z.array(z.string()).describe('The fields that are new or changed.'),
+      was: openOutput('schedule', others).describe('The previous values of the changed fields; new fields are absent.'),
+      inWords: text('The schedule in a few sentences.'),
       schedule: scheduleSchema,
-      queueCreated: queueCreatedSchema.describe('The queue that it names, where that is new.').exactOptional(),
+      queueCreated: queueCreatedSchema.describe('The queue that this write created, if it did.').exactOptional(),
       next: z.array(upcomingRun).describe('The next occurrences, at most five.'),
     }),
   ),
   { brief: scheduleWrittenBrief },
 )
 
-/** What is told of a row of the ledger wherever it is told. */
+/** The fields of a ledger row that every answer has. */
 export const ledgerShape = {
   from: instantOutput('The nominal instant, or the first of many.'),
   to: instantOutput('The last of many, or the same.'),
   count: count('How many occurrences the row stands for.'),
   countIsAtLeast: flag('Whether there were more than could be counted.'),
-  outcome: text('How it ended: the status of its run, fired while that is live, or why there was no run.'),
+  outcome: text('How it ended: the status of its run, fired while the run is live, or why there was no run.'),
   runId: text('The run that it became.').nullable(),
-  causedBy: text('The run that stood in its way.').nullable(),
-  recordedAt: instantOutput('When the row was written first.'),
+  causedBy: text('The run that blocked it.').nullable(),
+  recordedAt: instantOutput('When the row was first written.'),
   endedAt: instantOutput('When it ended.').nullable(),
 }
 
@@ -133,13 +131,13 @@ export const ledgerRow = noted(
   { id: 'LedgerRow' },
 )
 
-/** What is told of a hint wherever it is told. */
+/** The fields of a hint that every answer has. */
 export const hintShape = {
-  kind: z.enum(['interval', 'oneshot']).describe('How often, or once.'),
+  kind: z.enum(['interval', 'oneshot']).describe('A repeated interval, or a single run.'),
   value: count('Ms between two runs for an interval, epoch ms for a one-shot.'),
-  expiresAt: instantOutput('Until when it counts.'),
+  expiresAt: instantOutput('When it expires.'),
   reason: text('Why it was given.'),
-  author: text('Who gave it.'),
+  author: text('The author.'),
   createdAt: instantOutput('When it was given.'),
   ended: z
     .strictObject({
@@ -154,7 +152,7 @@ export const hintSchema = noted(outputOf<HintView>()(z.strictObject(hintShape).d
   id: 'Hint',
 })
 
-/** What a schedule said from one change to the next, and what that change was. */
+/** A version of a schedule, and the change that wrote it. */
 export interface ScheduleVersion extends VersionView<ScheduleDefinition> {
   readonly changed: readonly string[]
 }
@@ -166,14 +164,14 @@ export const scheduleVersion = noted(
         version: count('The number of the version.'),
         content: definitionSaid,
         at: instantOutput('When it was written.'),
-        actor: text('By whom.'),
-        door: text('Through which door; null where nobody knows it any more.').nullable(),
-        reason: text('Why, if that was said.').nullable(),
+        actor: text('The actor that wrote it.'),
+        door: text('The door it was written through; null: not recorded.').nullable(),
+        reason: text('Why, if a reason was given.').nullable(),
         changed: z
           .array(z.string())
-          .describe('The fields that are other than in the version before; all of the first.'),
+          .describe('The fields that differ from the previous version; all fields of the first.'),
       })
-      .describe('What a schedule said at a time.'),
+      .describe('A version of a schedule.'),
   ),
   { id: 'ScheduleVersion' },
 )

@@ -18,13 +18,15 @@ export interface ScheduleSituation {
   readonly unblock: readonly Unblock[]
 }
 
-/** Where a schedule stands, from what forbids everything down to what it waits for by itself. */
+/** The state of a schedule: the strongest obstacle first, then what it waits for by itself. */
 export function scheduleSituationOf(input: ScheduleFacts): ScheduleSituation {
   const code = codeOf(input)
   const wrote =
-    input.failure === null ? [] : [{ ...whatItWrote(input.failure.runId), what: 'See what the last failed run wrote.' }]
+    input.failure === null
+      ? []
+      : [{ ...whatItWrote(input.failure.runId), what: 'Read the output of the last failed run.' }]
   const reason = scheduleReasons[code]
-  // What has no ways of its own, and does not come by itself, is mended as the documents say.
+  // A state without its own ways, which does not end by itself, has the catalogue's advice.
   const ways = reason.ways?.(input) ?? (reason.tone === 'well' ? [] : [byHand(reason.unblocks)])
   return { code, sentence: reason.sentence?.(input) ?? reason.says, unblock: [...ways, ...wrote] }
 }

@@ -31,26 +31,24 @@ import { problemsOf } from './schedule-problems.ts'
 import { scheduleWritten } from './schedule-schema.ts'
 import { readUpcoming, type UpcomingRun } from './upcoming.ts'
 
-/** What a write of a schedule came to. */
+/** The result of a write. */
 export interface ScheduleWritten {
   readonly answer: 'created' | 'updated' | 'unchanged'
-  /** The fields that are new or other than before. */
+  /** The fields that are new or changed. */
   readonly changed: readonly string[]
-  /** What the changed fields said before; nothing of those that are new. */
+  /** The previous values of the changed fields; new fields are absent. */
   readonly was: ScheduleBefore
-  /** What was written, in a few sentences. */
+  /** The schedule in a few sentences. */
   readonly inWords: string
   readonly schedule: Schedule
-  /** The queue that it names, where that is new. */
+  /** The queue that this write created, if it did. */
   readonly queueCreated?: QueueCreated
-  /** The next occurrences, at most five. */
   readonly next: readonly UpcomingRun[]
 }
 
-/** Enough to see a pattern and a weekend; more are told by whoever is asked for them. */
+/** Enough to show a pattern and a weekend; `next` lists more. */
 const nextCount = 5
 
-/** What all that write a schedule have in common. */
 const writing = {
   noun: 'schedule',
   effect: 'write',
@@ -70,7 +68,7 @@ export const create = operation({
   method: 'POST',
   fieldsAs: 'put',
   begins: true,
-  says: 'Creates a schedule; the same again changes nothing, and a name that has another spec is refused.',
+  says: 'Create a schedule; the same schedule again changes nothing, and a name in use with another spec is refused.',
   request: 'a schedule',
   input: scheduleInput,
   examples: [
@@ -94,8 +92,8 @@ export const put = operation({
   idempotent: true,
   begins: true,
   defaultTool:
-    'Create a schedule, or replace the one with this name: a field that is left out goes back to its default, so look first. Timing is one of cron, every, at.',
-  says: 'Creates a schedule, or makes the one that has its name be like this; says what changed.',
+    'Create a schedule, or replace the one with this name: a field that is left out goes back to its default, so read it first. Timing is one of cron, every, at.',
+  says: 'Create a schedule or replace the one with this name, and print what changed.',
   request: 'a schedule',
   input: scheduleInput,
   examples: [
@@ -111,7 +109,7 @@ export const update = operation({
   method: 'PATCH',
   idempotent: true,
   fieldsAs: 'put',
-  says: 'Changes what is named of a schedule: null takes a field away, and a new timing replaces the old one.',
+  says: 'Change fields of a schedule: null removes a field, and a new timing replaces the old one.',
   request: 'a change of a schedule',
   input: scheduleChange,
   examples: [
@@ -129,7 +127,7 @@ export const update = operation({
       try {
         return await commit(context, { ...read, ...seen }, { mode: 'put', now, before })
       } catch (error) {
-        // Somebody else wrote in between. Whoever did not say over which version he writes means the newest.
+        // Another process wrote in between. A caller that did not name a version means to change the newest.
         const isFree = read.ifVersion === undefined && seen.ifId === before.id
         const isRace = error instanceof BelfryError && error.code === 'conflict' && isFree
         if (!isRace || tries >= triesMax) throw error
@@ -142,7 +140,7 @@ export const revert = operation({
   ...writing,
   verb: 'revert',
   scope: 'admin',
-  says: 'Makes a schedule say again what an earlier version of it said; by default the one before.',
+  says: 'Restore an earlier version of a schedule; by default the previous one.',
   request: 'a revert',
   input: z.strictObject({
     name: scheduleName,
@@ -150,7 +148,7 @@ export const revert = operation({
       .int()
       .min(1)
       .max(2 ** 31 - 1)
-      .describe('The version to go back to. Default: the one before.')
+      .describe('The version to restore. Default: the previous one.')
       .optional(),
     ...seenShape,
     reason: reason.optional(),
@@ -171,9 +169,9 @@ export const revert = operation({
 })
 
 function noVersion(name: string, wanted: number, newest: number): BelfryError {
-  const message = wanted === 0 ? 'has one version only' : `has no version ${wanted}, or not any more`
+  const message = wanted === 0 ? 'has only one version' : `has no version ${wanted}, or it is not kept any more`
   return new BelfryError('not-found', `Schedule ${quoted(name)} ${message}.`, {
-    hint: `Its newest version is ${newest}; the list of versions tells those that are kept.`,
+    hint: `Its newest version is ${newest}; \`belfry schedule versions\` lists those that are kept.`,
     details: { schedule: name, version: wanted, newest },
   })
 }
@@ -205,7 +203,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   refuseStoredProgram(context, before?.spec.target, ...addedTargets(fields.schedule, before?.spec ?? {}))
   const { spec, given, ifVersion, ifId, reason: why } = reading
   if (before !== null && isOtherPayload(before.spec, spec)) refuseOtherPayload(context, spec.target)
-  // A name that cannot be read is told as a problem, and no other stands in its place.
+  // An invalid name is reported as a problem, and no stand-in is shown for it.
   const subject = spec.name === given.name ? `Schedule ${quoted(spec.name)}` : 'The schedule'
   refuse(subject, problemsOf(reading, { now, before: before?.spec }))
   const seen = onlyGiven({ ifVersion, ifId })
@@ -217,7 +215,7 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   if (answer.answer === 'exists') {
     throw new BelfryError(
       'conflict',
-      `${subject} exists and is another: it differs in ${changed.map((field) => field.replace(/Ms$/, '')).join(', ')}.`,
+      `${subject} exists with another spec: it differs in ${changed.map((field) => field.replace(/Ms$/, '')).join(', ')}.`,
       {
         hint: 'To change it, use `belfry schedule put` with the same fields; or choose another name.',
         details: { schedule: spec.name, version: schedule.version, changed },
@@ -227,10 +225,10 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
   if (answer.answer === 'version-differs') {
     const isOther = ifId !== undefined && ifId !== schedule.id
     const differs = isOther
-      ? `was made anew: it is ${schedule.id}, not ${ifId}`
+      ? `was deleted and created again: its id is ${schedule.id}, not ${ifId}`
       : `has version ${schedule.version}, not ${ifVersion}`
     throw new BelfryError('conflict', `${subject} ${differs}.`, {
-      hint: 'Look at what it says by now, and decide anew.',
+      hint: 'Read its current version, and decide again.',
       details: { schedule: spec.name, version: schedule.version, ...(isOther && { id: schedule.id }), changed },
     })
   }
@@ -239,20 +237,20 @@ async function commit(context: OperationContext, reading: ReadSchedule, how: Com
     ...changes,
     inWords: scheduleInWords(definitionOf(schedule.spec), context.kinds, context.fields.schedule),
     schedule: scheduleOf(schedule),
-    // A schedule that names none goes through the default one, whose ceiling nobody chose by mistake.
+    // A schedule without a queue uses `default`, whose ceiling is no surprise.
     ...(answer.queueCreated === true &&
       spec.queue !== undefined && { queueCreated: createdQueue(context, spec.queue) }),
-    // Of what the step answered, not of what can be read after it: a rehearsal leaves nothing to read.
+    // From the step's answer, not from a later read: a dry run leaves nothing to read.
     next: await readUpcoming(store, { now, schedule, count: nextCount }),
   }
 }
 
-/** Also a payload that is taken away: the request then has another body. */
+/** A removed payload counts too: the request then has another body. */
 function isOtherPayload(before: ScheduleSpec, after: ScheduleSpec): boolean {
   return JSON.stringify(before.payload) !== JSON.stringify(after.payload)
 }
 
-/** What changed, in the words of the input. The store tells the version before where we have not seen it. */
+/** The changed fields, by input name. The store supplies the previous version where we have not read it. */
 async function changesOf(
   { store }: OperationContext,
   { answer, schedule }: PutAnswer,

@@ -8,10 +8,7 @@ import type { ScheduleExplained } from './schedule-explained.ts'
 
 const reasonWidth = 200
 
-/**
- * The answer first: where it stands, what gets it on, when it runs next. Then why, then what came before. Instants are
- * told by the clock of the schedule's own zone where it has one.
- */
+/** The answer first: its state, what unblocks it, when it runs next. Then the reasons, then the history. Instants are in the schedule's own time zone where it has one. */
 export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): string {
   const own = sheet.inZone(answer.zone)
   const { retries } = answer
@@ -30,8 +27,7 @@ export function showScheduleExplained(answer: ScheduleExplained, sheet: Sheet): 
 function factsOf({ next, lateMs }: ScheduleExplained, sheet: Sheet): string[] {
   const guess = next?.isEstimate === true ? ', if the run ended now' : ''
   const isDue = next !== null && next.dueAt <= sheet.now
-  const late =
-    lateMs === null || lateMs === 0 || isDue ? [] : [`  should have been looked at ${sheet.howLong(lateMs)} ago`]
+  const late = lateMs === null || lateMs === 0 || isDue ? [] : [`  overdue by ${sheet.howLong(lateMs)}`]
   const nominal = next === null || next.dueAt === next.at ? '' : `, nominally ${sheet.when(next.at)}`
   if (next === null) return late
   return [...late, `  ${isDue ? 'due' : 'next'} ${sheet.when(next.dueAt)}${nominal}${guess} (${next.source})`]
@@ -41,8 +37,8 @@ function whyOf(
   { waitsFor, decision, spread, backoff, rederived, ...reasoning }: ScheduleExplained,
   sheet: Sheet,
 ): string[] {
-  // While the run is live nothing can be measured from its end, and the instants of the last answer mean nothing.
-  const lines = waitsFor === null ? reasonsOf(reasoning, sheet) : ['a fixed delay counts from the end of that run']
+  // While the run is live nothing can be measured from its end, so the instants of the last decision mean nothing.
+  const lines = waitsFor === null ? reasonsOf(reasoning, sheet) : ['the interval counts from the end of that run']
   if (spread !== null && spread.offsetMs !== 0) {
     lines.push(`spread by ${sheet.howLong(Math.abs(spread.offsetMs))}: ${plainText(spread.why)}`)
   }
@@ -63,7 +59,7 @@ const hintColumns: readonly Column<ExplainedHint>[] = [
     '',
     ({ kind, value }, { howLong, when }) => (kind === 'interval' ? `every ${howLong(value)}` : `once ${when(value)}`),
   ],
-  ['', ({ counts }, { paint }) => (counts ? paint.green('counts') : paint.dim('does not count'))],
+  ['', ({ counts }, { paint }) => (counts ? paint.green('active') : paint.dim('inactive'))],
   ['', ({ counts, expiresAt, why }, sheet) => (counts ? `until ${on(expiresAt, sheet)}` : why)],
   ['', ({ author, reason }) => `${shortText(author, reasonWidth)}: ${shortText(reason, reasonWidth)}`],
 ]

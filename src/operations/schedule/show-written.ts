@@ -7,13 +7,13 @@ import { backoffInWords } from './schedule-in-words.ts'
 import type { ScheduleWritten } from './schedule-writes.ts'
 import { upcomingShown } from './show.ts'
 
-/** Echoes what was written: what came of it and where, the schedule in words, its next instants, and what changed. */
+/** Prints what was written: the result and the place, the schedule in words, its next instants, and the changes. */
 export function showScheduleWritten(written: ScheduleWritten, sheet: Sheet): string {
   const { next, schedule, inWords, answer, queueCreated } = written
   const parts: [string, string][] = [['next', next.length === 0 ? whyNone(schedule) : upcomingShown(next, sheet)]]
   if (queueCreated !== undefined) {
     const { name, maxConcurrent } = queueCreated
-    parts.push(['queue', `${plainText(name)} is new: ${maxConcurrent} at a time`])
+    parts.push(['queue', `${plainText(name)} is new: at most ${maxConcurrent} at a time`])
   }
   if (answer === 'updated') parts.push(['changed', changesIn(written, sheet)])
   const backoff = backoffInWords(schedule)
@@ -28,14 +28,13 @@ function headline({ answer, schedule }: ScheduleWritten, sheet: Sheet): string {
   return `${colour(wordFor(answer, sheet))} ${paint.bold(plainText(schedule.name))} in ${place}${end}`
 }
 
-/** A label stands before its first line only. */
 function lines([label, text]: readonly [string, string]): string[][] {
   return text.split('\n').map((line, index) => [index === 0 ? label : '', line])
 }
 
 function whyNone({ disabled, cron, everyMs, at }: Schedule): string {
   if (disabled !== null) return `none until it is resumed: ${plainText(disabled.reason)}`
-  return cron === undefined && everyMs === undefined && at === undefined ? 'none by itself' : 'none any more'
+  return cron === undefined && everyMs === undefined && at === undefined ? 'none of its own' : 'none any more'
 }
 
 type Field = Exclude<keyof ScheduleWritten['was'], undefined>
@@ -45,8 +44,8 @@ function changesIn({ changed, was, schedule }: ScheduleWritten, sheet: Sheet): s
     .map((name) => {
       const field = name as Field
       const [before, after] = [shown(field, was[field], sheet), shown(field, schedule[field], sheet)]
-      // What a target hides in its environment, headers or body is not told here either.
-      const change = before === after ? `${after} (in what is not shown)` : `${before} → ${after}`
+      // A target's environment, headers and body are not shown here either.
+      const change = before === after ? `${after} (in fields that are not shown)` : `${before} → ${after}`
       return `${field.replace(/Ms$/, '')}: ${change}`
     })
     .join('\n')

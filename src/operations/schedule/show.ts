@@ -18,7 +18,7 @@ function timingOf({ cron, zone, everyMs, from, at, failureCount }: Schedule, she
   return at === undefined ? 'none' : `at ${sheet.stamp(at)}`
 }
 
-/** When it runs next, by the clock of its own zone. */
+/** When it runs next, in its own time zone. */
 export function nextOf({ nextDueAt, waitsFor, disabled, paused, deletedAt, zone }: Schedule, sheet: Sheet): string {
   const own = sheet.inZone(zone)
   if (deletedAt !== null || disabled !== null) return '-'
@@ -39,7 +39,7 @@ function standing(schedule: Schedule, { paint, relative }: Sheet): string {
 const hello = ['schedule', 'create', 'hello', '--every', '10s', '--start-now', '--command', '--', 'date']
 
 export const schedulesShown: Listing<readonly Schedule[], Schedule> = {
-  none: (sheet) => `No schedules yet. Make one: ${sheet.command(...hello)}`,
+  none: (sheet) => `No schedules yet. Create one: ${sheet.command(...hello)}`,
   columns: [
     [
       'NAME',
@@ -85,7 +85,7 @@ export const scheduleShown: Facts<Schedule> = {
   below: ({ name }, { paint, command }) => indented(paint.dim(`why: ${command('explain', 'schedule', name)}`)),
 }
 
-/** What is not by the schedule's own timing says whose wish it was. */
+/** Says what set the instant, where it was not the schedule's own timing. */
 const wishes: Partial<Record<UpcomingRun['source'], string>> = {
   'ai-interval': 'by a hint',
   'ai-oneshot': 'by a hint',
@@ -93,13 +93,10 @@ const wishes: Partial<Record<UpcomingRun['source'], string>> = {
   'clamped-max': 'moved by max',
 }
 
-/**
- * The occurrences to come, a line each: by the clock of the schedule's zone or else of the reader's, in UTC, how far
- * away, and what there is to know of it. What comes of a spread is told by its nominal instant, which is its identity.
- */
+/** The next occurrences, a line each: local time, UTC, how far away, and notes. A spread occurrence is shown by its nominal instant, which is its identity. */
 export function upcomingShown(runs: readonly UpcomingRun[], sheet: Sheet): string {
-  if (runs.length === 0) return 'Nothing comes by itself.'
-  // Once is enough: what follows an estimate is one too.
+  if (runs.length === 0) return 'It has no next occurrence.'
+  // Once is enough: every occurrence after an estimate is an estimate.
   const firstEstimate = runs.find(({ isEstimate }) => isEstimate)
   const columns: readonly Column<UpcomingRun>[] = [
     ['', ({ at, zone }) => sheet.inZone(zone).stamp(at)],
@@ -116,7 +113,7 @@ function remarksOn({ at, dueAt, source, dst }: UpcomingRun, saysEstimate: boolea
     dst?.says,
     wishes[source],
     spreadMs === 0 ? undefined : `spread: starts ${howLong(Math.abs(spreadMs))} ${spreadMs > 0 ? 'later' : 'earlier'}`,
-    saysEstimate ? 'from here on: if runs take no time' : undefined,
+    saysEstimate ? 'from here on an estimate: as if runs took no time' : undefined,
   ].filter((remark) => remark !== undefined)
 }
 
@@ -124,11 +121,11 @@ type LedgerRow = z.output<typeof ledgerRow>
 
 function byHand({ paint, command }: Sheet): string {
   const list = command('run', 'list', '--schedule', 'NAME')
-  return paint.dim(`Runs by hand are no occurrences; ${list} has them too.`)
+  return paint.dim(`Runs created by hand are not occurrences; ${list} shows them too.`)
 }
 
 export const historyShown: Listing<readonly LedgerRow[], LedgerRow> = {
-  none: (sheet) => `No occurrence of it has ended yet.\n${byHand(sheet)}`,
+  none: (sheet) => `None of its occurrences has ended yet.\n${byHand(sheet)}`,
   columns: [
     ['OCCURRENCE', ({ from, to, count }, { stamp }) => stamp(from) + (count > 1 ? ` … ${stamp(to)}` : '')],
     ['', 'from', 'relative'],

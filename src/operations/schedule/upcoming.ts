@@ -9,18 +9,18 @@ import type { Store } from '../../store/port.ts'
 import { listRuns } from '../../store/reads/list-runs.ts'
 import type { ScheduleView } from '../../store/views.ts'
 
-/** An occurrence to come. */
+/** A future occurrence. */
 export interface UpcomingRun {
   /** The nominal instant. */
   readonly at: number
-  /** When it will start at the earliest: nominal and spread. */
+  /** The earliest start: nominal instant plus spread. */
   readonly dueAt: number
   readonly source: Source
-  /** It counts from the end of a run that has not ended yet, as if every run took no time, or from a look to come. */
+  /** An estimate: it counts from the end of a run that has not ended, as if runs took no time, or from a later check. */
   readonly isEstimate: boolean
-  /** The zone of the schedule's cron, by whose clocks people read it. */
+  /** The time zone of the schedule's cron. */
   readonly zone?: string
-  /** What a change of those clocks does to it, or to the time since the one before. */
+  /** The effect of a clock change on it, or on the time since the previous occurrence. */
   readonly dst?: ClockMark
 }
 
@@ -32,8 +32,8 @@ export interface UpcomingInput {
 }
 
 /**
- * The next occurrences of a schedule: those that the engine will fire if nobody intervenes and every run ends well in no
- * time, with what is overdue or paused treated as the engine will treat it. A pause without end has nothing after it.
+ * The next occurrences of a schedule, as the engine will fire them if no one intervenes and every run succeeds in no time.
+ * Overdue and paused occurrences are treated as the engine treats them. Nothing follows a pause without end.
  */
 export function upcoming({ now, schedule, count, live }: UpcomingInput): UpcomingRun[] {
   const runs: UpcomingRun[] = []
@@ -44,10 +44,10 @@ export function upcoming({ now, schedule, count, live }: UpcomingInput): Upcomin
   return runs
 }
 
-/** More held runs of one schedule than anybody will wait for. */
+/** The most held runs of one schedule that are taken into account. */
 const pausedRunsMax = 100
 
-/** The next occurrences, with regard to runs that a pause holds back: what counts from their ends comes after them. */
+/** The next occurrences, where a pause holds runs back: an occurrence measured from their ends comes after them. */
 export async function readUpcoming(
   store: Pick<Store, 'look'>,
   input: Omit<UpcomingInput, 'live'>,
@@ -61,7 +61,7 @@ export async function readUpcoming(
   return upcoming({ ...input, live })
 }
 
-/** What is remembered of a schedule, from what the store shows of it. */
+/** The memory of a schedule, from the store's view of it. */
 function stateOf({ id, disabled, paused, waitsFor, ...view }: ScheduleView): ScheduleState {
   return {
     ...view,
@@ -77,7 +77,7 @@ function stateOf({ id, disabled, paused, waitsFor, ...view }: ScheduleView): Sch
   }
 }
 
-/** What only hints or bounds asked for is no time of the calendar, so no change of the clocks moved it. */
+/** An instant that a hint or bound gave is no calendar time, so no clock change moved it. */
 function byItsClocks({ timing }: ScheduleSpec, { decision, ...times }: Foreseen, previousAt?: number): UpcomingRun {
   const { winner, source } = decision
   const run = { ...times, source }

@@ -3,7 +3,7 @@ import { isRecord } from '../../core/json/record.ts'
 import { instantOf, isoText } from '../input/instant.ts'
 import { noteOf } from './schema-note.ts'
 
-/** What a walk over the schema of an answer meets: its type, and what lies inside it. */
+/** A node of an answer's schema during a walk: its type and its children. */
 export type Def = {
   readonly type: string
   readonly innerType?: z.ZodType
@@ -13,25 +13,22 @@ export type Def = {
   readonly entries?: Readonly<Record<string, unknown>>
 }
 
-/** How an instant is told, how advice is, and how what may have several forms is. */
+/** Converters for instants, for advice, and for unions. */
 interface Encoding {
   instant(value: unknown): unknown
   advice(value: unknown): unknown
   union(options: readonly z.ZodType[], value: unknown): unknown
 }
 
-/** Spells commands of ours in a text as they must be typed where it is read. */
+/** Spells `belfry` commands in a text the way the reader must type them. */
 type Spell = (text: string) => string
 
-/**
- * An answer as doors to the outside tell it: instants are ISO texts, because neither people nor models read epoch ms.
- * What the schema does not know, payloads and results, stays as it is.
- */
+/** Encodes an answer for the doors: instants become ISO text. Values without a schema, such as payloads and results, stay as they are. */
 export function atDoors(schema: z.ZodType, value: unknown, spell: Spell = (text) => text): unknown {
   return told(schema, value, outwards(spell))
 }
 
-/** An answer as it came through such a door, in the form again that it has inside a process. */
+/** Decodes an answer that came through a door into its form inside a process. */
 export function fromDoors(schema: z.ZodType, value: unknown): unknown {
   return told(schema, value, inwards)
 }
@@ -53,7 +50,7 @@ const inwards: Encoding = {
     return read !== null && 'at' in read ? read.at : value
   },
   advice: (value) => value,
-  /** Which of several forms it has shows only when it is in the form of a process again. */
+  /** The member of a union is known only once the value is decoded. */
   union(options, value) {
     const read = options.map((option) => [option, fromDoors(option, value)] as const)
     const fitting = read.find(([option, inside]) => option.safeParse(inside).success)

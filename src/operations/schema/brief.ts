@@ -1,7 +1,7 @@
 /** The short form of an answer for a model, by the note of its schema. */
 export type Brief = (value: never, isListed: boolean) => unknown
 
-/** What a short form says in its own words, made only of what Belfry itself knows. */
+/** The text of a short form. It uses only facts that Belfry itself knows, never text of a user. */
 export class Fact {
   readonly value: unknown
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The schema that judges a value, without what makes its field optional, nullable or another form of it. */
+/** The schema behind wrappers such as optional, nullable and preprocess. */
 export function innerSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
   const {
     innerType,

@@ -5,10 +5,9 @@ import { noteOf } from './schema-note.ts'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** What is given, what is answered in this process, or what is answered at the doors to the outside. */
+/** Input, output inside this process, or output at the doors. */
 export type Direction = 'input' | 'output' | 'at doors'
 
-/** Descriptions are those of zod's own registry; the ids are ours. */
 class Metadata extends z.core.$ZodRegistry<z.core.GlobalMeta> {
   override get(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
     const { id } = noteOf(schema)
@@ -20,8 +19,8 @@ class Metadata extends z.core.$ZodRegistry<z.core.GlobalMeta> {
 const metadata = new Metadata()
 
 /**
- * A schema as other programs read it: JSON Schema 2020-12, which is also that of OpenAPI 3.1. What has a name is told
- * once, under `$defs`; only the whole itself is told in its place, because some who read it look no further.
+ * Writes a schema as JSON Schema 2020-12, which OpenAPI 3.1 uses too. A named schema is defined once, under `$defs`; the
+ * root is inlined, because some readers do not follow a reference at the root.
  */
 export function jsonSchemaOf(schema: z.ZodType, io: Direction, kinds: readonly TargetKind[]): JsonSchema {
   const { $ref, $defs = {}, ...whole } = withForms(schema, io, kinds)
@@ -39,7 +38,7 @@ interface Written {
   readonly jsonSchema: JsonSchema
 }
 
-/** What is looked at by other means than schemas is shown by the form that its note has. */
+/** Replaces a value that code judges by the form in its note. */
 function withForms(schema: z.ZodType, io: Direction, kinds: readonly TargetKind[]): JsonSchema {
   const forms: JsonSchema['$defs'] = {}
   const override = ({ zodSchema, jsonSchema }: Written) => {
@@ -64,10 +63,7 @@ function replace(written: JsonSchema, shown: JsonSchema): void {
   Object.assign(written, shown, description !== undefined && { description })
 }
 
-/**
- * Leaves out what says nothing to others: that integers are no larger than JavaScript's, that a list is read-only here,
- * and that names are texts.
- */
+/** Leaves out what means nothing outside JavaScript: safe-integer bounds, read-only lists, and names that are text. */
 function plainly(written: JsonSchema): void {
   delete written.readOnly
   delete written.propertyNames
@@ -76,7 +72,7 @@ function plainly(written: JsonSchema): void {
   joinNull(written)
 }
 
-/** "A text or null" is shorter than a choice of two schemas, and has its description where it is looked for. */
+/** Writes "text or null" as one type with two names: shorter than a choice of two schemas, and the description stays in place. */
 function joinNull(written: JsonSchema): void {
   const [form, none, ...more] = (written.anyOf ?? []) as JsonSchema[]
   if (form === undefined || none?.type !== 'null' || more.length > 0) return

@@ -1,17 +1,14 @@
 import { z } from 'zod'
 import { noted } from './schema-note.ts'
 
-/** What a schema answers, with lists that are only read. */
+/** The output of a schema with read-only lists. */
 type Shown<Value> = Value extends readonly (infer Item)[]
   ? readonly Shown<Item>[]
   : Value extends object
     ? { readonly [Field in keyof Value]: Shown<Value[Field]> }
     : Value
 
-/**
- * The schema of an answer whose type is told elsewhere. Each must be assignable to the other, or it does not compile: a
- * field that one of them has and the other has not would be a lie to whoever reads the documents.
- */
+/** The schema of an answer whose type is declared elsewhere. It compiles only when each is assignable to the other. */
 export function outputOf<Answer>() {
   return <Schema extends z.ZodType<Answer>>(
     schema: Schema,
@@ -19,7 +16,6 @@ export function outputOf<Answer>() {
   ): z.ZodType<Answer> => schema
 }
 
-/** An instant in an answer. */
 export function instantOutput(says: string) {
   return noted(z.int().describe(`${says} In epoch ms.`), { isInstant: true })
 }
@@ -32,7 +28,7 @@ export function text(says: string) {
   return z.string().describe(says)
 }
 
-/** What somebody should do, with commands of ours in it. */
+/** A sentence that says what to do and may contain `belfry` commands. */
 export function advice(says?: string) {
   return noted(says === undefined ? z.string() : text(says), { hasCommands: true })
 }

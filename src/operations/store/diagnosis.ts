@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { advice, count, flag, instantOutput, outputOf, text } from '../schema/output-schema.ts'
 import { noted } from '../schema/schema-note.ts'
 
-/** What is looked at, in the order in which it is told. */
+/** The checks, in the order in which they are reported. */
 export const checkNames = [
   'store',
   'schema',
@@ -20,34 +20,32 @@ export const checkNames = [
   'failing',
   'broken',
 ] as const
-/** A check of the kernel, or one that a part brings. */
+/** A check of the kernel or of a part. */
 export type CheckName = (typeof checkNames)[number] | (string & {})
 
-/** Something that was found, and what to do about it. */
+/** A finding, and what to do about it. */
 export interface Finding {
-  /** What it is about: a run, a schedule, a setting. */
+  /** The subject: a run, a schedule, a setting. */
   readonly subject: string
   readonly state: 'note' | 'wrong'
   readonly says: string
-  /** What to do, as a command where there is one; `null` where it has been mended. */
+  /** What to do, as a command where there is one; `null` when it is fixed. */
   readonly next: string | null
-  /** What was done about it; it does not count any more. */
+  /** What the fix did; a fixed finding no longer counts. */
   readonly fixed?: string | undefined
 }
 
 export interface Check {
   readonly check: CheckName
-  /** The worst of what was found and not mended. */
+  /** The worst finding that is not fixed. */
   readonly state: 'ok' | 'note' | 'wrong'
   readonly says: string
   readonly findings: readonly Finding[]
-  /** How many findings are not listed. */
   readonly more: number
 }
 
-/** How a store is. */
 export interface Diagnosis {
-  /** Nothing is wrong. What is only noted may be as somebody wants it. */
+  /** Nothing is wrong. A note may be intended. */
   readonly ok: boolean
   readonly at: number
   readonly store: string
@@ -56,20 +54,20 @@ export interface Diagnosis {
 
 const finding = outputOf<Finding>()(
   z.strictObject({
-    subject: text('What it is about: a run, a schedule, a setting.'),
+    subject: text('The subject: a run, a schedule, a setting.'),
     state: z.enum(['note', 'wrong']).describe('Whether something is wrong, or only worth knowing.'),
     says: advice('What was found.'),
-    next: advice('What to do, as a command where there is one; null where it has been mended.').nullable(),
-    fixed: text('What was done about it; it does not count any more.').optional(),
+    next: advice('What to do, as a command where there is one; null when it is fixed.').nullable(),
+    fixed: text('What the fix did; a fixed finding no longer counts.').optional(),
   }),
 )
 
 const check = outputOf<Check>()(
   z.strictObject({
-    check: z.string().describe(`What was looked at: ${checkNames.join(', ')}, or a check of a part.`),
-    state: z.enum(['ok', 'note', 'wrong']).describe('The worst of what was found and not mended.'),
-    says: advice('What was seen, in one sentence.'),
-    findings: z.array(finding).describe('What was found, the worst first, at most 20.'),
+    check: z.string().describe(`The check: ${checkNames.join(', ')}, or a check of a part.`),
+    state: z.enum(['ok', 'note', 'wrong']).describe('The worst finding that is not fixed.'),
+    says: advice('The result in one sentence.'),
+    findings: z.array(finding).describe('The findings, the worst first, at most 20.'),
     more: count('How many findings are not listed.'),
   }),
 )
@@ -78,12 +76,12 @@ export const diagnosis = noted(
   outputOf<Diagnosis>()(
     z
       .strictObject({
-        ok: flag('Whether nothing is wrong; what is only noted may be as somebody wants it.'),
-        at: instantOutput('When it was looked at, by the clock of the store.'),
+        ok: flag('Whether nothing is wrong; a note may be intended.'),
+        at: instantOutput('The instant of the diagnosis, by the store’s clock.'),
         store: text('The store.'),
-        checks: z.array(check).describe('All that was looked at.'),
+        checks: z.array(check).describe('The checks.'),
       })
-      .describe('How a store is.'),
+      .describe('The health of a store.'),
   ),
   { id: 'Diagnosis', brief: diagnosisBrief },
 )

@@ -13,7 +13,7 @@ import { type Check, type CheckName, type Diagnosis, diagnosis, type Finding } f
 import { failed, findingsMax, type HealthCheck, type Seen, wrong } from './health-check.ts'
 import { Inspection } from './inspection.ts'
 
-/** Everything that is looked at, in the order in which it is told. */
+/** All checks, in the order in which they are reported. */
 export const kernelChecks: readonly HealthCheck[] = [
   store,
   schema,
@@ -32,7 +32,7 @@ export const kernelChecks: readonly HealthCheck[] = [
   broken,
 ]
 
-/** What expired is taken back first: only a worker that holds nothing can be noted as stopped. */
+/** Expired leases are reclaimed first: only a worker without leases can be recorded as dead. */
 const mending: readonly HealthCheck[] = [stuck, workers, chain, store]
 
 export const doctor = operation({
@@ -41,18 +41,15 @@ export const doctor = operation({
   namesWorkers: true,
   isOk: ({ ok }) => ok,
   defaultTool:
-    'Check everything that may keep work from running, and say what to do. fix: true mends what is safe to mend.',
+    'Check everything that may keep work from running, and say what to do. fix: true repairs what is safe to repair.',
   command: ['doctor'],
-  says: 'Looks for everything that may keep work from being done, and with fix mends what is safe to mend.',
-  request: 'a look at the health of a store',
+  says: 'Check everything that may keep work from running; with fix, repair what is safe to repair.',
+  request: 'a request for a diagnosis',
   effect: 'write',
   scope: 'operate',
   input: z.strictObject({
-    fix: z
-      .boolean()
-      .describe('Whether what is safe to mend is mended. Default: false; nothing is written then.')
-      .optional(),
-    deep: z.boolean().describe('Whether a large SQLite file is read whole. Default: false.').optional(),
+    fix: z.boolean().describe('Repair what is safe to repair. Default: false, which writes nothing.').optional(),
+    deep: z.boolean().describe('Read a large SQLite file whole. Default: false.').optional(),
   }),
   takes: [],
   output: diagnosis,
@@ -64,7 +61,7 @@ export const doctor = operation({
     try {
       const inspection = await Inspection.begin(context, deep)
       const found = await examine(inspection)
-      // Whatever is written to a damaged file may make it worse.
+      // Writing to a damaged file may make it worse.
       const mended = fix && !isDamaged(found) ? await mend(inspection) : new Map<CheckName, readonly Finding[]>()
       if (mended.size === 0) return found
       return withMended(await examine(await Inspection.begin(context, deep)), mended)
@@ -79,7 +76,7 @@ function isDamaged({ checks }: Diagnosis): boolean {
   return checks.some(({ check, state }) => check === 'integrity' && state === 'wrong')
 }
 
-/** What no check foresaw may come of damage: rows are missing, or hold what they cannot. Else it is a defect, and is thrown. */
+/** An unexpected error may come from damage: missing rows, or impossible values. Otherwise it is a defect and is thrown. */
 async function damageBehind({ store }: OperationContext, error: unknown): Promise<BelfryError> {
   const damage = await store.damage().catch(() => null)
   if (damage === null) throw error
@@ -128,11 +125,11 @@ function listed(check: Check): Check {
   return { ...check, findings: findings.slice(0, findingsMax), more: more + Math.max(0, findings.length - findingsMax) }
 }
 
-/** What a store that could not be opened, or went away, says of itself. */
+/** The diagnosis of a store that could not be opened, or went away. */
 export function diagnosisOfRefusal(error: BelfryError, { store, at }: Pick<Diagnosis, 'store' | 'at'>): Diagnosis {
   const { message, hint, details = {} } = error
   const told = 'found' in details ? 'schema' : 'settings' in details ? 'durability' : 'store'
   const check = isDamage(error) ? 'integrity' : told
-  const finding = wrong(store, message, hint ?? 'Mend what it names, and look again.')
+  const finding = wrong(store, message, hint ?? 'Correct what it names, and run doctor again.')
   return { ok: false, at, store, checks: [checkOf(check, { says: message, findings: [finding] })] }
 }

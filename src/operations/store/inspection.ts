@@ -13,26 +13,26 @@ import { isLiveAt } from '../worker/noun.ts'
 const pageLimit = 500
 const schedulesMax = 10_000
 
-/** The schedules that were looked at, and whether there are others behind them. */
+/** The schedules that were checked, and whether more follow. */
 export interface Sweep {
   readonly schedules: readonly ScheduleHealth[]
   readonly isCut: boolean
 }
 
-/** What one look at a store knows: each thing is read once, whatever number of checks ask for it. */
+/** One reading of a store: each fact is read once, however many checks use it. */
 export class Inspection {
   readonly context: OperationContext
   readonly store: Store
-  /** Whether even what takes long is looked at. */
+  /** Whether slow checks run too. */
   readonly isDeep: boolean
   readonly now: number
   readonly condition: StoreCondition
   readonly workers: readonly WorkerView[]
   readonly live: readonly WorkerView[]
   readonly kinds: readonly TargetKind[]
-  /** What the live workers can execute, all together. */
+  /** What the live workers can execute together. */
   readonly can: Capabilities
-  /** The same of those that work for all queues. */
+  /** The same for workers that serve all queues. */
   readonly canAnywhere: Capabilities
   readonly #canIn = new Map<string, Capabilities>()
   #sweep: Promise<Sweep> | undefined
@@ -64,7 +64,7 @@ export class Inspection {
     return new Inspection(context, isDeep, { now, condition, workers })
   }
 
-  /** What the live workers can execute of a queue: some work for others only. */
+  /** What the live workers can execute from a queue: some serve only other queues. */
   canIn(queue: string): Capabilities {
     const known = this.#canIn.get(queue) ?? together(workersFor(queue, this.live))
     this.#canIn.set(queue, known)

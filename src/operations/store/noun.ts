@@ -1,6 +1,5 @@
 import { doctor } from './doctor.ts'
 
-/** The verbs of a store. */
 export const storeOperations = {
   doctor,
 }

@@ -2,7 +2,7 @@ import { plainText } from '../schedule/plain-text.ts'
 import { indented, type Sheet } from '../show.ts'
 import type { Check, Diagnosis, Finding } from './diagnosis.ts'
 
-/** One line a check, what was found beneath it with what to do, and one sentence at the end that says it all. */
+/** One line a check, its findings with what to do, and one sentence of summary at the end. */
 export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): string {
   const lines = sheet
     .aligned(checks.map((check) => [marked(check, sheet), check.check, sheet.spelled(check.says)]))
@@ -14,7 +14,7 @@ export function showDiagnosis({ store, checks }: Diagnosis, sheet: Sheet): strin
 const signs = { ok: '✓', note: '!', wrong: '✗' } as const
 const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const
 
-/** A sign for those who see colours, and a word for everybody. */
+/** The word as well as the colour, for terminals and readers without colours. */
 function marked({ state }: Pick<Check, 'state'>, { paint }: Sheet): string {
   return paint[colours[state]](`${signs[state]} ${state}`)
 }
@@ -48,6 +48,6 @@ function summary(checks: readonly Check[], { paint }: Sheet): string {
   const said = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts[0]
   if (said === undefined) return paint.green('Nothing is wrong.')
   if (wrong > 0) return paint.red(`${said}.`)
-  // Whoever reads only the beginning must not take it that there is nothing to read.
+  // A reader of the first words only must not take notes for nothing.
   return (notes === 0 ? paint.green : paint.yellow)(`${said}; nothing is wrong.`)
 }

@@ -9,36 +9,36 @@ import { asWritten } from '../input/as-written.ts'
 import type { Problem } from '../input/refuse-input.ts'
 import { count, text } from '../schema/output-schema.ts'
 
-/** What is stored for the executor and for people, beside what the store itself understands. */
+/** Options stored for the executor and for readers; the store itself does not interpret them. */
 export interface ExecutionOptions
   extends Omit<StoredOf<typeof executionFields>, 'attempts'>,
     OwnRetries,
     StoredFields<AddedToRun> {
-  /** The trace that the run belongs to. */
+  /** The trace context of the run. */
   readonly traceparent?: string | undefined
 }
 
 const { attempts: _, ...others } = outputShape(executionFields)
 
-/** The same as runs answer it, whose `attempts` are those that they have used. */
+/** The same options as a run's answer shows them; its `attempts` field counts attempts used. */
 export const executionSchema = {
   ...others,
-  maxAttempts: count('How often it is tried, where its queue does not say it.').optional(),
-  traceparent: text('The W3C trace context that its attempts belong to.').optional(),
+  maxAttempts: count('The most attempts, where the run sets its own limit.').optional(),
+  traceparent: text('The W3C trace context of its attempts.').optional(),
 }
 
-/** The retries are judged with the rules between them. */
+/** Retry fields are checked together with the rules between them. */
 const timeoutAlone = { timeout: executionFields.timeout }
 
 interface OptionsContext {
-  /** As they were given: problems are told in these words. */
+  /** The options as the caller wrote them; problems use these words. */
   readonly given: object
-  /** What can be expected of the target depends on its kind. */
+  /** The kind of target decides which expectations are possible. */
   readonly kind: ExpectedKind | undefined
   readonly problems: Problem[]
 }
 
-/** The options among fields that were read, as they are stored; it notes what is wrong with them. */
+/** Reads the options into their stored form and reports their problems. */
 export function executionOptions(
   { timeoutMs, expect, attempts, backoff, tags }: StoredOf<typeof executionFields>,
   { given, kind, problems }: OptionsContext,
@@ -48,14 +48,18 @@ export function executionOptions(
   const own = onlyGiven({ timeoutMs, expect, maxAttempts: attempts, backoff, tags })
   const found = [...fieldProblems(timeoutAlone, { timeoutMs }, { noun: 'a run' }), ...retriesProblems(own)]
   problems.push(...found.map((problem) => asWritten(problem, given, executionFields)))
-  // One by one: as arguments of one call a hundred thousand would not fit on the stack.
+  // One by one: spreading a hundred thousand arguments overflows the stack.
   if (expect !== undefined) for (const problem of expectationProblems(expect, kind)) problems.push(problem)
   if (backoff !== undefined && Object.keys(backoff).length === 0) {
-    problems.push({ field: 'backoff', problem: 'is empty', expected: 'one of base, factor and cap, or leave it out' })
+    problems.push({
+      field: 'backoff',
+      problem: 'is empty',
+      expected: 'one of base, factor and cap, or no backoff at all',
+    })
   }
   const twice = tags?.find((tag, index) => tags.indexOf(tag) !== index)
   if (twice !== undefined) {
-    problems.push({ field: 'tags', problem: `has ${JSON.stringify(twice)} twice`, expected: 'each of them once' })
+    problems.push({ field: 'tags', problem: `each tag once`, expected: 'each of them once' })
   }
   return own
 }

@@ -7,10 +7,7 @@ import { offeredKinds } from './target-input.ts'
 
 export const secretForm = noted(secret, { id: 'Secret' })
 
-/**
- * The forms of a target, for readers of schemas. What is wrong with a target is said by its own kind, which says it better than a
- * choice between forms could; a test compares the two.
- */
+/** Target forms for JSON Schemas. Each kind reports its own problems, more exactly than a union could; a test compares the two. */
 export function targetForm(kinds: readonly TargetKind[]): z.ZodType {
   const forms = offeredKinds(kinds).map(({ form }) => form)
   return noted(z.union(forms).describe('What a run does.'), { id: 'Target' })
@@ -18,16 +15,16 @@ export function targetForm(kinds: readonly TargetKind[]): z.ZodType {
 
 /** A target as it is stored and answered. */
 export const targetStored = noted(z.record(z.string(), z.unknown()), { form: targetForm }).describe(
-  'What the run does, relative paths resolved.',
+  'What the run does, with relative paths resolved.',
 )
 
-/** What a description leaves for the kinds of targets to say: `{kinds}`, `{message kinds}` and `{timeouts}`. */
+/** Placeholders that the target kinds fill in a description: `{kinds}`, `{notice kinds}` and `{timeouts}`. */
 export function withKinds(text: string, kinds: readonly TargetKind[]): string {
   const offered = offeredKinds(kinds)
   const called = offered.map((kind) => kind.called)
   const sending = offeredKinds(kinds, { sends: 'messages' }).map((kind) => kind.called)
   const timeouts = offered.map(
-    (kind) => `${kind.timeoutMs === undefined ? 'no end' : formatDuration(kind.timeoutMs)} for ${kind.called}`,
+    (kind) => `${kind.timeoutMs === undefined ? 'no timeout' : formatDuration(kind.timeoutMs)} for ${kind.called}`,
   )
   return text
     .replace('{kinds}', listed(called, 'and'))

@@ -5,9 +5,9 @@ import { shellWord } from '../shell-words.ts'
 
 const wordsLengthMax = 300
 
-/** Says what a target does. A secret is named, and never shown; environment, headers and body are left out. */
+/** Describes a target. Secrets are named but never shown; environment, headers and body are left out. */
 export function targetInWords(target: Target | null | undefined, kinds: readonly TargetKind[]): string {
-  if (target === null || target === undefined) return 'no target: its runs are for outside hosts'
+  if (target === null || target === undefined) return 'no target: outside hosts lease its runs'
   const words = kindOf(target, kinds)?.words(target, (text) => shellWord(plainText(text)))
   return shortText(words ?? Object.keys(target).join(', '), wordsLengthMax)
 }

@@ -7,25 +7,25 @@ import { onlyGiven } from '../fields/only-given.ts'
 import { nearest } from '../input/nearest-name.ts'
 import { isShown, type Problem } from '../input/refuse-input.ts'
 
-/** The targets of parts as programs write them, by kind: the module of a part that brings a kind declares it here. */
+/** Target types of parts, by kind. The module of a part that brings a kind declares it here. */
 // biome-ignore lint/suspicious/noEmptyInterface: parts fill it.
 export interface PartTargets {}
 
-/** What a run does: exactly one of the kinds. Work without a target is for outside hosts. */
+/** What a run does: exactly one kind. Outside hosts lease work without a target. */
 export type TargetInput = HandlerTarget | CommandTarget | HttpTarget | PartTargets[keyof PartTargets]
 
 export interface ReadTarget {
-  /** As it is stored: relative paths resolved, and with the lane that it names. Absent where it is not sound. */
+  /** The target as it is stored: relative paths resolved, with its lane. Absent when it is not valid. */
   readonly target: Target | null | undefined
   readonly kind: TargetKind | undefined
   readonly problems: readonly Problem[]
 }
 
 export interface TargetContext {
-  /** Where relative programs and folders begin. */
+  /** The folder that relative programs and folders are resolved against. */
   readonly folder: string
   readonly kinds: readonly TargetKind[]
-  /** The field that it stands in. */
+  /** The field that holds the target. */
   readonly field?: string
   /** What it sends, where it sends messages of a part, which not all kinds do. Refusals name it. */
   readonly sends?: string
@@ -37,7 +37,7 @@ export function offeredKinds(kinds: readonly TargetKind[], { sends }: Pick<Targe
   return kinds.filter((kind) => kind.closed === undefined && isOffered(kind))
 }
 
-/** Reads a target and says everything that is wrong with it, by the kind that it names. */
+/** Reads a target by the kind it names and reports every problem. */
 export function targetOf(given: unknown, place: TargetContext): ReadTarget {
   const { field = 'target', kinds } = place
   if (given === undefined || given === null) return { target: given, kind: undefined, problems: [] }
@@ -88,11 +88,11 @@ function readKind(
   if (lane === undefined || lane === target.lane) return { target, problems: [] }
   return {
     target: undefined,
-    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, which it has by itself` }],
+    problems: [{ field: 'lane', problem: isShown(lane), expected: `${name}, which it gets by default` }],
   }
 }
 
-/** Of a target that has several kinds, what is wrong with each of them is told besides. */
+/** A target with several kinds: reports the problems of each kind too. */
 function rivals(target: Target, named: readonly TargetKind[], place: TargetContext): ReadTarget {
   const { field = 'target' } = place
   const problem = `has ${named.map(({ name }) => name).join(' and ')}`
@@ -114,10 +114,14 @@ function nameless(target: Target, place: TargetContext): [string, string, string
     first,
     offeredKinds(kinds, place).map(({ name }) => name),
   )
-  return [`${field}.${first}`, 'is no kind of target', meant === undefined ? expected : `${meant}, if that was meant`]
+  return [
+    `${field}.${first}`,
+    'is not a kind of target',
+    meant === undefined ? expected : `${meant}, if that was meant`,
+  ]
 }
 
-/** What a target as it is written names that must be in this folder, and is not, whatever else may be wrong with it. */
+/** Files that a target names in this folder and that do not exist, whatever else may be wrong with it. */
 export function absentIn(target: unknown, { field = 'target', folder, kinds }: TargetContext): Problem[] {
   const kind = kindOf(target, kinds)
   const problems = kind?.absent?.(target as Target, folder) ?? []

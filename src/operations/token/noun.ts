@@ -18,61 +18,60 @@ import { noted } from '../schema/schema-note.ts'
 import type { Sheet } from '../show.ts'
 import { hashOfSecret, secretBytes, tokenText } from './token-secret.ts'
 
-/** A token, without what lets its holder in. */
+/** A token, without its secret. */
 export interface Token extends Omit<TokenView, 'scope'> {
   readonly scope: Scope
 }
 
 const tokenFields = {
   id: text('The id of the token.'),
-  name: text('Its name, which stands beside everything that is done with it.'),
-  scope: z.enum(scopes).describe('What its holder may do; each includes those before it.'),
-  createdAt: instantOutput('When it was made.'),
-  createdBy: text('Who made it.'),
-  expiresAt: instantOutput('Until when it lets anybody in; null: for good.').nullable(),
+  name: text('Its name, which is recorded with every change made with it.'),
+  scope: z.enum(scopes).describe('What the token may do; each scope includes those before it.'),
+  createdAt: instantOutput('When it was created.'),
+  createdBy: text('The actor that created it.'),
+  expiresAt: instantOutput('When it expires; null: never.').nullable(),
   revokedAt: instantOutput('When it was revoked.').nullable(),
   usedAt: instantOutput('When it was last used, to the hour.').nullable(),
-  managedBy: text('The source whose file says its scope.').exactOptional(),
+  managedBy: text('The config source that sets its scope.').exactOptional(),
 }
 
-const tokenSaid = noted(
-  outputOf<Token>()(z.strictObject(tokenFields).describe('What lets somebody in at the doors of a server.')),
-  { id: 'Token' },
-)
+const tokenSaid = noted(outputOf<Token>()(z.strictObject(tokenFields).describe('An API token.')), { id: 'Token' })
 
 const doors: Doors = {
   library: true,
   cli: true,
   http: true,
-  mcp: 'A model does not hand out rights.',
+  mcp: 'A model cannot create or revoke API tokens.',
 }
 
 const create = operation({
   noun: 'token',
   verb: 'create',
   method: 'POST',
-  says: 'Makes a token and tells its secret, this once.',
+  says: 'Create a token and print its secret once.',
   request: 'a token',
   effect: 'write',
   scope: 'admin',
   input: z.strictObject({
-    name: newName.describe('Names it: it stands beside everything that is done with it.'),
+    name: newName.describe('The name of the token, which is recorded with every change made with it.'),
     scope: z
       .enum(scopes)
-      .describe('What its holder may do; each includes those before it. Default: what a file says of it, else read.')
+      .describe(
+        'What the token may do; each scope includes those before it. Default: the scope that a config file sets for the name, else read.',
+      )
       .optional(),
-    ...durationFields('expires', 'After how long it lets nobody in any more. Default: never.'),
+    ...durationFields('expires', 'How long the token is valid. Default: without end.'),
   }),
   takes: ['name'],
   output: outputOf<Token & { readonly token: string }>()(
-    z.strictObject({ token: text('The token itself. It is not kept, and never told again.'), ...tokenFields }),
+    z.strictObject({ token: text('The secret. It is not stored and cannot be shown again.'), ...tokenFields }),
   ),
   errors: ['invalid', 'conflict'],
   doors,
-  // The secret alone on its line, so that it can be copied or piped.
+  // The secret is alone on its line, so that it can be copied or piped.
   show({ token: secret, name: made, scope: may, expiresAt }, { relative }) {
     const until = expiresAt === null ? '' : `, until ${relative(expiresAt)}`
-    return `${secret}\n  token ${plainText(made)} may ${may}${until}. It is shown this once.`
+    return `${secret}\n  token ${plainText(made)} has the scope ${may}${until}. The secret cannot be shown again.`
   },
   examples: [{ name: 'builder' }, { name: 'ci', scope: 'operate', expires: '90d' }],
   async judge(context, { value, problems: found }) {
@@ -101,24 +100,21 @@ const list = operation({
   noun: 'token',
   verb: 'list',
   method: 'GET',
-  says: 'Lists tokens by name, a page at a time, then on the first page those that were revoked; their secrets nobody knows.',
+  says: 'List tokens by name, a page at a time; on the first page, revoked tokens follow.',
   request: 'a list of tokens',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
-    after: z.string().describe('The last name of the page before; of revoked ones the last id.').optional(),
+    after: z.string().describe('The last name of the previous page; for revoked tokens the last id.').optional(),
     limit: limit.optional(),
-    revoked: z
-      .boolean()
-      .describe('Whether those that were revoked are listed, newest first, and no others. Default: false.')
-      .optional(),
+    revoked: z.boolean().describe('List only revoked tokens, newest first. Default: false.').optional(),
   }),
   takes: [],
   output: z.array(tokenSaid),
   errors: ['invalid'],
   doors,
   show: {
-    none: ({ command }) => `No tokens. Make one: ${command('token', 'create', 'NAME')}`,
+    none: ({ command }) => `No tokens. Create one: ${command('token', 'create', 'NAME')}`,
     columns: [
       ['NAME', 'name', 'name'],
       ['MAY', 'scope', 'text'],
@@ -140,7 +136,7 @@ const revoke = operation({
   noun: 'token',
   verb: 'revoke',
   idempotent: true,
-  says: 'Lets nobody in with a token any more, from now on.',
+  says: 'Revoke a token.',
   request: 'a revocation',
   effect: 'destructive',
   scope: 'admin',
@@ -152,26 +148,26 @@ const revoke = operation({
   }),
   errors: ['invalid', 'not-found'],
   doors,
-  show: ({ name: revoked }) => `revoked token ${plainText(revoked)}: it lets nobody in any more`,
+  show: ({ name: revoked }) => `revoked token ${plainText(revoked)}`,
   examples: [{ name: 'builder' }],
   async run({ store, actor }, { name: given }) {
     if ((await store.do(revokeToken, given, { actor })) === 'revoked')
       return { name: given, answer: 'revoked' as const }
-    throw new BelfryError('not-found', `There is no token ${quoted(given)} that lets anybody in.`, {
-      hint: 'The list of tokens tells those that do.',
+    throw new BelfryError('not-found', `No active token is named ${quoted(given)}.`, {
+      hint: 'List the tokens with `belfry token list`.',
       details: { token: given },
     })
   },
 })
 
 function tokenOf({ scope, ...token }: TokenView): Token {
-  // What cannot be read lets nobody do more than look.
+  // A stored scope that cannot be read counts as the smallest.
   return { ...token, scope: scopes.find((known) => known === scope) ?? 'read' }
 }
 
 function taken(given: string): BelfryError {
-  return new BelfryError('conflict', `There is a token ${quoted(given)} already, and its secret is not kept.`, {
-    hint: 'Choose another name, or revoke it first.',
+  return new BelfryError('conflict', `A token named ${quoted(given)} exists already, and its secret is not stored.`, {
+    hint: 'Choose another name, or revoke that token first.',
     details: { token: given },
   })
 }
@@ -180,10 +176,9 @@ function standing({ revokedAt, expiresAt }: Token, { now, paint, relative }: She
   if (revokedAt !== null) return paint.dim(`revoked ${relative(revokedAt)}`)
   if (expiresAt === null) return paint.green('good')
   if (expiresAt <= now) return paint.red(`expired ${relative(expiresAt)}`)
-  return paint.green(`good, expires ${relative(expiresAt)}`)
+  return paint.green(`active, expires ${relative(expiresAt)}`)
 }
 
-/** The verbs of a token. */
 export const tokenOperations = {
   create,
   list,

@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { parseId } from '../../core/id.ts'
 
-/** What a token's holder shows: the id by which it is found, and what only the holder knows. */
+/** The text of a token: the id that finds its row, and the secret. */
 export interface TokenParts {
   readonly id: string
   readonly secret: string
 }
 
-/** 256 bits: nobody guesses them, so that a plain hash keeps them as well as a slow one would. */
+/** 256 random bits cannot be guessed, so a plain hash protects them as well as a slow one. */
 export const secretBytes = 32
 
 const pattern = /^belfry_(t-[0-9a-z]+)_([0-9a-f]{64})$/
@@ -25,7 +25,7 @@ export function hashOfSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }
 
-/** In the same time, however much of it is right. */
+/** Compares in constant time. */
 export function isSecretOf(secret: string, hash: string): boolean {
   const [given, kept] = [Buffer.from(hashOfSecret(secret)), Buffer.from(hash)]
   return given.length === kept.length && timingSafeEqual(given, kept)

@@ -15,38 +15,35 @@ import { count, flag, instantOutput, outputOf, text } from '../schema/output-sch
 import { noted } from '../schema/schema-note.ts'
 import { workersShown } from './show.ts'
 
-/** A worker, and whether it is taken for alive. */
+/** A worker, and whether it counts as alive. */
 export interface Worker extends WorkerView {
   readonly isLive: boolean
-  /** Its process is certainly gone, or was found so, and it has not said goodbye. */
+  /** The process is known to be gone, and the worker did not stop cleanly. */
   readonly isDead: boolean
-  /** How many leases of a dead worker were not taken back yet. */
+  /** Leases of a dead worker that are not reclaimed yet. */
   readonly unreclaimed: number
 }
 
 const beatsMissedMax = 2
 
-/**
- * Whether a worker is alive by a clock: it has not stopped, has not missed two beats, and is not known to be dead. The one
- * rule that all doors and verbs ask: whoever is told by one of them that nobody works must not be told otherwise by the next.
- */
+/** Whether a worker is alive: it has not stopped, missed two heartbeats or been found dead. All doors and verbs share this rule, so they agree. */
 export function isLiveAt(worker: WorkerView, now: number): boolean {
   const { stoppedAt, beatAt, beatMs } = worker
   return stoppedAt === null && now - beatAt <= beatsMissedMax * beatMs && !isDead(worker)
 }
 
-/** Its process is certainly gone, and it has not said goodbye. Of other machines nothing is certain but their silence. */
+/** The process is known to be gone, and the worker did not stop cleanly. For workers on other machines, silence proves nothing. */
 export function isDead({ stoppedAt, process }: WorkerView): boolean {
   return stoppedAt === null && process !== null && isProvenDead(process, own())
 }
 
-/** Its process is certainly there, on this machine, however long nothing was heard of it. */
+/** The process is known to run on this machine, however old its last heartbeat is. */
 export function isHere({ process }: WorkerView): boolean {
   const mine = own()
   return process !== null && mine !== null && isOneMachine(process, mine) && !isProvenDead(process, mine)
 }
 
-/** Whether each could see the other die: they count their processes on one machine, and in one namespace. */
+/** Whether each worker can see the other's process: same machine and same pid namespace. */
 export function areSideBySide(a: WorkerView, b: WorkerView): boolean {
   return a.process !== null && b.process !== null && isOneMachine(a.process, b.process)
 }
@@ -57,37 +54,37 @@ function isOneMachine(a: ProcessIdentity, b: ProcessIdentity): boolean {
 
 let self: ProcessIdentity | null | undefined
 
-/** This process never becomes another one, so that it is read once, however many workers are looked at. */
+/** The identity of this process never changes, so it is read once. */
 function own(): ProcessIdentity | null {
   if (self === undefined) self = ownIdentity()
   return self
 }
 
 const can = z.strictObject({
-  kinds: z.array(z.string()).describe('Kinds of targets that it takes whole.'),
-  handlers: z.array(z.string()).describe('The handlers that it takes by name.').optional(),
+  kinds: z.array(z.string()).describe('Target kinds that it executes.'),
+  handlers: z.array(z.string()).describe('Handlers that it executes, by name.').optional(),
   host: flag('Whether it takes work without a target.').optional(),
-  queues: z.array(z.string()).describe('The queues that it works for; left out where it works for all.').optional(),
+  queues: z.array(z.string()).describe('Queues that it works for; absent: all queues.').optional(),
 })
 
 const processSaid = z.strictObject({
   pid: count('The id of the process.'),
-  startedAt: text('When the process was started, as its system tells it.'),
-  bootId: text('The boot of the machine.'),
-  pidNamespace: text('The namespace that the id counts in.'),
+  startedAt: text('When the process started, as the operating system reports it.'),
+  bootId: text('The boot id of the machine.'),
+  pidNamespace: text('The pid namespace.'),
 })
 
 const lostSaid = z.strictObject({
-  count: count('How many runs were taken back.'),
+  count: count('How many runs were reclaimed.'),
   runs: z
     .array(
       z.strictObject({
         id: text('The run.'),
-        status: z.enum(runStatuses).describe('What it was from then on.'),
+        status: z.enum(runStatuses).describe('The status of the run afterwards.'),
         reason: text('Why.'),
       }),
     )
-    .describe('The last of them, at most 20.'),
+    .describe('The last of these runs, at most 20.'),
 })
 
 const workerSaid = noted(
@@ -95,31 +92,29 @@ const workerSaid = noted(
     z
       .strictObject({
         id: text('The id of the worker.'),
-        name: text('Its name, for people.'),
+        name: text('Its display name.'),
         host: text('The machine it runs on.'),
         can: can.describe('What it can execute.'),
-        slots: count('How many runs it takes at once; null where only the queues limit it.').nullable(),
+        slots: count('How many runs it takes at once; null: only its queues limit it.').nullable(),
         startedAt: instantOutput('When it started.'),
-        beatAt: instantOutput('When it was last heard of.'),
-        beatMs: count('How often it is to be heard of, in ms.'),
-        stoppedAt: instantOutput('When it stopped as it should; null where it runs or died.').nullable(),
-        diedAt: instantOutput('When another process found it dead; it was last heard of at beatAt.').nullable(),
-        lost: lostSaid
-          .nullable()
-          .describe('What became of the runs that were taken back from it; null where none was.'),
-        process: processSaid.nullable().describe('The process, where its system tells of it.'),
+        beatAt: instantOutput('Its last heartbeat.'),
+        beatMs: count('The time between heartbeats, in ms.'),
+        stoppedAt: instantOutput('When it stopped cleanly; null while it runs, and when it died.').nullable(),
+        diedAt: instantOutput('When another process found it dead; its last heartbeat is beatAt.').nullable(),
+        lost: lostSaid.nullable().describe('The runs that were reclaimed from it; null: none.'),
+        process: processSaid.nullable().describe('Its process, where the operating system reports it.'),
         isLive: flag(
-          'Whether it is taken for alive: it has not stopped, has not missed two beats, and is not known to be dead.',
+          'Whether it counts as alive: it has not stopped, has not missed two heartbeats, and is not known to be dead.',
         ),
-        isDead: flag('Whether its process is certainly gone, or was found so, though it has not said goodbye.'),
-        unreclaimed: count('How many leases of a dead worker were not taken back yet; at most 1000 are counted.'),
+        isDead: flag('Whether its process is known to be gone although it did not stop cleanly.'),
+        unreclaimed: count('Leases of a dead worker that are not reclaimed yet; counted up to 1000.'),
       })
-      .describe('A process that executes runs.'),
+      .describe('Workers: processes that execute runs.'),
   ),
   { id: 'Worker', brief: (worker: Worker) => omit(worker, 'process', 'beatMs') },
 )
 
-/** One that died has not stopped, though it is counted among those that are gone. */
+/** A worker that died has not stopped, but counts as gone. */
 function workerOf(worker: WorkerView, now: number): Omit<Worker, 'unreclaimed'> {
   const { stoppedAt, diedAt } = worker
   const isLive = isLiveAt(worker, now)
@@ -133,7 +128,7 @@ function isGone({ stoppedAt, diedAt }: WorkerView): boolean {
 
 const unreclaimedMax = 1_000
 
-/** Asked only of those that were not cleared up yet: one that was found dead holds nothing any more. */
+/** Reads only workers that are not cleaned up yet: one recorded as dead holds no lease. */
 async function unreclaimedOf(
   store: Pick<Store, 'look'>,
   workers: readonly Omit<Worker, 'unreclaimed'>[],
@@ -151,17 +146,14 @@ const list = operation({
   noun: 'worker',
   verb: 'list',
   method: 'GET',
-  says: 'Lists workers, a page at a time: those that are not known to be gone, oldest first, then on the first page those that stopped or died last.',
+  says: 'List workers, a page at a time: present workers first, oldest first; then, on the first page, the last that stopped or died.',
   request: 'a list of workers',
   effect: 'read',
   scope: 'read',
   input: z.strictObject({
-    after: z.string().describe('The last id of the page before.').optional(),
+    after: z.string().describe('The last id of the previous page.').optional(),
     limit: limit.optional(),
-    stopped: z
-      .boolean()
-      .describe('Whether those that have stopped or died are listed, newest first, and no others. Default: false.')
-      .optional(),
+    stopped: z.boolean().describe('List only workers that stopped or died, newest first. Default: false.').optional(),
   }),
   takes: [],
   output: z.array(workerSaid),
@@ -181,7 +173,6 @@ const list = operation({
   },
 })
 
-/** The verbs of a worker. */
 export const workerOperations = {
   list,
 }
@@ -211,7 +202,7 @@ async function isAnyLive(readPage: ReadPage): Promise<boolean> {
     const page = await readPage({ limit: pageMax, ...(after !== undefined && { after }) })
     if (page.some(({ isLive }) => isLive)) return true
     const last = page.at(-1)
-    // Those that are gone come behind all that are not.
+    // Workers that are gone are listed last.
     if (last === undefined || page.length < pageMax || isGone(last)) return false
     after = last.id
   }

@@ -3,14 +3,14 @@ import type { Listing, Sheet } from '../show.ts'
 import type { Worker } from './noun.ts'
 
 export const workersShown: Listing<readonly Worker[], Worker> = {
-  none: ({ command }) => `No worker has run here yet. Start one: ${command('up')}`,
+  none: ({ command }) => `No worker has run yet. Start one: ${command('up')}`,
   columns: [
     ['ID', 'id', 'name'],
     ['NAME', 'name', 'text'],
     ['HOST', 'host', 'text'],
     ['STANDS', lifeOf],
     ['STARTED', 'startedAt', 'when'],
-    ['SLOTS', ({ slots }) => (slots === null ? 'as queues allow' : String(slots))],
+    ['SLOTS', ({ slots }) => (slots === null ? 'no limit' : String(slots))],
     [
       'CAN',
       ({ can: { kinds, handlers = [] } }) =>
@@ -26,17 +26,18 @@ export const workersShown: Listing<readonly Worker[], Worker> = {
 
 function lifeOf({ isLive, isDead, beatAt, stoppedAt }: Worker, { now, paint, relative, howLong }: Sheet): string {
   if (isLive) return paint.green('alive')
-  if (isDead) return paint.red(`dead, last heard of ${relative(beatAt)}`)
+  if (isDead) return paint.red(`dead, last heartbeat ${relative(beatAt)}`)
   if (stoppedAt !== null) return paint.dim(`stopped ${relative(stoppedAt)}`)
-  return paint.red(`not heard of for ${howLong(Math.max(0, now - beatAt))}`)
+  return paint.red(`no heartbeat for ${howLong(Math.max(0, now - beatAt))}`)
 }
 
-/** What became of the runs of a worker that died. */
+/** Says what happened to the runs of a worker that died. */
 function lostOf({ id, lost, unreclaimed }: Worker): string {
-  const held = unreclaimed === 1 ? '1 run, until a worker takes it' : `${unreclaimed} runs, until a worker takes them`
-  const still = unreclaimed === 0 ? '' : ` It still holds ${held} back.`
-  if (lost === null) return unreclaimed === 0 ? `${id} had no run when it died.` : `${id} died.${still}`
+  const held =
+    unreclaimed === 1 ? '1 run until a worker reclaims it' : `${unreclaimed} runs until a worker reclaims them`
+  const still = unreclaimed === 0 ? '' : ` It still holds ${held}.`
+  if (lost === null) return unreclaimed === 0 ? `${id} held no run when it died.` : `${id} died.${still}`
   const shown = lost.runs.map((run) => `${run.id} as ${run.status} (${run.reason})`).join(', ')
   const some = lost.count > lost.runs.length ? `, the last ${lost.runs.length} of them` : ''
-  return `${id}: ${lost.count} ${lost.count === 1 ? 'run was' : 'runs were'} taken back${some}: ${shown}.${still}`
+  return `${id}: ${lost.count} ${lost.count === 1 ? 'run was' : 'runs were'} reclaimed${some}: ${shown}.${still}`
 }

@@ -21,7 +21,7 @@ export const documentShape = {
   server: z
     .strictObject({
       listen: noted(z.string().refine(isListenAddress), { expected: listenExpected })
-        .describe('Where the HTTP door is, or none. Default: 127.0.0.1:4747.')
+        .describe('Serve HTTP at this address, or none. Default: 127.0.0.1:4747.')
         .optional(),
       behindProxy: z
         .boolean()

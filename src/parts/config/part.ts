@@ -35,7 +35,7 @@ export const config = {
       usage: '[FILE] [flags]',
       file,
       options: [
-        { flags: '--dry-run', says: 'Tells what it would do, and does nothing.' },
+        { flags: '--dry-run', says: 'Show what would be done, and write nothing.' },
         { flags: '-y, --yes', says: 'Deletes more than half of what the source of the file made, if it says so.' },
         { flags: '--adopt', says: 'Takes over schedules that were made by hand and say something else.' },
       ],

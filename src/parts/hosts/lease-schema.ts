@@ -40,14 +40,14 @@ const leasedFields = {
   attempts: count('The ends so far that used its budget.'),
   enqueuedAt: instantOutput('When it was made.'),
   scheduleId: text('The id of its schedule.').nullable(),
-  plannedAt: instantOutput('The nominal instant that it stands for.').nullable(),
-  dueAt: instantOutput('When that was due: nominal and spread.').nullable(),
+  plannedAt: instantOutput('Its nominal instant.').nullable(),
+  dueAt: instantOutput('When it was due: nominal instant plus spread.').nullable(),
   source: runSource,
   idempotencyKey: text('The same for all attempts: hand it to whatever must not do the work twice.'),
-  repeatable: flag('Whether it is tried again when nobody knows whether it was done.'),
+  repeatable: flag('Whether it is tried again when its effect is unknown.'),
   target: targetStored.nullable(),
   ...executionSchema,
-  payload: z.unknown().describe('What it was handed: plain data as it was given.').exactOptional(),
+  payload: z.unknown().describe('Its payload.').exactOptional(),
 }
 
 export const leasedRun = noted(

@@ -55,7 +55,7 @@ export const behindNobody = (join: Joins) =>
   and ${thereIsNo(`from belfry.schedule_run t ${join.left('aside b', 'b.run_id = t.run_id')}
     where t.schedule_id = s.schedule_id and (b.kind is null or b.kind <> 'overlap')`)}`
 const findBehindNobody = both(
-  'repair find behind nobody',
+  'repair find behind ended',
   ({ join }) => `select distinct s.schedule_id from belfry.schedule_run s where ${behindNobody(join)}
     order by s.schedule_id limit $1`,
 )

@@ -18,7 +18,7 @@ export const ends: Case[] = [
     run: raceCancel,
   },
   {
-    name: 'a lease that expires after its run was to be cancelled ends cancelled, and is never tried again',
+    name: 'a lease that expires after its run was requested ends cancelled, and is never tried again',
     async run(stage) {
       const store = await stage.open()
       const [runId] = (await enqueueMany(store, 1, () => noop())) as [string]

@@ -20,7 +20,7 @@ const minute = 60_000
 const hour = 60 * minute
 const look = { longMs: hour, cancelMs: minute, limit: 10 }
 
-/** What a look at the health of a store reads. */
+/** What a request for a diagnosis reads. */
 export const health: Case[] = [
   {
     name: 'the store tells which schema it found, and what its database promises',

@@ -10,7 +10,7 @@ describe.each(['sqlite', 'postgres'] as const)('up --once on %s', (database) => 
     await shell.belfry(['schedule', 'create', 'bad', '--every', '1h', '--start-now', '--command', 'exit 3'])
     await shell.belfry(['run', 'enqueue', '--command', 'true'])
     const { exit, stdout } = await shell.belfry('up --once')
-    expect(stdout).toMatch(/All that was due is done: 1 completed, 1 failed\. The next comes in .*\n$/)
+    expect(stdout).toMatch(/Everything that was due is done: 1 completed, 1 failed\. The next work is due in .*\n$/)
     expect(exit).toBe(1)
   })
 
@@ -40,7 +40,7 @@ describe.each(['sqlite', 'postgres'] as const)('up --once on %s', (database) => 
     await shell.belfry(['run', 'enqueue', '--cwd', shell.folder, '--command', failsOnce])
     expect(await shell.belfry('up --once')).toMatchObject({ exit: 0 })
     const { exit, stdout } = await shell.belfry('up --once --for 1m')
-    expect(stdout).toContain('All that was due is done: 1 completed. Nothing comes next.')
+    expect(stdout).toContain('Everything that was due is done: 1 completed. Nothing is due later.')
     expect(exit).toBe(0)
   })
 
@@ -49,7 +49,7 @@ describe.each(['sqlite', 'postgres'] as const)('up --once on %s', (database) => 
     await shell.belfry('queue set default --backoff-base 30m --backoff-cap 1h')
     await shell.belfry(['run', 'enqueue', '--command', 'exit 3'])
     const { exit, stdout } = await shell.belfry('up --once --for 1m')
-    expect(stdout).toMatch(/done: 1 will retry \(in (29|30) min\)\. The next comes in (29|30) min\./)
+    expect(stdout).toMatch(/done: 1 will retry \(in (29|30) min\)\. The next work is due in (29|30) min\./)
     expect(exit).toBe(0)
   })
 })
@@ -76,7 +76,7 @@ describe.each(['sqlite', 'postgres'] as const)('up --once after a worker on %s w
     expect(stdout.match(/because its worker is dead; it is parked until somebody resets it/g)).toHaveLength(2)
     expect(stdout.match(/because its worker is dead; it is tried again at .*Z\.\n/g)).toHaveLength(1)
     expect(stdout.match(/Run r-/g)).toHaveLength(3)
-    expect(stdout).toMatch(/done: 2 parked, 1 will retry \(in (29|30) min\)\. The next comes in (29|30) min\./)
+    expect(stdout).toMatch(/done: 2 parked, 1 will retry \(in (29|30) min\)\. The next work is due in (29|30) min\./)
     expect(exit).toBe(1)
   })
 
@@ -120,7 +120,7 @@ describe('up --once', () => {
     await shell.belfry('queue set default --backoff-base 1ms')
     await shell.belfry(['run', 'enqueue', '--cwd', shell.folder, '--command', failsOnce])
     const { exit, stdout } = await shell.belfry('up --once --for 1m')
-    expect(stdout).toContain('All that was due is done: 1 completed. Nothing comes next.')
+    expect(stdout).toContain('Everything that was due is done: 1 completed. Nothing is due later.')
     expect(exit).toBe(0)
   })
 

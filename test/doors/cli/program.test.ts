@@ -81,7 +81,7 @@ describe('what is typed', () => {
       expect(stdout).toContain(words.includes('create') ? '--every <duration>' : 'Usage: belfry')
     }
     const { stdout } = await terminal.belfry('')
-    expect(stdout).toContain('Begin with:')
+    expect(stdout).toContain('Start with:')
   })
 
   it('tells the version', async () => {

@@ -45,7 +45,7 @@ describe('a command that is asked of a server', () => {
     expect(await said('127.0.0.1')).toBe('')
     // Every address of this machine, and so none that is sure to lead to it alone.
     expect(await said('0.0.0.0')).toBe(
-      `note: http://0.0.0.0:${port} is no https, so that the token can be read on its way there.\n`,
+      `note: http://0.0.0.0:${port} is not https, so the token can be read in transit.\n`,
     )
   })
 

@@ -39,7 +39,7 @@ const broken = ['schedule', 'create', 'z', '--cron', '0 2 * * 9', '--zone', 'Eur
 describe('a flag that a command does not have', () => {
   it('is told together with everything else that is wrong with the line, each with its nearest name', async () => {
     const problems = await problemsOf([...broken, '--maxruns', '3'])
-    expect(Object.keys(problems).sort()).toEqual(['--foo', '--maxruns', 'cron', 'what it does', 'zone'])
+    expect(Object.keys(problems).sort()).toEqual(['--foo', '--maxruns', 'cron', 'the target', 'zone'])
     expect(problems['--maxruns']).toEqual({
       problem: 'is not a flag of belfry schedule create',
       expected: '--max-runs, if that was meant',
@@ -60,7 +60,7 @@ describe('a flag that a command does not have', () => {
     // What stands behind another flag is not behind this one.
     expect(await fieldsOf('schedule list --foo --limit 3 more')).toEqual(['"more"', '--foo'])
     expect((await problemsOf('schedule show --foo nightly'.split(' '))).NAME).toEqual({
-      problem: 'is missing, unless the word behind --foo is meant',
+      problem: 'is missing, unless the word after --foo is meant',
       expected: 'NAME before the flags',
     })
     expect((await problemsOf('schedule show --foo=1'.split(' '))).name?.problem).toBe('is missing')
@@ -123,7 +123,7 @@ describe('a flag before the words of its command', () => {
   const rest = 'create z --cron x'
 
   it('is told together with everything else that is wrong with the line', async () => {
-    const fields = ['--bogus', 'cron', 'what it does']
+    const fields = ['--bogus', 'cron', 'the target']
     for (const line of [
       `--bogus schedule ${rest}`,
       `schedule --bogus ${rest}`,
@@ -132,7 +132,7 @@ describe('a flag before the words of its command', () => {
     ]) {
       expect(await fieldsOf(line), line).toEqual(fields)
     }
-    expect(await fieldsOf(`--foo schedule --bogus ${rest}`)).toEqual(['--bogus', '--foo', 'cron', 'what it does'])
+    expect(await fieldsOf(`--foo schedule --bogus ${rest}`)).toEqual(['--bogus', '--foo', 'cron', 'the target'])
     expect(await fieldsOf('--bogus up --slots x')).toEqual(['--bogus', '--slots'])
     expect(await fieldsOf('--bogus explain z --foo')).toEqual(['--bogus', '--foo'])
     expect(readdirSync(terminal.folder)).toEqual([])
@@ -149,7 +149,7 @@ describe('a flag before the words of its command', () => {
     expect(Object.keys(problems).sort()).toEqual(['every', 'the command'])
     expect(problems['the command']).toEqual({
       problem: 'has --dry-run before it',
-      expected: '--dry-run behind schedule create',
+      expected: '--dry-run after schedule create',
     })
   })
 })

@@ -56,7 +56,7 @@ describe('what is typed wrong', () => {
       expect(stderr).toMatch(line.includes('--json') ? /^\{"error":\{"code":/ : /^(note: .+\n)?error: /)
       // What would be right, or what to do.
       expect(stderr).toMatch(/expected|hint/)
-      expect(stderr).not.toMatch(/nobody foresaw|undefined|\[object|^ +at /m)
+      expect(stderr).not.toMatch(/nobody foresaw|unexpected error|undefined|\[object|^ +at /m)
       expect(stderr).not.toContain('secret@')
     })
   }

@@ -54,7 +54,7 @@ describe('a verb over HTTP', () => {
     expect((await porch().problem('/api/queues/mail', queue)).status).toBe(400)
   })
 
-  it('refuses names that no address can hold to whatever would be made by them', async () => {
+  it('refuses names that no URL can contain to whatever would be made by them', async () => {
     for (const name of ['.', '..']) {
       const asked = [
         ['/api/schedules', { body: { name, every: '1h', target } }, 'name'],
@@ -65,7 +65,7 @@ describe('a verb over HTTP', () => {
       for (const [path, how, field] of asked) {
         expect(await porch().problem(path, how), path).toMatchObject({
           status: 400,
-          details: { problems: [{ field, expected: expect.stringContaining('no address can hold') }] },
+          details: { problems: [{ field, expected: expect.stringContaining('no URL can contain') }] },
         })
       }
       const refused = await porch()

@@ -9,7 +9,7 @@ const porch = onPorch()
 describe('at the gate', () => {
   it('nobody is let in without a good token, and nobody learns what was wrong with it', async () => {
     const none = await porch().problem('/api/queues', { as: null })
-    expect(none).toMatchObject({ status: 401, code: 'unauthenticated', detail: 'There is no token.' })
+    expect(none).toMatchObject({ status: 401, code: 'unauthenticated', detail: 'The request has no token.' })
     const good = porch().tokens.get('admin') ?? ''
     const forged = [
       good.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
@@ -20,7 +20,7 @@ describe('at the gate', () => {
     ]
     for (const token of forged) {
       const problem = await porch().problem('/api/queues', { as: null, headers: { authorization: `Bearer ${token}` } })
-      expect(problem).toMatchObject({ status: 401, detail: 'The token is not known here.' })
+      expect(problem).toMatchObject({ status: 401, detail: 'The token is not valid.' })
     }
     const response = await porch().ask('/api/queues', { as: null })
     expect(response.headers.get('www-authenticate')).toBe('Bearer')

@@ -79,7 +79,7 @@ describe('the page of the HTTP door', () => {
       for (const [name, field] of Object.entries(jsonSchemaOf(input, 'input', kinds).properties ?? {})) {
         const { description = '' } = field as { description?: string }
         expect(own, `${id} ${name}`).toContain(`<code>${name}</code>`)
-        if (!description.startsWith('In place of ')) expect(unescaped(own), `${id} ${name}`).toContain(description)
+        if (!description.startsWith('The same as ')) expect(unescaped(own), `${id} ${name}`).toContain(description)
       }
     }
     expect(routes.map(({ operation }) => operation)).toEqual(

@@ -55,15 +55,15 @@ describe('a tool that a server does not offer answers the model', () => {
 
   it('why no server has it, where its verb has no tool', async () => {
     const { message, hint } = await refusalOf('token_create', { scope: 'admin', tools: 'all' })
-    expect(message).toBe('No server offers tool token_create: A model does not hand out rights.')
+    expect(message).toBe('No server offers tool token_create: A model cannot create or revoke API tokens.')
     expect(hint).toBe('Ask a person to do it: belfry token create.')
   })
 
   it.each([
     ['schedules_list', 'Did you mean schedule_list?'],
     ['run_show', 'Did you mean run_get?'],
-    ['queue_explode', 'Call tools/list for those that exist.'],
-    ['constructor', 'Call tools/list for those that exist.'],
+    ['queue_explode', 'List tools with tools/list.'],
+    ['constructor', 'List tools with tools/list.'],
   ])('the nearest name where there is no such tool: %s', async (name, hint) => {
     expect(await refusalOf(name, {})).toEqual({ code: 'not-found', message: `There is no tool "${name}".`, hint })
   })

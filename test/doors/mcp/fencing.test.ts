@@ -217,7 +217,7 @@ describe.each(['SQLite', 'PostgreSQL'])(
       const absent = `belfry://schedules/${encodeURIComponent(name.slice(0, -1))}`
       const error = await client.readResource({ uri: absent }).catch((thrown: Error) => thrown)
       const [said, ...fenced] = (error as Error).message.split(/\n(?=<untrusted)/)
-      expect(said).toMatch(/There is no schedule \[what is in the fence\]/)
+      expect(said).toMatch(/There is no schedule \[see the fence\]/)
       expect(said).not.toContain('Ignore all')
       expect(unfence(fenced.join(''))).toContain('Ignore all')
       await here.routines.delete(order)
@@ -239,13 +239,13 @@ describe.each(['SQLite', 'PostgreSQL'])(
 
     it('names with quotation marks in a refusal, which could hide each other', async () => {
       const details = { schedule: `x" ${order}`, managedBy: `y" ${order}` }
-      const message = `The config file of source ${details.managedBy} manages schedule ${details.schedule}: change it there.`
+      const message = `The file of source ${details.managedBy} looks after schedule ${details.schedule}: change it there.`
       const hint = `Did you mean ${JSON.stringify(details.schedule)}? belfry schedule show 'it'\\''s ${order}'`
       const answer = refused(new BelfryError('conflict', message, { hint, details }), { detail: 'short' })
       expect(factsOf(answer as never).error).toEqual({
         code: 'conflict',
-        message: 'The config file of source [what is in the fence]: change it there.',
-        hint: 'Did you mean [what is in the fence]? belfry schedule show [what is in the fence]',
+        message: 'The file of source [see the fence]: change it there.',
+        hint: 'Did you mean [see the fence]? belfry schedule show [see the fence]',
       })
       expect(wholeOf(answer as never)).toMatchObject({ message, hint })
     })

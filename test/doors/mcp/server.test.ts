@@ -28,7 +28,7 @@ describe('the tools', () => {
     for (const tool of ['schedule_update', 'schedule_run']) {
       const refused = await call(client, tool, { name: 'pay', payload, detail: 'full' })
       expect(wholeOf(refused), tool).toMatchObject({
-        error: { code: 'not-allowed', message: expect.stringMatching(/this server may operate\.$/) },
+        error: { code: 'not-allowed', message: expect.stringMatching(/this server has the scope operate\.$/) },
       })
       expect(refused.content[0]?.text, 'at pipes there is no token').not.toContain('token')
     }
@@ -105,9 +105,7 @@ describe('the tools', () => {
     await here.schedules.put('a', { every: '1h', target: null })
     const hintOf = async (tools: string, tool: string, args: Record<string, unknown>) =>
       (factsOf(await call(await model('admin', tools), tool, args)).error as { hint: string }).hint
-    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe(
-      'List those that exist with `schedule_list`.',
-    )
+    expect(await hintOf('default', 'schedule_get', { name: 'xyzzy' })).toBe('List schedules with `schedule_list`.')
     expect(await hintOf('schedule_get', 'schedule_get', { name: 'xyzzy' })).toContain('`belfry schedule list`')
     const { id } = await here.runs.enqueue({ target: null })
     expect(await hintOf('all', 'sched_reset', { ids: [id] })).toContain('`run_list {"status":"parked"}`')
@@ -239,7 +237,7 @@ describe('the resources', () => {
     const client = await model('read')
     for (const thrown of [inside, new Error('the password is xyzzy')]) {
       desk().store.look = () => Promise.reject(thrown)
-      await expect(client.readResource({ uri: 'belfry://schedules' })).rejects.toThrow(/nobody foresaw/)
+      await expect(client.readResource({ uri: 'belfry://schedules' })).rejects.toThrow(/unexpected error/)
     }
   })
 })

@@ -16,10 +16,10 @@ onEachTold('workers that work for some queues only', (told) => {
     expect(await explain(other)).toMatchObject({
       code: 'no-worker',
       sentence:
-        '1 worker is alive, and none has the handler "report" for queue b: the one that could works only for queues a, c.',
+        '1 worker is alive, but none has the handler "report" for queue b: the worker that has it works only for queues a, c.',
       unblock: [
         {
-          what: 'A program of yours that has it must work for queue b too: start() does, without queues.',
+          what: 'Let the program that has it work for queue b too: call start() without queues.',
           command: null,
         },
       ],
@@ -28,7 +28,7 @@ onEachTold('workers that work for some queues only', (told) => {
     const command = await told().enqueue({ queue: 'b', target: { command: ['true'] } })
     expect((await explain(command)).unblock).toEqual([
       {
-        what: 'Start a worker that works for queue b, as one does that names no queues.',
+        what: 'Start a worker for queue b: one without a list of queues.',
         command: 'belfry up',
         at: null,
       },
@@ -41,7 +41,7 @@ onEachTold('workers that work for some queues only', (told) => {
   it('that have not what it needs anyway are told by what they have', async () => {
     await told().worker({ kinds: ['http'], queues: ['a'] })
     expect((await explain(await told().enqueue({ queue: 'b' }))).sentence).toBe(
-      '1 worker is alive, and none has the handler "report": they have the target kind http.',
+      '1 worker is alive, but none has the handler "report": they have the target kind http.',
     )
   })
 
@@ -56,7 +56,7 @@ onEachTold('workers that work for some queues only', (told) => {
     expect(await explain(waits)).toMatchObject({
       code: 'workers-busy',
       sentence:
-        'Its queue has room, but the only live worker that has the handler "report" for queue b has all its slots taken.',
+        'Its queue has a free slot, but the only live worker that has the handler "report" for queue b has all its slots taken.',
     })
   })
 

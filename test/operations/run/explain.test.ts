@@ -35,7 +35,7 @@ onEachTold('explain a run', (told) => {
       unblock: [],
     })
     expect(await explain(second)).toMatchObject({ code: 'in-line', waiting: { before: 1 } })
-    expect((await explain(second)).sentence).toBe('It is in line, and there is room for it and for the 1 before it.')
+    expect((await explain(second)).sentence).toBe('It is in line, and there are slots for it and for the 1 before it.')
   })
 
   it('is in line exactly when the next lease hands it out', async () => {
@@ -98,7 +98,7 @@ onEachTold('explain a run', (told) => {
     await told().stage.lease()
     const { code, sentence, waiting } = await explain(await told().enqueue({ concurrencyKey: 'k' }))
     expect(code).toBe('key-ceiling')
-    expect(sentence).toBe(`As many runs with the key "k" as may be, 1, are at work or before it: ${holder}.`)
+    expect(sentence).toBe(`The key "k" allows 1 at a time, and these are at work or before it: ${holder}.`)
     expect(waiting?.holders.map(({ run }) => run)).toEqual([holder])
   })
 
@@ -113,7 +113,7 @@ onEachTold('explain a run', (told) => {
     })
     await told().worker({ kinds: ['http'], handlers: ['report'] })
     expect((await explain(id)).sentence).toBe(
-      '1 worker is alive, and none has the handler "rare": they have the handler "report", the target kind http.',
+      '1 worker is alive, but none has the handler "rare": they have the handler "report", the target kind http.',
     )
     told().stage.pass(2 * minute + 1)
     expect((await explain(id)).sentence).toMatch(/^No worker is alive/)
@@ -126,7 +126,8 @@ onEachTold('explain a run', (told) => {
     await told().stage.store.lease({ queue: 'default', workerId, claimId: 'c', can: { kinds: ['handler'] }, limit: 1 })
     expect(await explain(id)).toMatchObject({
       code: 'workers-busy',
-      sentence: 'Its queue has room, but the only live worker that has the handler "report" has all its slots taken.',
+      sentence:
+        'Its queue has a free slot, but the only live worker that has the handler "report" has all its slots taken.',
     })
     await told().worker({ kinds: ['handler'] }, 1)
     expect((await explain(id)).code).toBe('in-line')
@@ -142,11 +143,11 @@ onEachTold('explain a run', (told) => {
       lateness: { against: 'enqueued', at: startAt, firedMs: null, startedMs: 3 * second, isGrowing: false },
       next: { what: 'Attempt 1 ends; until then its worker renews the lease.', at: startAt + 3 * second + 10 * hour },
     })
-    expect(answer.sentence).toMatch(/^w on h \(w-\w+\) is at attempt 1\.$/)
+    expect(answer.sentence).toMatch(/^w on h \(w-\w+\) executes attempt 1\.$/)
     expect(answer.unblock[1]?.command).toBe(`belfry run cancel ${id}`)
     await told().stage.store.do(cancelRun, id, 'enough')
     const asked = await explain(id)
-    expect(asked.sentence).toMatch(/is at attempt 1\. It has been asked to end: enough\.$/)
+    expect(asked.sentence).toMatch(/executes attempt 1\. Its cancellation was requested: enough\.$/)
     expect(asked.timeline.map(({ what }) => what)).toEqual(['enqueued', 'started', 'cancel-requested', 'lease-expires'])
   })
 
@@ -170,7 +171,7 @@ onEachTold('explain a run', (told) => {
     told().stage.pass(10 * hour)
     expect(await explain(id)).toMatchObject({ code: 'lease-expired', unblock: [{ command: 'belfry up' }] })
     await told().worker()
-    expect((await explain(id)).unblock).toEqual([{ what: 'A live worker takes it back.', command: null, at: null }])
+    expect((await explain(id)).unblock).toEqual([{ what: 'A live worker reclaims it.', command: null, at: null }])
   })
 
   it('that is held tells whose pause it is, and when that ends', async () => {
@@ -202,7 +203,7 @@ onEachTold('explain a run', (told) => {
     const answer = await explain(id)
     expect(answer).toMatchObject({
       code: 'backoff',
-      sentence: 'Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.',
+      sentence: 'Its last attempt failed, and it waits for its backoff to end. It has used 2 of 3 attempts.',
       unblock: [
         { what: 'The next attempt may start.', at: startAt + 3 * second },
         { command: `belfry run output ${id}` },
@@ -212,12 +213,12 @@ onEachTold('explain a run', (told) => {
     })
     expect(answer.attempts.map(({ verdict, isCounted, nextAt }) => [verdict, isCounted, nextAt])).toEqual([
       [
-        'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+        'It was tried again 1s later (1 attempt used; the current policy gives a backoff of 1s).',
         true,
         startAt + second,
       ],
       [
-        'It may be tried again 2s later (2 attempts used; the policy of today gives a backoff of 2s).',
+        'It may be tried again 2s later (2 attempts used; the current policy gives a backoff of 2s).',
         true,
         startAt + 3 * second,
       ],
@@ -237,7 +238,7 @@ onEachTold('explain a run', (told) => {
     await told().stage.fail(await told().stage.leaseOne())
     expect(await explain(id)).toMatchObject({
       code: 'parked',
-      sentence: 'It was set aside and waits for a person: broken (not retryable).',
+      sentence: 'It is parked and needs a person: broken (not retryable).',
       unblock: [
         { command: `belfry run output ${id}` },
         { command: `belfry run reset ${id}` },
@@ -248,7 +249,7 @@ onEachTold('explain a run', (told) => {
     const risky = await told().enqueue({ repeatable: false })
     await told().stage.end(await told().stage.leaseOne(), { kind: 'forced-stop' })
     expect((await explain(risky)).sentence).toBe(
-      'It was set aside and waits for a person: effect-unknown (nobody knows whether it was done, and it must not be done twice).',
+      'It is parked and needs a person: effect-unknown (it is not known whether it was done, and it must not be done twice).',
     )
   })
 
@@ -260,7 +261,7 @@ onEachTold('explain a run', (told) => {
     told().stage.pass(second)
     expect(await explain(over)).toMatchObject({
       code: 'deadline',
-      sentence: 'Its deadline is over, so it does not start any more; it ends as skipped when a worker looks.',
+      sentence: 'Its deadline is over, so it does not start; a worker ends it as skipped.',
     })
     await told().stage.lease()
     const sentence = 'It ended without being executed: deadline (its deadline was over).'
@@ -279,7 +280,7 @@ onEachTold('explain a run', (told) => {
     told().stage.pass(10 * second)
     expect(await explain(id)).toMatchObject({
       code: 'rate-limit',
-      sentence: 'Queue default has used its rate of 1 start in 1m.',
+      sentence: 'Queue default has used its rate limit of 1 start in 1m.',
       unblock: [{ at: startAt + minute }],
     })
     await told().stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy' }, actor })
@@ -321,7 +322,7 @@ onEachTold('explain a run', (told) => {
     const [replacing] = (await stage.fireAt(startAt + 5 * hour)).runs.filter(({ schedule }) => schedule === 'replacing')
     const answer = await explain(replacing?.id ?? '')
     expect(answer.code).toBe('blocked-by-cancel')
-    expect(answer.sentence).toBe(`It replaces ${old?.id}, which was asked to end and has not yet.`)
+    expect(answer.sentence).toBe(`It replaces ${old?.id}, which was asked to stop and has not ended yet.`)
     expect(answer.unblock[0]?.at).toBe(startAt + 14 * hour)
   })
 
@@ -360,7 +361,7 @@ onEachTold('explain a run', (told) => {
     await stage.end(await stage.leaseOne())
     expect(await explain(retryId)).toMatchObject({
       code: 'completed',
-      sentence: 'It ended well.',
+      sentence: 'It completed.',
       unblock: [],
       waiting: null,
       planned: { sentence: `It is a retry of ${id}.` },
@@ -377,13 +378,13 @@ onEachTold('explain a run', (told) => {
     const absent = await errorOf(explain(id))
     expect([absent.code, absent.hint]).toEqual([
       'not-found',
-      'It never existed here, or retention has removed it: name its schedule beside it to be told what its ledger keeps, or see the history of the schedule.',
+      'It never existed here, or retention removed it. Name its schedule too, to read what its ledger keeps, or see the history of the schedule.',
     ])
     const answer = await explain(id, { schedule: 'report' })
     expect(answer).toMatchObject({
       code: 'pruned',
       status: null,
-      sentence: 'Retention has removed the run; the ledger of report still says that its run ended well.',
+      sentence: 'Retention has removed the run; the ledger of report says: its run completed.',
       planned: { source: 'baseline-cron', occurrenceAt: startAt + hour, rederived: { answer: 'pruned' } },
       timeline: [{ what: 'decided' }, { what: 'nominal' }, { what: 'fired' }, { what: 'ended', detail: 'completed' }],
     })

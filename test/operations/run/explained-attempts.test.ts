@@ -19,22 +19,22 @@ onEachTold('the attempts of a run', (told) => {
     stage.pass(49 * second)
     await stage.store.do(resetRun, id)
     const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
-    expect(await verdicts()).toEqual(['The run was parked, and somebody has reset it since.'])
+    expect(await verdicts()).toEqual(['The run was parked, and has been reset since.'])
     await stage.end(await stage.leaseOne(), broken)
-    const reset = 'The run was parked, and somebody has reset it since. It was tried again 49s later.'
+    const reset = 'The run was parked, and has been reset since. It was tried again 49s later.'
     expect(await verdicts()).toEqual([
       reset,
-      'It may be tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+      'It may be tried again 1s later (1 attempt used; the current policy gives a backoff of 1s).',
     ])
     stage.pass(second)
     await stage.end(await stage.leaseOne())
     const ended = await explain(id)
     expect(ended.attempts.map(({ verdict }) => verdict)).toEqual([
       reset,
-      'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+      'It was tried again 1s later (1 attempt used; the current policy gives a backoff of 1s).',
       'The run ended: completed.',
     ])
-    expect(ended.notes).toEqual([`What its attempts wrote: belfry run output ${id}`])
+    expect(ended.notes).toEqual([`Read the output of its attempts: belfry run output ${id}`])
   })
 
   it('whose budget was used up and given back counts anew, for whatever it was parked', async () => {
@@ -47,9 +47,9 @@ onEachTold('the attempts of a run', (told) => {
       if (attempt === 2) await stage.store.do(resetRun, id)
     }
     expect((await explain(id)).attempts.map(({ verdict }) => verdict)).toEqual([
-      'It was tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
-      'The run was parked, and somebody has reset it since. It was tried again 1s later.',
-      'It may be tried again 1s later (1 attempt used; the policy of today gives a backoff of 1s).',
+      'It was tried again 1s later (1 attempt used; the current policy gives a backoff of 1s).',
+      'The run was parked, and has been reset since. It was tried again 1s later.',
+      'It may be tried again 1s later (1 attempt used; the current policy gives a backoff of 1s).',
     ])
   })
 
@@ -60,7 +60,7 @@ onEachTold('the attempts of a run', (told) => {
     stage.pass(6 * second + 1)
     await stage.end(await stage.leaseOne())
     expect((await explain(id)).attempts[0]?.verdict).toBe(
-      'It was tried again 6s later (1 attempt used; the policy of today gives a backoff of 1s: its target asked for more, nobody took it sooner, or the policy was another).',
+      'It was tried again 6s later (1 attempt used; the current policy gives a backoff of 1s: its target asked for more, no worker leased it sooner, or the policy was different).',
     )
   })
 
@@ -72,14 +72,14 @@ onEachTold('the attempts of a run', (told) => {
     const verdicts = async () => (await explain(id)).attempts.map(({ verdict }) => verdict)
     await setPolicy({ maxAttempts: 2, backoffBaseMs: second })
     expect(await verdicts()).toEqual([
-      'It may be tried again 1m later (1 attempt used; the policy of today gives a backoff of 1s: its target asked for more, nobody took it sooner, or the policy was another).',
+      'It may be tried again 1m later (1 attempt used; the current policy gives a backoff of 1s: its target asked for more, no worker leased it sooner, or the policy was different).',
     ])
     await setPolicy({ maxAttempts: 5, backoffBaseMs: 3_600 * second, backoffCapMs: 3_600 * second })
     stage.pass(60 * second)
     await stage.end(await stage.leaseOne(), { kind: 'failed', reason: 'busy', retryAfterMs: 3_600 * second })
     expect(await verdicts()).toEqual([
-      'It was tried again 1m later (1 attempt used; the policy of today gives a backoff of 1h).',
-      'It may be tried again 1h later (2 attempts used; the policy of today gives a backoff of 1h).',
+      'It was tried again 1m later (1 attempt used; the current policy gives a backoff of 1h).',
+      'It may be tried again 1h later (2 attempts used; the current policy gives a backoff of 1h).',
     ])
   })
 
@@ -88,7 +88,7 @@ onEachTold('the attempts of a run', (told) => {
     const id = await told().enqueue()
     const lease = await stage.leaseOne()
     await stage.store.do(cancelRun, id, 'The disk is full.')
-    expect((await explain(id)).sentence).toMatch(/ It has been asked to end: The disk is full\.$/)
+    expect((await explain(id)).sentence).toMatch(/ Its cancellation was requested: The disk is full\.$/)
     await stage.end(lease, broken)
     expect((await explain(id)).attempts).toMatchObject([{ outcome: 'failed', isCounted: false }])
   })

@@ -16,7 +16,7 @@ describe('a run input', () => {
     const problem = {
       field: 'target',
       problem: 'is missing',
-      expected: 'an object, such as {"handler":"report"}; null for work that outside hosts take',
+      expected: 'an object, such as {"handler":"report"}; null for work that outside hosts lease',
     }
     expect(reading({}).problems).toEqual([problem])
     expect(reading({ target: undefined, payload: 1 }).problems).toEqual([problem])

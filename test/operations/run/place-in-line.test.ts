@@ -27,12 +27,12 @@ onEachTold('the place of a run', (told) => {
     const runs = [...(await many(1_000)), ...(await many(300))].map(({ id }) => id)
     expect(await explain(runs[999] ?? '')).toMatchObject({
       code: 'in-line',
-      sentence: 'It is in line, and there is room for it and for the 999 before it.',
+      sentence: 'It is in line, and there are slots for it and for the 999 before it.',
       waiting: { before: 999, beforeIsAtLeast: false },
     })
     expect(await explain(runs[1_299] ?? '')).toMatchObject({
       sentence:
-        'It is in line behind at least 1000 runs; whether there is room for all of them and for it is not known.',
+        'It is in line behind at least 1000 runs; whether there are slots for all of them and for it is not known.',
       waiting: { before: 1_000, beforeIsAtLeast: true },
       next: { what: 'Attempt 1 starts when its turn comes.' },
     })
@@ -56,7 +56,7 @@ onEachTold('the place of a run', (told) => {
     await many(1_000)
     const { sentence, waiting } = await explain(await told().enqueue({ target: { handler: 'rare' } }))
     expect(sentence).toBe(
-      'It is in line behind more runs than were looked at; whether there is room for all of them and for it is not known.',
+      'It is in line behind more runs than were read; whether there are slots for all of them and for it is not known.',
     )
     expect([waiting?.before, waiting?.beforeIsAtLeast]).toEqual([0, true])
   })
@@ -101,9 +101,9 @@ onEachTold('the place of a run', (told) => {
     told().stage.pass(4 * second)
     expect(await opens()).toEqual([10, 20, 30])
     expect((await explain(ids[3] ?? '')).sentence).toBe(
-      'Queue default has used its rate of 1 start in 10s, and 2 runs are before it in line.',
+      'Queue default has used its rate limit of 1 start in 10s, and 2 runs are before it in line.',
     )
-    expect((await explain(ids[3] ?? '')).unblock[0]?.what).toBe('The rate lets it go at its place, at the earliest.')
+    expect((await explain(ids[3] ?? '')).unblock[0]?.what).toBe('The rate limit lets it start, at the earliest.')
   })
 
   it('under a rate is the instant at which it is leased, whatever the rate', async () => {

@@ -37,7 +37,7 @@ onOneTold('explain why a run was planned', (told) => {
     const pruned = (await explain(id)).planned.rederived
     expect([pruned.answer, pruned.sentence]).toEqual([
       'pruned',
-      'Version 1 of the schedule, by which it was decided, is not kept any more.',
+      'Version 1 of the schedule, which decided it, is not kept any more.',
     ])
   })
 
@@ -48,7 +48,7 @@ onOneTold('explain why a run was planned', (told) => {
     const id = runs[1]?.id ?? ''
     expect((await explain(id)).planned.rederived).toMatchObject({
       answer: 'same',
-      sentence: 'It came while no worker looked; the calendar, asked again, names the same instant.',
+      sentence: 'It came due while no worker ran; the calendar gives the same instant again.',
     })
     await stage.sql(
       'update belfry.run set occurrence_at = occurrence_at + 1 where occurrence_at = $1',
@@ -65,7 +65,7 @@ onOneTold('explain why a run was planned', (told) => {
     const [run] = (await stage.fire()).runs
     await stage.store.do(setHint, 'report', { ...hint, expiresAt: startAt + 2 * hour, reason: 'a newer one' })
     const { planned } = await explain(run?.id ?? '')
-    expect(planned).toMatchObject({ source: 'ai-oneshot', sentence: 'A one-shot hint named the instant.' })
+    expect(planned).toMatchObject({ source: 'ai-oneshot', sentence: 'A one-shot hint gave the instant.' })
     expect(planned.rederived.answer).toBe('same')
     expect(planned.candidates).toMatchObject([
       { by: 'baseline', effect: 'lost', hint: null },

@@ -17,7 +17,7 @@ onEachTold('what would get a run on', (told) => {
     const id = await told().enqueue({ target: null })
     await told().worker()
     const answer = {
-      sentence: 'It has no target, so that it is for outside hosts, which lease it through a door.',
+      sentence: 'It has no target: outside hosts lease it through a door.',
       unblock: [{ what: expect.stringContaining('Give it a target'), command: null }],
       waiting: { takers: { needs: 'a host for work without a target' } },
     }
@@ -51,7 +51,7 @@ onEachTold('what would get a run on', (told) => {
     expect(await explain(over)).toMatchObject({
       code: 'deadline',
       sentence:
-        'Its deadline is over, so it does not start any more; it would end as skipped when a worker looks that has the handler "rare", and none is alive.',
+        'Its deadline is over, so it does not start; a worker that has the handler "rare" would end it as skipped, and none is alive.',
       unblock: [
         { what: expect.stringContaining(`belfry.handle('rare', …)`) },
         { command: `belfry run cancel ${over}` },
@@ -60,10 +60,10 @@ onEachTold('what would get a run on', (told) => {
     })
     expect((await explain(bare)).unblock.map(({ command }) => command)).toEqual([null, `belfry run cancel ${bare}`])
     await told().worker({ kinds: ['handler'] })
-    expect((await explain(over)).sentence).toMatch(/; it ends as skipped when a worker looks\.$/)
+    expect((await explain(over)).sentence).toMatch(/; a worker ends it as skipped\.$/)
     await stage.store.do(setQueue, 'default', { paused: { reason: 'a bad deploy.' }, actor })
     expect(await explain(over)).toMatchObject({
-      sentence: expect.stringMatching(/; it ends as skipped once the hold on it ends and a worker looks\.$/),
+      sentence: expect.stringMatching(/; once the hold ends, a worker ends it as skipped\.$/),
       unblock: [{ command: 'belfry queue resume default' }, { command: `belfry run cancel ${over}` }],
     })
     const waits = await told().enqueue()
@@ -78,7 +78,7 @@ onEachTold('what would get a run on', (told) => {
     const { code, sentence } = await explain(runs[0]?.id ?? '')
     expect([code, sentence]).toEqual([
       'deadline',
-      'It is later than its schedule allows, so it does not start any more; it ends as skipped when a worker looks.',
+      'It is later than its schedule allows, so it does not start; a worker ends it as skipped.',
     ])
   })
 })

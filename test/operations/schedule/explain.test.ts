@@ -49,7 +49,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.lease()
     const leased = await explain()
     expect(leased.waitsFor?.code).toBe('leased')
-    expect(leased.unblock.map(({ what }) => what)).toEqual([`${run?.id} ends.`, 'Ask its worker to end it.'])
+    expect(leased.unblock.map(({ what }) => what)).toEqual([`${run?.id} ends.`, 'Cancel it: ask its worker to stop.'])
   })
 
   it('that fails says so where it says when it runs next, and where to read why', async () => {
@@ -62,13 +62,13 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain()).toMatchObject({
       code: 'due-later',
       sentence:
-        'Its next occurrence lies ahead, but the last one failed: no disk. (not retryable); its interval of 10m has become 20m.',
+        'Its next occurrence is ahead, but the last one failed: no disk. (not retryable); its interval of 10m has become 20m.',
       unblock: [{ command: `belfry run output ${first}` }],
     })
     const second = await stage.runAt(startAt + 30 * minute, outcome('no memory'))
     expect(await explain()).toMatchObject({
       sentence:
-        'Its next occurrence lies ahead, but the last 2 in a row failed, last with: no memory (not retryable); its interval of 10m has become 40m.',
+        'Its next occurrence is ahead, but the last 2 in a row failed, last with: no memory (not retryable); its interval of 10m has become 40m.',
       unblock: [{ command: `belfry run output ${second}` }],
     })
     stage.to(startAt + 70 * minute)
@@ -77,7 +77,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.fire()
     expect((await explain()).sentence).toMatch(/which has not ended\. But the last 2 in a row failed/)
     await stage.end(await stage.leaseOne())
-    expect(await explain()).toMatchObject({ sentence: 'Its next occurrence lies ahead.', unblock: [] })
+    expect(await explain()).toMatchObject({ sentence: 'Its next occurrence is ahead.', unblock: [] })
   })
 
   it('of a calendar that fails says nothing of an interval, and names no run that was removed', async () => {
@@ -85,11 +85,11 @@ onEachTold('explain a schedule', (told) => {
     await stage.put({})
     await stage.runAt(startAt + hour, { kind: 'failed', reason: 'no disk', retryable: false })
     expect((await explain()).sentence).toBe(
-      'Its next occurrence lies ahead, but the last one failed: no disk (not retryable).',
+      'Its next occurrence is ahead, but the last one failed: no disk (not retryable).',
     )
     await stage.sql('delete from belfry.run')
     expect(await explain()).toMatchObject({
-      sentence: 'Its next occurrence lies ahead, but the last one failed.',
+      sentence: 'Its next occurrence is ahead, but the last one failed.',
       unblock: [],
     })
   })
@@ -98,9 +98,9 @@ onEachTold('explain a schedule', (told) => {
     const { stage } = told()
     await stage.put({})
     await stage.store.do(pauseSchedule, 'report', { until: startAt + minute, reason: 'The disk is full.' })
-    expect((await explain()).sentence).toBe('It is paused for a while: The disk is full.')
+    expect((await explain()).sentence).toBe('It is paused: The disk is full.')
     await stage.store.do(pauseSchedule, 'report', { reason: 'The disk is full.' })
-    expect((await explain()).sentence).toBe('It is paused without end: The disk is full.')
+    expect((await explain()).sentence).toBe('It is paused until it is resumed: The disk is full.')
   })
 
   it('that is due and not fired is due now, and overdue after a minute, whether or not a worker is alive', async () => {
@@ -121,14 +121,14 @@ onEachTold('explain a schedule', (told) => {
     expect(await explain()).toMatchObject({
       code: 'overdue',
       lateMs: 7 * minute,
-      sentence: 'It should have been looked at, and no worker is alive.',
+      sentence: 'It is overdue, and no worker is alive.',
       unblock: [{ command: 'belfry up' }],
       notes: [],
     })
     await told().worker()
     expect(await explain()).toMatchObject({
       code: 'overdue',
-      sentence: 'It should have been looked at, and 1 live worker has not.',
+      sentence: 'It is overdue, and 1 live worker has not fired it.',
       unblock: [{ command: 'belfry worker list' }],
     })
   })
@@ -139,7 +139,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.store.do(pauseSchedule, 'report', { until: startAt + minute, reason: 'the database moves' })
     expect(await explain()).toMatchObject({
       code: 'paused',
-      sentence: 'It is paused for a while: the database moves.',
+      sentence: 'It is paused: the database moves.',
       unblock: [{ at: startAt + minute }, { command: 'belfry schedule resume report' }],
       rules: [{ rule: 'pause', effect: 'stopped' }],
       rederived: { answer: 'same' },
@@ -150,7 +150,7 @@ onEachTold('explain a schedule', (told) => {
     await stage.store.do(pauseSchedule, 'report', { reason: 'it annoys' })
     expect(await explain()).toMatchObject({
       code: 'disabled',
-      sentence: 'It is paused without end: it annoys.',
+      sentence: 'It is paused until it is resumed: it annoys.',
       next: null,
       unblock: [{ command: 'belfry schedule resume report' }],
       rederived: { answer: 'same' },
@@ -238,7 +238,7 @@ onEachTold('explain a schedule', (told) => {
         why: `a run of the schedule had not ended: ${run?.id}`,
         isRunKept: null,
       },
-      { outcome: 'completed', runId: run?.id, why: 'its run ended well', isRunKept: true },
+      { outcome: 'completed', runId: run?.id, why: 'its run completed', isRunKept: true },
     ])
     await stage.sql('delete from belfry.run')
     expect((await explain()).last[1]).toMatchObject({ isRunKept: false })

@@ -20,7 +20,7 @@ describe('a schedule in words', () => {
     ['Every 5m, on a grid that begins at 2026-12-01T08:00Z.', { everyMs: 5 * minuteMs, from: 'start', startAt: at }],
     ['Once, at 2026-12-01T08:00Z.', { at }],
     ['Once, at 2026-12-01T08:00:30Z.', { at: at + 30_000 }],
-    ['No timing of its own: it runs when a hint or a person asks for it.', {}],
+    ['No timing of its own: it runs by a hint or by hand.', {}],
   ])('says when it runs: %s', (words, timing) => {
     expect(said({ ...timing, target: handler })).toBe(`${words} Handler report.`)
   })
@@ -31,13 +31,13 @@ describe('a schedule in words', () => {
     ['At most 1 run.', { maxRuns: 1 }],
     ['At least 1m between two runs, at most 1h between two runs.', { minMs: minuteMs, maxMs: 60 * minuteMs }],
     ['Runs may overlap.', { overlap: 'allow' }],
-    ['A run that has not ended is cancelled by the next.', { overlap: 'cancel' }],
+    ['The next run cancels a run that has not ended.', { overlap: 'cancel' }],
     ['While a run has not ended, at most 1 may wait.', { overlap: 'queue' }],
     ['While a run has not ended, at most 7 may wait.', { overlap: 'queue', queueMax: 7 }],
-    ['What is missed is left out.', { missed: 'skip' }],
-    ['What is missed is made up for once, at most 5m late.', { maxLatenessMs: 5 * minuteMs }],
+    ['Missed occurrences are skipped.', { missed: 'skip' }],
+    ['Missed occurrences are run once, at most 5m late.', { maxLatenessMs: 5 * minuteMs }],
     [
-      'While a run has not ended, at most 100 may wait. The newest 100 missed occurrences are made up for, at most 1h late.',
+      'While a run has not ended, at most 100 may wait. The newest 100 missed occurrences are run, at most 1h late.',
       { missed: 'all', maxLatenessMs: 60 * minuteMs },
     ],
     ['Paused after 3 failures in a row.', { pauseAfterFailures: 3 }],
@@ -50,8 +50,8 @@ describe('a schedule in words', () => {
 
   it.each<[string, Omit<ScheduleDefinition, 'name'>]>([
     ['In queue "mail", with priority 5, under the key "k".', { queue: 'mail', priority: 5, concurrencyKey: 'k' }],
-    ['An attempt may take 10m, what it answers is checked.', { timeoutMs: 10 * minuteMs, expect: { statuses: [200] } }],
-    ['Not repeated when nobody knows whether it was done.', { repeatable: false }],
+    ['An attempt may take 10m, its response is checked.', { timeoutMs: 10 * minuteMs, expect: { statuses: [200] } }],
+    ['Not repeated when its effect is unknown.', { repeatable: false }],
   ])('says where and how its runs are executed: %s', (words, chosen) => {
     expect(said({ at, target: handler, ...chosen })).toBe(`Once, at 2026-12-01T08:00Z. Handler report. ${words}`)
   })
@@ -68,8 +68,8 @@ describe('a schedule in words', () => {
     ['GET https://example.org/health.', { http: { url: 'https://example.org/health' } }],
     ['POST https://example.org/.', { http: { url: 'https://example.org/', body: { a: 1 } } }],
     ['PUT https://example.org/.', { http: { url: 'https://example.org/', method: 'PUT' } }],
-    ['No target: its runs are for outside hosts.', undefined],
-    ['No target: its runs are for outside hosts.', null],
+    ['No target: outside hosts lease its runs.', undefined],
+    ['No target: outside hosts lease its runs.', null],
   ])('says what it does: %s', (words, target) => {
     expect(said({ at, target })).toBe(`Once, at 2026-12-01T08:00Z. ${words}`)
   })
@@ -92,7 +92,7 @@ describe('a schedule in words', () => {
 
   it('is told even where the zone that another process wrote is not known here', () => {
     expect(said({ cron: '0 2 * * *', zone: 'Mars/Olympus', target: handler })).toBe(
-      'By the cron "0 2 * * *" (Mars/Olympus), which cannot be read here. Handler report.',
+      'By the cron "0 2 * * *" (Mars/Olympus), which this machine cannot read. Handler report.',
     )
   })
 })

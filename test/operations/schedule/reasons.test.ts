@@ -71,10 +71,10 @@ onOneTold('the reasons of a schedule', (told) => {
     await stage.fireAt(startAt + 2 * minute)
     await hint('report', { kind: 'interval', ms: 2 * hour, expiresAt: startAt + hour })
     expect((await explain()).hints.map(({ kind, counts, why }) => [kind, counts, why])).toEqual([
-      ['interval', true, 'it counts until it expires'],
-      ['interval', false, 'somebody took it away'],
-      ['oneshot', false, 'a run has used it up'],
-      ['oneshot', false, 'a newer hint took its place'],
+      ['interval', true, 'it is in force until it expires'],
+      ['interval', false, 'it was cleared'],
+      ['oneshot', false, 'a run has used it'],
+      ['oneshot', false, 'a newer hint replaced it'],
     ])
     stage.to(startAt + hour)
     expect((await explain()).hints[0]).toMatchObject({ counts: false, why: 'it has expired' })
@@ -92,11 +92,11 @@ onOneTold('the reasons of a schedule', (told) => {
     const { hints, notes, live } = await explain()
     expect(hints[0]).toMatchObject({
       counts: true,
-      why: 'its instant has come: it waits to be fired, or for a live run to end',
+      why: 'it is due: it waits to be fired, or for a live run to end',
     })
     expect(live).toEqual([run?.id])
     expect(notes).toContain(
-      `${run?.id} of it is live: an occurrence that comes before its end is skipped (overlap skip).`,
+      `${run?.id} of it is live: an occurrence that comes due before its end is skipped (overlap skip).`,
     )
   })
 
@@ -136,7 +136,7 @@ onOneTold('the reasons of a schedule', (told) => {
     const { spread, next, rederived } = await explain()
     expect(spread?.offsetMs).toBe((next?.dueAt ?? 0) - (next?.at ?? 0))
     expect(spread?.offsetMs).toBeGreaterThan(0)
-    expect(spread?.why).toContain('later, by a share of its period')
+    expect(spread?.why).toContain('later, by a fraction of its period')
     expect(rederived.answer).toBe('same')
     await hint('report', { kind: 'oneshot', at: startAt + minute })
     expect((await explain()).spread).toEqual({ offsetMs: 0, why: 'hints are not spread' })
@@ -165,7 +165,7 @@ onOneTold('the reasons of a schedule', (told) => {
     await stage.sql('update belfry.schedule set next_decision = $1', JSON.stringify({ ...stored, ...change }))
     const { rederived } = await explain()
     expect(rederived.differs.map((one) => one.field)).toEqual([field])
-    expect(rederived.sentence).toBe(`Asked again with what was stored, the governor answers otherwise: ${field}.`)
+    expect(rederived.sentence).toBe(`For the stored input the governor gives another answer: ${field}.`)
   })
 
   it('says which version is missing when that one was removed', async () => {
@@ -176,7 +176,7 @@ onOneTold('the reasons of a schedule', (told) => {
     await stage.sql('delete from belfry.schedule_version')
     expect((await explain()).rederived).toMatchObject({
       answer: 'pruned',
-      sentence: 'Version 1 of the schedule, by which it was decided, is not kept any more.',
+      sentence: 'Version 1 of the schedule, which decided it, is not kept any more.',
     })
   })
 })

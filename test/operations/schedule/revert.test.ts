@@ -28,7 +28,7 @@ it('a revert to what it says already changes nothing, and one to a version that 
   await schedules.put('report', { every: '1h', target })
   expect(await errorOf(schedules.revert('report'))).toMatchObject({
     code: 'not-found',
-    message: 'Schedule "report" has one version only.',
+    message: 'Schedule "report" has only one version.',
   })
   await schedules.update('report', { priority: 7 })
   await schedules.update('report', { priority: null })

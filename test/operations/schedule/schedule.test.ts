@@ -105,7 +105,7 @@ describe('update', () => {
     await schedules.put({ ...daily, description: 'a' })
     expect(await problemsIn(schedules.update('report', { from: 'start' }))).toMatchObject([{ field: 'from' }])
     const anew = await errorOf(schedules.update('report', { description: 'b', ifId: 's-3zzz' }))
-    expect(anew).toMatchObject({ code: 'conflict', message: expect.stringContaining('was made anew') })
+    expect(anew).toMatchObject({ code: 'conflict', message: expect.stringContaining('was deleted and created again') })
     const error = await errorOf(schedules.update('report', { description: 'b', ifVersion: 3 }))
     expect(error.code).toBe('conflict')
     expect(await schedules.update('report', { description: 'a' })).toMatchObject({ answer: 'unchanged' })
@@ -170,7 +170,7 @@ describe('a schedule', () => {
     expect(await problemsIn(schedules.pause('report', { until: '2025-01-01T00:00Z' }))).toEqual([
       {
         field: 'until',
-        problem: 'is 2025-01-01T00:00:00.000Z, which is over',
+        problem: 'is 2025-01-01T00:00:00.000Z, which is in the past',
         expected: 'after 2026-01-05T09:00:00.000Z',
       },
     ])
@@ -250,7 +250,7 @@ describe('a hint', () => {
       'that has ended',
       { every: '5m', expiresAt: '2026-01-05T08:00Z', reason: 'r' },
       'expiresAt',
-      /08:00.*which is over/,
+      /08:00.*which is in the past/,
     ],
     ['too short', { every: '5ms', reason: 'r' }, 'every', /is 5ms/],
     ['too short, in ms', { everyMs: 5, reason: 'r' }, 'everyMs', /is 5$/],

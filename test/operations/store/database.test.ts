@@ -33,7 +33,7 @@ function newFile(): string {
 inEachWard((ward) => {
   it.each([
     [99, 'Install the newer Belfry'],
-    [0, 'Open the store anew'],
+    [0, 'Open the store again'],
   ])('schema: version %i is not the one that this Belfry knows, and wrong', async (version, next) => {
     await ward().sql('delete from belfry.migration')
     await ward().sql(`insert into belfry.migration (version, name, applied_at) values (${version}, 'another', 0)`)
@@ -93,7 +93,7 @@ describe('a SQLite file', () => {
     expect(checkIn(after, 'store')).toMatchObject({
       state: 'ok',
       says: expect.stringMatching(/ 70\.\d MB of it free, and 0\.0 MB in its log/),
-      findings: [{ fixed: expect.stringContaining('The log was cut back') }],
+      findings: [{ fixed: expect.stringContaining('The log was truncated') }],
     })
     expect(statSync(`${file}-wal`).size).toBe(0)
     expect(checkIn(after, 'integrity').says).toMatch(/^The file of 70\.\d MB was not read; belfry doctor --deep/)

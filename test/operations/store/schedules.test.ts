@@ -23,7 +23,7 @@ inEachWard((ward) => {
       ward().clock.advance(1)
       expect(checkIn(await ward().doctor(), 'overdue')).toMatchObject({
         state: 'wrong',
-        findings: [{ subject: 'night ly', says: expect.stringContaining('1m ago'), next: 'belfry up' }],
+        findings: [{ subject: 'night ly', says: expect.stringContaining('overdue for 1m'), next: 'belfry up' }],
       })
       await ward().worker()
       expect(checkIn(await ward().doctor(), 'overdue').findings).toMatchObject([
@@ -112,7 +112,7 @@ inEachWard((ward) => {
           {
             subject: 'misspelt',
             says: 'Schedule misspelt needs the handler "reprot", and no live worker has it.',
-            next: `A program of yours must register it, with belfry.handle('reprot', …), and start(). Or mend the target: belfry schedule update misspelt`,
+            next: `A program of yours must register it, with belfry.handle('reprot', …), and start(). Or change the target: belfry schedule update misspelt`,
           },
         ],
       })
@@ -131,7 +131,7 @@ inEachWard((ward) => {
           subject: 'lonely',
           state: 'wrong',
           says: 'Schedule lonely needs the handler "report", and no live worker that works for its queue b has it.',
-          next: expect.stringMatching(/^A program of yours that has it must work for queue b too/),
+          next: expect.stringMatching(/^Let the program that has it work for queue b too/),
         },
       ])
     })
@@ -144,7 +144,7 @@ inEachWard((ward) => {
         {
           subject: 'bare',
           state: 'note',
-          says: 'Schedule bare has no target: its runs are for outside hosts, which lease them through a door.',
+          says: 'Schedule bare has no target: outside hosts lease its runs through a door.',
           next: 'Give it a target: belfry schedule update bare',
         },
       ]
@@ -179,7 +179,7 @@ inEachWard((ward) => {
 
     it('the first failure is noted, with its reason and one full stop', async () => {
       await put(ward(), { name: 'report' })
-      expect(await look()).toMatchObject({ state: 'ok', says: 'No schedule failed when it ran last.' })
+      expect(await look()).toMatchObject({ state: 'ok', says: 'The last run of no schedule failed.' })
       await fail('report', 'The disk is full.')
       expect(await look()).toMatchObject({
         state: 'note',
@@ -204,7 +204,7 @@ inEachWard((ward) => {
         findings: [
           {
             state: 'wrong',
-            says: 'Schedule report failed 3 times in a row, the last time with: third (not retryable).',
+            says: 'Schedule report failed 3 times in a row, last with: third (not retryable).',
             next: 'belfry explain schedule report',
           },
         ],
@@ -233,7 +233,7 @@ inEachWard((ward) => {
         findings: [
           {
             subject: 'paused',
-            says: 'Schedule paused failed once: r (not retryable). It was paused for it.',
+            says: 'Schedule paused failed once: r (not retryable). Belfry paused it for that.',
             next: 'belfry explain schedule paused, then belfry schedule resume paused',
           },
         ],

@@ -27,7 +27,7 @@ inEachWard((ward) => {
       const look = async () => checkIn(await ward().doctor(), 'workers')
       expect(await look()).toMatchObject({
         state: 'note',
-        findings: [{ says: expect.stringContaining('nothing waits') }],
+        findings: [{ says: expect.stringContaining('there is no work for one') }],
       })
       const { store } = ward()
       await store.do(putSchedule, { name: 's', timing: { everyMs: hour } }, { mode: 'put', actor })
@@ -53,7 +53,7 @@ inEachWard((ward) => {
         state: 'wrong',
         findings: [
           {
-            says: 'No worker is alive, but the first of the runs that wait for their instants may start in 5h.',
+            says: 'No worker is alive, but the first of the runs that wait for an instant may start in 5h.',
             next: 'belfry up',
           },
         ],
@@ -68,7 +68,7 @@ inEachWard((ward) => {
       clock.advance(2 * minute + 1)
       expect((await look()).findings[0]).toMatchObject({
         state: 'wrong',
-        says: 'No worker is alive, but there are leases that nobody would take back.',
+        says: 'No worker is alive, but no worker would reclaim leases that expire.',
       })
     })
 
@@ -78,7 +78,7 @@ inEachWard((ward) => {
       expect(checkIn(after, 'stuck').state).toBe('ok')
       expect([after.ok, checkIn(after, 'workers').findings[0]?.says]).toEqual([
         false,
-        'No worker is alive, but the first of the runs that wait for their instants may start in 1s.',
+        'No worker is alive, but the first of the runs that wait for an instant may start in 1s.',
       ])
     })
 
@@ -92,7 +92,7 @@ inEachWard((ward) => {
       expect(before.says).toBe('No worker is alive.')
       expect(before.findings.at(-1)).toMatchObject({ subject: id, state: 'note', next: 'belfry doctor --fix' })
       const after = checkIn(await ward().doctor({ fix: true }), 'workers')
-      expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It is noted that it died.' })
+      expect(after.findings[0]).toMatchObject({ subject: id, fixed: 'It was recorded as dead.' })
       const [worker] = await ward().store.look(listWorkers)
       expect(worker?.stoppedAt).toBe(ward().clock.now())
     })
@@ -136,7 +136,7 @@ inEachWard((ward) => {
       const after = checkIn(await ward().doctor({ fix: true }), 'stuck')
       expect(after).toMatchObject({
         state: 'ok',
-        findings: [{ subject: runId, next: null, fixed: expect.stringContaining('the run is ready now') }],
+        findings: [{ subject: runId, next: null, fixed: expect.stringContaining('the run is now ready') }],
       })
       expect((await ward().store.look(findRun, runId))?.status).toBe('ready')
     })
@@ -202,7 +202,7 @@ inEachWard((ward) => {
       const theirs = await expired(new Ward(other, ward().clock, ward().url))
       const ours = await expired(ward())
       const { findings } = checkIn(await ward().doctor({ fix: true }), 'stuck')
-      expect(findings).toMatchObject([{ subject: ours.runId, fixed: expect.stringContaining('taken back') }])
+      expect(findings).toMatchObject([{ subject: ours.runId, fixed: expect.stringContaining('reclaimed') }])
       expect((await ward().store.look(findRun, ours.runId))?.status).toBe('ready')
       expect((await other.look(findRun, theirs.runId))?.status).toBe('leased')
     })
@@ -231,7 +231,7 @@ inEachWard((ward) => {
         state: 'note',
         findings: [
           { subject: runId, next: `If that is too long: belfry run cancel ${runId}` },
-          { subject: runId, says: expect.stringContaining('was to be cancelled 5m ago') },
+          { subject: runId, says: expect.stringContaining('was requested 5m ago') },
         ],
       })
     })
@@ -261,11 +261,11 @@ inEachWard((ward) => {
         {
           subject: made[0]?.id,
           state: 'wrong',
-          says: 'In queue default 2 runs are too late to start, and cannot end as skipped either, because nobody alive has the handler "report".',
+          says: 'In queue default 2 runs are too late to start and cannot end as skipped, because no live worker has the handler "report".',
           next: `End each of them: belfry run cancel ${made[0]?.id}`,
         },
         { subject: made[2]?.id, says: expect.stringContaining('because no outside host leases from it') },
-        { subject: late?.id, says: expect.stringContaining('nobody alive has the handler "late"') },
+        { subject: late?.id, says: expect.stringContaining('no live worker has the handler "late"') },
       ])
       await ward().worker({ can: { kinds: ['handler'] } })
       expect(await look()).toMatchObject([{ subject: made[2]?.id }])
@@ -305,13 +305,13 @@ inEachWard((ward) => {
         findings: [
           {
             subject: 'report',
-            says: 'In queue default 2 runs are ready and need the handler "report", which nobody alive has.',
+            says: 'In queue default 2 runs are ready and need the handler "report", which no live worker has.',
             next: `A program of yours must register it, with belfry.handle('report', …), and start(). See them: belfry run list --status ready --queue default`,
           },
           {
             subject: 'out side',
             state: 'note',
-            says: expect.stringContaining('outside hosts, which lease them through a door'),
+            says: expect.stringContaining('outside hosts, which lease through a door'),
           },
         ],
       })
@@ -335,12 +335,12 @@ inEachWard((ward) => {
         {
           subject: 'report',
           state: 'wrong',
-          says: 'In queue b 2 runs are ready and need the handler "report", which nobody alive has who works for that queue.',
-          next: expect.stringMatching(/^A program of yours that has it must work for queue b too/),
+          says: 'In queue b 2 runs are ready and need the handler "report", which no live worker has for that queue.',
+          next: expect.stringMatching(/^Let the program that has it work for queue b too/),
         },
       ])
       expect(checkIn(diagnosis, 'stuck').findings.map(({ says }) => says)).toEqual([
-        'In queue b 1 run is too late to start, and cannot end as skipped either, because nobody alive who works for that queue has the handler "report".',
+        'In queue b 1 run is too late to start and cannot end as skipped, because no live worker that works for that queue has the handler "report".',
       ])
       await ward().worker({ can: { kinds: ['handler'], queues: ['b'] } })
       const served = await ward().doctor()

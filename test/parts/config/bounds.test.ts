@@ -176,7 +176,7 @@ describe('a file that is meant to keep a worker busy', () => {
     expect(read.calls / tokens.length).toBeLessThan(34)
     const file = await readConfigFile(path)
     const judged = await workOf(() => applying(file))
-    // The schedules that have these names already are asked for at once.
+    // Schedules that have these names already are asked for at once.
     expect(judged.of('schedulesNamed')).toBeGreaterThan(0)
     expect(judged.of('schedulesNamed')).toBeLessThan(10)
     expect(judged.of('findScheduleRow')).toBe(0)

@@ -86,7 +86,7 @@ describe('a file', () => {
   })
 
   it('that is no text, or has a megabyte, is refused', async () => {
-    await expect(readConfigFile(written(Buffer.from([0xff, 0xfe, 0x00])))).rejects.toThrow('is no text in UTF-8')
+    await expect(readConfigFile(written(Buffer.from([0xff, 0xfe, 0x00])))).rejects.toThrow('is not UTF-8')
     await expect(readConfigFile(written('#'.repeat(1024 * 1024 + 1)))).rejects.toThrow('has more than 1048576 bytes')
   })
 })

@@ -135,7 +135,7 @@ describe('who is told', () => {
     [null, 'onFailure', /is null/],
     ['https://example.org', 'onFailure', /is "https:/],
     [{}, 'onFailure', /is empty/],
-    [{ htp: {} }, 'onFailure.htp', /is no kind of target/],
+    [{ htp: {} }, 'onFailure.htp', /is not a kind of target/],
     [{ http: {} }, 'onFailure.http.url', /./],
     [{ command: [] }, 'onFailure.command', /empty list/],
     [{ agent: {} }, 'onFailure.agent', /cannot execute yet/],

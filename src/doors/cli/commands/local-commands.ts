@@ -6,7 +6,7 @@ const up: LocalCommand = {
   says: 'Run a worker: fire due schedules and execute runs until Ctrl-C.',
   usage: '[flags]',
   options: [
-    { flags: '--once', says: 'Work off all that is due, then end; exit 1 when a run failed or was parked.' },
+    { flags: '--once', says: 'Do everything that is due, then exit; exit 1 when a run failed or was parked.' },
     {
       flags: '--for <duration>',
       says: 'With --once: wait for retries and delayed runs due within this time. Default: none.',
@@ -23,19 +23,19 @@ const up: LocalCommand = {
     { flags: '--behind-proxy', says: 'Listens beyond this machine too, for a proxy with TLS in front of it.' },
     { flags: '--hosts <a,b>', says: 'More hosts that requests may be addressed to, as the proxy hands them on.' },
     ...partUps.flatMap(({ options }) => options),
-    { flags: '--quiet', says: 'Tells only what goes wrong.' },
+    { flags: '--quiet', says: 'Print only problems.' },
   ],
   load: async () => (await import('./up.ts')).up,
 }
 
 const mcp: LocalCommand = {
   name: 'mcp',
-  says: 'Serves the verbs to an AI agent at stdin and stdout, as a Model Context Protocol server.',
+  says: 'Serve the verbs to an AI agent on stdin and stdout, as a Model Context Protocol server.',
   usage: '[flags]',
   options: [
     {
       flags: '--scope <read|operate|admin>',
-      says: 'What the agent may do; each includes those before it. Default: operate.',
+      says: 'What the agent may do; each scope includes those before it. Default: operate.',
     },
     { flags: '--read-only', says: 'The same as --scope read.' },
     {
@@ -48,13 +48,12 @@ const mcp: LocalCommand = {
 
 const trust: LocalCommand = {
   name: 'trust',
-  says: 'Trust the programs that a file in a checked-out tree would start, as it says now; or the store.',
+  says: 'Trust the commands in a config file at its current content, or trust the store.',
   usage: '[FILE | --store [URL]] [flags]',
   file: partTrusts[0]?.says ?? 'The file.',
   options: [],
-  storeAlone: 'Trust this store in place of a file. Default: the store that commands use here.',
+  storeAlone: 'Trust this store instead of a file. Default: the store that commands use here.',
   load: async () => (await import('./trust.ts')).trust,
 }
 
-/** Every command that is no verb: those of the kernel, and those of parts. */
 export const localCommands: readonly LocalCommand[] = [up, mcp, trust, ...partCommands]

@@ -16,11 +16,9 @@ interface McpFlags extends ServerFlags {
 }
 
 /**
- * Serves an agent that has started this process, until it closes the pipes. What such an agent reads is not all its
- * owner's, so that it may not start programs unless a person says so.
- *
- * An agent that starts a server which ends at once tells its owner only that the server failed. So a store that is not
- * there yet ends nothing: every call answers why, and the first call that finds the store goes on.
+ * Serves an agent on stdin and stdout until it closes them. Such an agent reads text of strangers, so it may not start programs
+ * unless a person allows it. A missing store does not end the server, because an agent reports only that its server failed:
+ * every call answers why, and the first call that finds the store goes on.
  */
 export async function mcp(
   given: Readonly<Record<string, unknown>>,
@@ -31,7 +29,7 @@ export async function mcp(
   const scope = scopeOf(flags, problems)
   const tools = chosenTools(flags.tools, { scope, field: '--tools', problems })
   refuse('The server', problems)
-  refuseServer('mcp', 'An agent asks a server by itself, at its /mcp.', given as ServerFlags, world)
+  refuseServer('mcp', 'Connect the agent to the /mcp route of the server.', given as ServerFlags, world)
   refuseStraySchema(locateStore(store, world), schema)
   if (isJudged) return exitOk
   const { stdin, stdout, stderr } = world
@@ -64,10 +62,10 @@ function startOf({ scope, readOnly, tools, store, schema, namespace }: McpFlags,
   }
 }
 
-/** What may be otherwise at the next call. A store of another user is refused at once: trust in it needs a person. */
+/** Errors that may be gone at the next call. A store of another user is refused at once: only a person can trust it. */
 const mayComeLater: ReadonlySet<string> = new Set(['not-found', 'unavailable'])
 
-/** A store that is opened once, by the first call that can. */
+/** A store that the first successful call opens. */
 class Opening {
   readonly #open: () => Promise<StoreSession>
   #opened: Promise<StoreSession> | undefined
@@ -93,7 +91,7 @@ class Opening {
 }
 
 const comesLater =
-  'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again: it need not be restarted.'
+  'Ask a person to run `belfry up` where the store should be, or to start this server with --store. Then call again; no restart is needed.'
 
 async function openStore({ store, schema, namespace }: McpFlags, world: World): Promise<StoreSession> {
   const place = locateOwnStore(store, world)

@@ -3,7 +3,7 @@ import type { Heard } from '../world.ts'
 
 const namesMax = 5
 
-/** Tells what became of the runs that a worker had to stop when it stopped itself. */
+/** Reports what happened to the runs that were at work when a worker stopped. */
 export class Stopped {
   #isStopping = false
   #forced = 0
@@ -22,14 +22,14 @@ export class Stopped {
 
   get text(): string {
     const [given, parked] = [this.#givenBack, this.#parked]
-    // Of these the end was told in a line of its own, or could not be written.
+    // Their end was printed on its own line, or could not be written.
     const others = Math.max(0, this.#forced - given.length - parked.length)
     const told = [
-      ...(given.length === 0 ? [] : [`${countOf(given.length)} given back unfinished (${namesOf(given)})`]),
+      ...(given.length === 0 ? [] : [`${countOf(given.length)} released unfinished (${namesOf(given)})`]),
       ...(parked.length === 0
         ? []
-        : [`${countOf(parked.length)} parked, because nobody knows whether the work was done (${namesOf(parked)})`]),
-      ...(others === 0 ? [] : [`${countOf(others)} told to stop`]),
+        : [`${countOf(parked.length)} parked, because it is not known whether the work was done (${namesOf(parked)})`]),
+      ...(others === 0 ? [] : [`${countOf(others)} asked to stop`]),
     ]
     return told.length === 0 ? 'Stopped.' : `Stopped; ${told.join('; ')}.`
   }

@@ -6,20 +6,17 @@ import type { Heard } from '../world.ts'
 const ends = ['completed', 'failed', 'parked', 'cancelled', 'skipped'] as const
 type End = (typeof ends)[number]
 
-/** What became of the runs that a worker ended. */
+/** What became of a worker's runs. */
 export interface Counts extends Readonly<Record<End, number>> {
   readonly retrying: number
-  /** When the first of the retries comes; null where none does, or where it comes at once. */
+  /** The first retry; null for none, or at once. */
   readonly nextRetryAt: number | null
 }
 
-/**
- * Counts what becomes of runs by what a worker tells. Each run counts once, by its last state: one that is retried by what
- * becomes of it in the end, and one that was parked and reset by what follows.
- */
+/** Counts runs by their final state, from a worker's events. Each run counts once: a retried one by its end, and one that was parked and reset by what follows. */
 export class Tally {
   readonly #ended = new Map<End, number>(ends.map((end) => [end, 0]))
-  /** Runs that may still come to another end. */
+  /** Runs that have not reached their final state. */
   readonly #parked = new Set<string>()
   readonly #retries = new Map<string, number | null>()
 
@@ -50,7 +47,7 @@ export class Tally {
   }
 }
 
-/** A lease that is taken back makes its run ready again, or the end of the run is told by an event of its own. */
+/** A reclaimed lease makes its run ready again; if it ends the run, that has its own event. */
 function isAboutEnd(name: string): boolean {
   return name === 'run.retrying' || name === 'run.reclaimed' || ends.some((end) => name === `run.${end}`)
 }

@@ -21,7 +21,7 @@ interface StoreFlags {
   readonly namespace?: string
 }
 
-/** A schedule of the store, and the program that it starts. */
+/** A schedule, and the program that it starts. */
 interface Started {
   readonly name: string
   readonly what: string
@@ -29,17 +29,14 @@ interface Started {
 
 const schedulesShownMax = 1_000
 
-/**
- * Trusts a store: the users who can write it today, and that it may start programs here although it lies in a checked-out
- * tree. It is opened first, so that what cannot be a store is not trusted.
- */
+/** Trusts a store: the users who can write it now, and its programs, although it is in a checked-out tree. It is opened first, so that a file that is no store is not trusted. */
 export async function trustStore({ json, file: other, store, namespace }: StoreFlags, world: World): Promise<number> {
   if (other !== undefined) {
-    throw new BelfryError('invalid', 'A file and a store are both given.', { hint: 'Trust one after the other.' })
+    throw new BelfryError('invalid', 'A file and a store are both given.', { hint: 'Trust them one at a time.' })
   }
   const place = locateStore(store, world)
   const file = fileOf(place)
-  // One that is to be made here may be trusted before; of one that is named, a wrong path would be trusted without a word.
+  // A store that will be created here may be trusted before; for a named one, a wrong path would be trusted silently.
   if (place.from !== 'nowhere') refuseAbsentStore(place, world.folder)
   const started = place.exists ? await opened(place, namespace, world) : []
   const strangers = strangersAt(file, { from: world.folder })
@@ -53,7 +50,7 @@ export async function trustStore({ json, file: other, store, namespace }: StoreF
   const paint = paintOf(isColoured(stdout, env))
   const lines = [`${paint.green('trusted')} the store ${paint.bold(file)}`, ...strangers.map(strangerInWords)]
   if (!place.exists)
-    lines.push(`  it is not there yet; ${spelled('belfry up', own, store === undefined ? {} : { store })} makes it`)
+    lines.push(`  it does not exist yet; ${spelled('belfry up', own, store === undefined ? {} : { store })} creates it`)
   else if (started.length === 0) lines.push('  none of its schedules starts a program now')
   else lines.push('  its schedules start:', indented(columns(null, rowsOf(started))))
   stdout.write(`${printable(lines.join('\n'))}\n`)
@@ -64,11 +61,11 @@ function fileOf({ store }: StoreLocation): string {
   const [, file] = /^sqlite:(.+)$/.exec(store) ?? []
   if (file !== undefined) return file
   throw new BelfryError('invalid', 'Only a store in a file needs trust.', {
-    hint: 'A store that --store or BELFRY_STORE names is used as it is.',
+    hint: 'A store that --store or BELFRY_STORE names is used without trust.',
   })
 }
 
-/** Gives the store the mark of this machine, and tells which programs its schedules start. */
+/** Marks the store for this machine, and returns the programs that its schedules start. */
 async function opened({ store }: StoreLocation, namespace: string | undefined, world: World): Promise<Started[]> {
   const named = namespace === undefined ? {} : { namespace }
   const { context, close } = await world.open({ store, ...named, mustExist: true, isTrusted: true })

@@ -35,13 +35,13 @@ interface UpFlags extends ServerFlags {
   readonly hosts?: string
 }
 
-/** The flags, with what parts say where they do not. */
+/** The flags, with the settings of parts where a flag is not given. */
 type StartFlags = UpFlags & WorkerDefaults
 
-/** Runs a worker and shows what it does until a signal ends it, or its output is closed. */
+/** Runs a worker and prints its events until a signal ends it or its output is closed. */
 export async function up(given: Flags, { world, reader, isJudged }: CommandContext): Promise<number> {
   const flags = given as unknown as UpFlags
-  refuseServer('up', 'A worker works on a store itself.', flags, world)
+  refuseServer('up', 'A worker needs the store itself.', flags, world)
   const place = locateStore(flags.store, world)
   refuseForeignLocation(place, world)
   refuseStraySchema(place, flags.schema)
@@ -62,20 +62,20 @@ export async function up(given: Flags, { world, reader, isJudged }: CommandConte
       isFound: place.from === 'found',
       secretsFolder: `${place.belfryFolder}/secrets`,
       hear: (heard) => {
-        // A worker that goes on for months would remember every run that it parked.
+        // A worker may run for months and must not remember every parked run.
         if (isOnce) tally.hear(heard)
         teller.hear(heard)
       },
     }),
   )
-  // Not before: who loses patience with a store that does not open has nothing to wait for.
+  // Not earlier: while the store opens, a signal should end the process at once.
   const ending = endingBySignals()
   void reader.gone.then(() => ending.ask())
   try {
     if (worker.note !== null) noteStore(worker.note, flags, world)
     teller.opening({ place: worker.place, isNew: !place.exists, isOnce, ...start })
     for (const beside of besides) await beside.begin?.(worker)
-    // The port is bound first: a worker that is refused its port must not have fired or leased anything.
+    // Bind the port first: a worker that fails to get its port must not have fired or leased anything.
     const isServing = !isOnce && listen !== null
     const door = isServing ? await serving(worker, { ...listen, tokenFolder: place.belfryFolder }) : null
     await worker.start(start)
@@ -97,10 +97,7 @@ function noteStore(note: string, flags: UpFlags, { stderr, env, own }: World): v
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${spelled(note, own, flags)}\n`)
 }
 
-/**
- * Opens the HTTP door, where somebody wants it. That somebody else listens at the usual address is most often another
- * worker on this machine, and no reason not to work; but whoever names an address means it.
- */
+/** Opens the HTTP door, unless it is turned off. If the default address is in use, most often another worker on this machine has it, and this worker runs without one; a named address is required. */
 async function serving(
   worker: WorkerSession,
   { isNamed, ...request }: ServeRequest & { readonly isNamed: boolean },
@@ -114,7 +111,7 @@ async function serving(
   }
 }
 
-/** Where to listen; `null` where nobody wants to. It is judged before anything is opened. */
+/** The listen address; `null` for none. Checked before anything is opened. */
 function listenOf(
   { listen: flag, listenFromConfig: said, behindProxy, hosts }: StartFlags,
   { env }: World,
@@ -126,7 +123,7 @@ function listenOf(
   const address = named === undefined ? listenDefault : listenAddressOf(named, field, problems)
   if (address === null) return null
   if (!isLoopback(address) && behindProxy !== true) {
-    const problem = `is ${JSON.stringify(named)}, which other machines can reach, and Belfry does not speak TLS`
+    const problem = `is ${JSON.stringify(named)}, which other machines can reach, but Belfry does not speak TLS`
     problems.push({ field, problem, expected: '127.0.0.1:4747, or --behind-proxy where a proxy with TLS is in front' })
   }
   return {
@@ -137,14 +134,13 @@ function listenOf(
   }
 }
 
-/** What is left when all that is due is done. */
 async function left(worker: WorkerSession): Promise<Omit<Left, 'counts'>> {
   const [nextAt, isWaiting] = await Promise.all([worker.nextInstant(), worker.isWaiting()])
   return { nextAt, isWaiting }
 }
 
 const graceDefault = '25s'
-/** Runs have failed or were parked, and nothing is wrong with the command itself. */
+/** Runs failed or were parked; the command itself worked. */
 const exitFailed = 1
 
 function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts, ...rest }: StartFlags, world: World) {
@@ -152,7 +148,7 @@ function startOf({ slots, queues, grace = graceDefault, name, allowHosts, hosts,
   for (const [flag, list] of Object.entries({ '--queues': queues, '--allow-hosts': allowHosts, '--hosts': hosts })) {
     if (list === undefined || !listOf(list).includes('')) continue
     const problem = `is ${JSON.stringify(list.slice(0, 60))}, in which a name is empty`
-    problems.push({ field: flag, problem, expected: 'names with commas between them, such as a,b' })
+    problems.push({ field: flag, problem, expected: 'names separated by commas, such as a,b' })
   }
   if (name !== undefined && (name === '' || name.length > nameLengthMax)) {
     const problem = name === '' ? 'is empty' : `has ${name.length} characters`
@@ -183,7 +179,7 @@ function slotsOf(text: string, problems: Problem[]): number {
   return slots
 }
 
-/** How far ahead `--once` waits for runs that become due. What belongs to it alone is refused without it. */
+/** How far ahead `--once` waits for runs that come due. Its own flags are refused without it. */
 function onceOf({ once, for: ahead, keepGoing }: StartFlags, problems: Problem[]): number {
   const stray = { '--for': ahead, '--keep-going': keepGoing }
   for (const [field, value] of Object.entries(stray)) {

@@ -10,7 +10,7 @@ import { type Counts, countsForPrograms, countsText } from './tally.ts'
 
 interface WorkerStart {
   readonly place: string
-  /** Whether the store was made just now. */
+  /** Whether the store is new. */
   readonly isNew: boolean
   readonly isOnce: boolean
   readonly slots?: number
@@ -20,28 +20,27 @@ interface WorkerStart {
 interface Manner {
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** What is at work when it is told to end has so long. */
+  /** How long runs at work may take when the worker stops. */
   readonly graceMs: number
   readonly naming: Naming
 }
 
-/** What a worker leaves that has done all it could. */
+/** The result of `--once`. */
 export interface Left {
-  /** When time alone makes something happen. */
+  /** The next instant at which something is due. */
   readonly nextAt: number | null
-  /** Whether runs are ready that could not go. */
+  /** Whether there are ready runs that could not start. */
   readonly isWaiting: boolean
-  /** What became of the runs it ended. */
   readonly counts: Counts
 }
 
 const loud: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
-/** Said by the opening and closing lines in their own words. */
+/** Events that the first and last lines already report. */
 const saidElsewhere: ReadonlySet<string> = new Set(['worker.started', 'worker.stopping', 'worker.stopped'])
 
 const rememberedMax = 10_000
 
-/** Tells what a worker does: a line an event for people, a line of JSON for programs. */
+/** Prints what a worker does: a line for each event, or a line of JSON. */
 export class WorkerReport {
   readonly #world: World
   readonly #paint: Paint
@@ -50,9 +49,9 @@ export class WorkerReport {
   readonly #graceMs: number
   readonly #naming: Naming
   readonly #stopped = new Stopped()
-  /** The schedules of runs that this worker fired, by run: a person knows the name rather than the id. */
+  /** Schedule names of the runs that this worker fired, by run id. */
   readonly #schedules = new Map<string, string>()
-  /** Runs that ended when their lease was taken back: that line tells their end, which comes as an event of its own. */
+  /** Runs that ended when their lease was reclaimed: that line reports their end, which also comes as its own event. */
   readonly #endsTold = new Set<string>()
 
   constructor(world: World, { isJson, isQuiet, graceMs, naming }: Manner) {
@@ -82,21 +81,19 @@ export class WorkerReport {
     this.#say(dim(`  ${this.#spelled('belfry explain schedule hello')}`))
   }
 
-  /** Where the HTTP door is; `taken` where somebody else listens at the usual address. */
+  /** The address of the HTTP door; `taken` when the default address is in use. */
   serving(door: Serving | 'taken' | null): void {
     if (this.#isQuiet || door === null) return
     const { dim } = this.#paint
     if (door === 'taken') {
       this.#say(
-        dim(
-          'Somebody else listens at 127.0.0.1:4747, so this worker opens no HTTP door; --listen names another address.',
-        ),
+        dim('127.0.0.1:4747 is in use, so this worker opens no HTTP door; choose another address with --listen.'),
       )
       return
     }
     const { url, token } = door
     const made = token === null ? '' : `; ${token.isNew ? 'a token was written to' : 'the token is in'} ${token.file}`
-    this.#say(dim(`It listens at ${url} (${url}/docs)${made}.`))
+    this.#say(dim(`Listening at ${url} (${url}/docs)${made}.`))
   }
 
   hear({ name, event, level, sentence }: Heard): void {
@@ -111,7 +108,7 @@ export class WorkerReport {
       return
     }
     if (this.#isToldBefore(name, event)) return
-    // That a run started is told by its end, and what has no end soon by `run list`.
+    // The end of a run reports that it started; `run list` shows those that have not ended.
     if ((level === 'debug' && name !== 'schedule.fired') || saidElsewhere.has(name)) return
     const { dim, red, yellow } = this.#paint
     const colour = level === 'error' ? red : isLoud ? yellow : (text: string) => text
@@ -137,14 +134,14 @@ export class WorkerReport {
     return schedule === undefined ? sentence : sentence.replace(`Run ${runId},`, `Run ${runId} of ${schedule},`)
   }
 
-  /** Also to whoever wants quiet: he asked for an end, and would wonder why it does not come. */
+  /** Printed also with --quiet: the user asked for a stop and should see why it takes time. */
   #stopping({ running }: EngineEvents['worker.stopping']): void {
     if (running === 0) return
     const what = running === 1 ? '1 run is at work and' : `${running} runs are at work and`
-    this.#say(`Stopping: ${what} may take ${howLong(this.#graceMs)} to end. Ctrl-C again does not wait.`)
+    this.#say(`Stopping: ${what} may take ${howLong(this.#graceMs)} to end. Press Ctrl-C again to stop at once.`)
   }
 
-  /** With what was done and when it goes on, where all that was due is done. */
+  /** With --once also what was done and what is due next. */
   closing(done: Left | null): void {
     if (this.#isQuiet) return
     const now = this.#world.clock.now()
@@ -166,7 +163,7 @@ export class WorkerReport {
     return spelled(command, this.#world.own, this.#naming)
   }
 
-  /** Only what is marked as a command: the rest of a sentence may be a name that somebody gave. */
+  /** Only text marked as a command: the rest of a sentence may be a user's name. */
   #spelledIn(sentence: string): string {
     return sentence.replace(/`belfry [^`]*`/g, (command) => this.#spelled(command))
   }
@@ -181,24 +178,24 @@ function timeOf(at: number): string {
   return new Date(at).toTimeString().slice(0, 8)
 }
 
-/** What cannot go, because of a rate, a pause or a handler that this worker has not, was due all the same. */
+/** Runs that cannot start, because of a rate limit, a pause or a missing handler, were due all the same. */
 function doneText({ isWaiting, counts }: Left, now: number, list: string): string {
   const told = countsText(counts, now)
   const done = told === '' ? '' : `: ${told}`
   return isWaiting
-    ? `All that could go is done${done}. Other runs are ready and wait: ${list}.`
-    : `All that was due is done${done}.`
+    ? `Every run that could start is done${done}. Other runs are ready and wait: ${list}.`
+    : `Everything that was due is done${done}.`
 }
 
 function nextText({ nextAt, isWaiting }: Left, now: number): string {
-  if (nextAt === null) return isWaiting ? '' : 'Nothing comes next.'
-  return nextAt <= now ? 'More has become due since.' : `The next comes in ${howLong(nextAt - now)}.`
+  if (nextAt === null) return isWaiting ? '' : 'Nothing is due later.'
+  return nextAt <= now ? 'More work has come due since.' : `The next work is due in ${howLong(nextAt - now)}.`
 }
 
 /** The fields of events that are instants. */
 const instants: ReadonlySet<string> = new Set(['occurrenceAt', 'nextEligibleAt', 'from', 'until'])
 
-/** Instants as every door tells them; and an error has no fields that JSON would show. */
+/** Instants as ISO text; errors with their fields, which JSON would leave out. */
 function forPrograms(event: object): object {
   const fields = Object.entries(event).map(([name, value]) => {
     if (value instanceof Error) return [name, value.message]

@@ -5,34 +5,31 @@ import type { AnyOperation } from '../../../operations/operation.ts'
 import { noteOf } from '../../../operations/schema/schema-note.ts'
 import { withKinds } from '../../../operations/target/target-form.ts'
 
-/** A field of an input, as the command line offers it. */
+/** A field of an input as a flag. */
 export interface Field {
   readonly name: string
-  /** The field inside the object of that name that it says, where it says one. */
+  /** The nested field of that object, for a flag of a nested field. */
   readonly part?: string
   /** `--max-runs` of `maxRuns`. */
   readonly flag: string
   readonly kind: FieldKind
-  /** The words that may be given, where there are only some. */
+  /** The allowed words, where there is a fixed list. */
   readonly choices?: readonly string[]
   readonly says: string
-  /** What would be right, where it is JSON and its schema says it best. */
+  /** The expected value, for JSON whose schema states it best. */
   readonly expected?: string
-  /** Whether null takes it away. */
+  /** Whether null removes it. */
   readonly isRemovable: boolean
 }
 
-/**
- * The fields of a verb's input that are flags: all but its arguments. Of the two fields that say one duration only the
- * one with units is offered: `--every 500ms` says what `everyMs` would.
- */
+/** The fields of a verb's input that are flags: all but its arguments. A duration has one flag, with units: `--every 500ms`. */
 export function fieldsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>): Field[] {
   const shape = input.shape as Readonly<Record<string, z.ZodType>>
   const names = Object.keys(shape).filter((name) => !takes.includes(name) && !isTwin(name, shape))
   return names.flatMap((name) => [fieldOf(name, shape[name] as z.ZodType), ...partsOf(name, shape[name] as z.ZodType)])
 }
 
-/** The flags of what lies inside an object: `--backoff-base 5s` says what `--backoff '{"base":"5s"}'` would. */
+/** The flags of nested fields: `--backoff-base 5s` is `--backoff '{"base":"5s"}'`. */
 function partsOf(name: string, schema: z.ZodType): Field[] {
   const { inner } = unwrapped(schema)
   if (noteOf(inner).hasFlags !== true) return []
@@ -44,7 +41,7 @@ function partsOf(name: string, schema: z.ZodType): Field[] {
   })
 }
 
-/** The arguments of a verb, as its usage names them: the text of a file is given by the name of the file. */
+/** The arguments of a verb as its usage names them; the text of a file is given by its path. */
 export function argumentsOf({ input, takes }: Pick<AnyOperation, 'input' | 'takes'>): Field[] {
   const shape = input.shape as Readonly<Record<string, z.ZodType>>
   return takes.map((name) => {
@@ -66,14 +63,14 @@ function fieldOf(name: string, schema: z.ZodType): Field {
   const choices = choicesOf(inner)
   const kind = kindOf(inner)
   const described = descriptionOf(schema).replace(/ Null takes it away\.$/, '')
-  const says = kind === 'file' ? `${described} Its path, or - for what is piped in.` : described
+  const says = kind === 'file' ? `${described} A path, or - for stdin.` : described
   const flag = kind === 'file' ? `${flagOf(name)}-file` : flagOf(name)
   const expected = kind === 'json' ? noteOf(inner).expected : undefined
   const told = { ...(choices !== undefined && { choices }), ...(expected !== undefined && { expected }) }
   return { name, flag, kind, ...told, says, isRemovable }
 }
 
-/** What is said of a field stays with the schema it was said of, inside what makes that one optional. */
+/** A description belongs to the schema inside the optional wrapper. */
 function descriptionOf(schema: z.ZodType): string {
   const { innerType } = schema.def as unknown as { readonly innerType?: z.ZodType }
   if (schema.description !== undefined) return withKinds(schema.description, kinds)
@@ -98,13 +95,13 @@ const placeholders: Readonly<Record<FieldKind, string>> = {
 
 const placeholderLengthMax = 30
 
-/** What stands behind a flag in help: `--every <duration>`, `--overlap <skip|queue|allow|cancel>`. */
+/** The placeholder after a flag in help: `--every <duration>`, `--overlap <skip|queue|allow|cancel>`. */
 export function placeholderOf({ kind, choices }: Pick<Field, 'kind' | 'choices'>): string {
   const words = choices?.join('|') ?? ''
   return words === '' || words.length > placeholderLengthMax ? placeholders[kind] : words
 }
 
-/** What a flag is for. Words that would not fit behind it are told here. */
+/** The help of a flag. Allowed words that do not fit into the placeholder are listed here. */
 export function helpOf(field: Field): string {
   const { choices, says } = field
   return choices === undefined || placeholderOf(field).includes('|') ? says : `${says} One of ${choices.join(', ')}.`

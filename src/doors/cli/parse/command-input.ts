@@ -12,28 +12,28 @@ import { argumentsOf, type Field, fieldsOf, flagOf } from './command-fields.ts'
 import { jsonOf, readValue, type Texts } from './read-value.ts'
 import { flaggedKinds, headFlags, targetFromFlags } from './target-flags.ts'
 
-/** What somebody typed: arguments, what stands behind `--`, and the flags by the names of their options. */
+/** A typed command: arguments, the words after `--`, and the flags by option name. */
 export interface Typed {
   readonly args: readonly string[]
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
-  /** Flags that the command does not have, with a word behind them that may be an argument. */
+  /** Unknown flags with a word after them that may be an argument. */
   readonly doubtful: readonly string[]
-  /** What is wrong with the line before anything in it is looked at. */
+  /** Problems found before the line is read. */
   readonly problems: readonly Problem[]
 }
 
-/** The name under which commander keeps a flag: `maxRuns` of `--max-runs`. */
+/** The name under which commander keeps a flag: `maxRuns` for `--max-runs`. */
 export function optionName(flag: string): string {
   return flag.replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The input that a verb is called with, and what of it could not be read. What the flags say goes before what the file says. */
+/** The input of a verb, and its problems. Flags take precedence over the file. */
 export async function inputOf(operation: AnyOperation, typed: Typed, texts: Texts, now: number): Promise<ReadRequest> {
   const problems: Problem[] = [...typed.problems]
   const { options, words } = typed
   const fromFile = await fileOf(options.file, texts, problems)
-  // Without the file nothing can be said of what it says.
+  // Without the file its fields cannot be checked.
   if (problems.length > typed.problems.length) refuse('The command', problems)
   const fields = fieldsOf(operation)
   const named = await argumentValues(operation, typed, texts, problems)
@@ -48,7 +48,7 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
   for (const field of unsetOf(operation, options.unset, problems)) {
     const given = fields.find(({ name, flag }) => name === field.name && options[optionName(flag)] !== undefined)
     if (given !== undefined) {
-      const problem = `names ${field.flag.slice(2)}, and ${given.flag} gives it`
+      const problem = `names ${field.flag.slice(2)}, which ${given.flag} sets`
       problems.push({ field: '--unset', problem, expected: 'only one of the two' })
     }
     input[field.name] = null
@@ -58,7 +58,7 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
     if (options.target !== undefined) {
       problems.push({
         field: '--target',
-        problem: 'is given beside flags that say one',
+        problem: 'is given beside flags of a target',
         expected: 'only one of the two',
       })
     }
@@ -72,7 +72,7 @@ export async function inputOf(operation: AnyOperation, typed: Typed, texts: Text
   return { input, problems }
 }
 
-/** The fields that these problems of a command line are about. */
+/** The fields that these problems are about. */
 export function fieldsAbout(operation: AnyOperation, problems: readonly Problem[]): string[] {
   const fields = [...argumentsOf(operation), ...fieldsOf(operation)]
   return problems.flatMap(({ field: typed }) => {
@@ -87,23 +87,23 @@ export function fieldsAbout(operation: AnyOperation, problems: readonly Problem[
   })
 }
 
-const idleField = 'what it does'
+const idleField = 'the target'
 
-/** Whether the whole of what a flag says a part of is given too; whoever says both means one of them only. */
+/** Whether an object is given both whole and by a flag of one field; only one can be meant. */
 function isWholeGiven({ name, flag }: Field, options: Typed['options'], problems: Problem[]): boolean {
   if (options[optionName(flagOf(name))] === undefined) return false
   problems.push({ field: flag, problem: `is given beside ${flagOf(name)}`, expected: 'only one of the two' })
   return true
 }
 
-/** The part goes before what a file says of it; the other parts stay. */
+/** A flag of one field takes precedence over the file; the other fields stay. */
 function withPart(whole: unknown, part: string, value: unknown): Record<string, unknown> {
   const isObject = isRecord(whole)
   const { [part]: _, [`${part}Ms`]: __, ...others } = (isObject ? whole : {}) as Record<string, unknown>
   return { ...others, [part]: value }
 }
 
-/** An instant by how far away it is; it is stored as the instant, like any other. */
+/** An instant given as a duration from now; it is stored as the instant. */
 function instantIn(options: Typed['options'], now: number, problems: Problem[]): string | undefined {
   const [text = '', ...others] = options.in as string[]
   if (others.length > 0) problems.push({ field: '--in', problem: 'is given more than once', expected: 'it once' })
@@ -119,7 +119,7 @@ function instantIn(options: Typed['options'], now: number, problems: Problem[]):
   }
 }
 
-/** Work that says nothing of what it does is most often a flag forgotten; whoever means it says so. */
+/** A run without a target is most often a forgotten flag; a caller that means it writes null. */
 function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unknown>>, problems: Problem[]): void {
   const isNew =
     hasTarget(operation) && !fieldsOf(operation).some(({ name, isRemovable }) => isRemovable && name !== 'target')
@@ -127,11 +127,11 @@ function refuseIdle(operation: AnyOperation, input: Readonly<Record<string, unkn
   problems.push({
     field: idleField,
     problem: 'is missing',
-    expected: `${headFlags('or')}; --target null for work that outside hosts take`,
+    expected: `${headFlags('or')}; --target null for work that outside hosts lease`,
   })
 }
 
-/** A file about something else than what was named is most often the wrong file. */
+/** A file about another name than the typed one is most often the wrong file. */
 function refuseOtherNames(
   named: Readonly<Record<string, unknown>>,
   fromFile: Readonly<Record<string, unknown>>,
@@ -139,7 +139,7 @@ function refuseOtherNames(
 ): void {
   for (const [field, value] of Object.entries(named)) {
     if (fromFile[field] === undefined || fromFile[field] === value) continue
-    const problem = `says ${JSON.stringify(fromFile[field])} for ${field}, and ${JSON.stringify(value)} was typed`
+    const problem = `has ${JSON.stringify(fromFile[field])} for ${field}, and ${JSON.stringify(value)} was typed`
     problems.push({ field: '--file', problem, expected: 'the same in both, or only one of the two' })
   }
 }
@@ -154,7 +154,7 @@ async function argumentValues(
   for (const [index, { name, flag, kind }] of argumentsOf(operation).entries()) {
     const given = args[index]
     if (given === undefined && doubtful.length > 0 && !isOptional(operation, name)) {
-      const problem = `is missing, unless the word behind ${doubtful.slice(0, doubtfulMax).join(' or ')} is meant`
+      const problem = `is missing, unless the word after ${doubtful.slice(0, doubtfulMax).join(' or ')} is meant`
       problems.push({ field: flag, problem, expected: `${flag} before the flags` })
     }
     if (given === undefined) continue
@@ -178,7 +178,7 @@ async function fileOf(given: unknown, texts: Texts, problems: Problem[]): Promis
   const input = jsonOf('--file', found, { expected, problems })
   if (input === undefined) return {}
   if (isRecord(input)) return input as Record<string, unknown>
-  problems.push({ field: '--file', problem: `${found.is} JSON, and no object`, expected })
+  problems.push({ field: '--file', problem: `${found.is} JSON but not an object`, expected })
   return {}
 }
 
@@ -198,14 +198,14 @@ function unsetOf(operation: AnyOperation, given: unknown, problems: Problem[]): 
     if (field?.isRemovable === true) return [field]
     const meant = field === undefined ? search.nearest(name, removable) : undefined
     const isKnown = field !== undefined || operation.takes.includes(name)
-    const why = isKnown ? 'cannot be taken away' : 'is no field'
+    const why = isKnown ? 'cannot be removed' : 'is not a field'
     const expected = `${meant === undefined ? '' : `${meant}, if that was meant; `}one of ${removable.join(', ')}`
     problems.push({ field: '--unset', problem: `names ${JSON.stringify(name)}, which ${why}`, expected })
     return []
   })
 }
 
-/** Whether what a verb does can be said with the flags of a target. */
+/** Whether target flags apply to a verb. */
 export function hasTarget({ input }: Pick<AnyOperation, 'input'>): boolean {
   return 'target' in input.shape
 }

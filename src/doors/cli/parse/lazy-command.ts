@@ -2,13 +2,12 @@ import type { Command } from 'commander'
 
 const unfinished = new WeakMap<Command, (command: Command) => void>()
 
-/** Has a command made whole once it is asked for: each command line makes them all, and asks for one. */
+/** Completes a command when it is used: every start creates all commands, and uses one. */
 export function finishLater(command: Command, finish: (command: Command) => void): Command {
   unfinished.set(command, finish)
   return command
 }
 
-/** The command with all its flags. */
 export function finished(command: Command): Command {
   const finish = unfinished.get(command)
   unfinished.delete(command)
@@ -16,7 +15,7 @@ export function finished(command: Command): Command {
   return command
 }
 
-/** A command and all below it, for whoever shows the whole of them. */
+/** A command and all below it, completed. */
 export function wholly(command: Command): Command {
   for (const each of command.commands) wholly(each)
   return finished(command)

@@ -5,7 +5,7 @@ import { type Problem, refusal } from '../../../operations/input/refuse-input.ts
 import { commandMeant } from './synonyms.ts'
 import { pathOf, strayFlag } from './unknown-flags.ts'
 
-/** What could not be read of a command line, as an error of ours: what was wrong before it, and it, with the nearest right thing. */
+/** A commander error as one of ours: the problems found before it, its own, and the nearest correct word. */
 export function typedError(
   { code, message }: CommanderError,
   command: Command,
@@ -31,7 +31,7 @@ function unknownCommand(named: string, command: Command, before: readonly Proble
     const expected = meant ?? `one of ${words.join(', ')}`
     return refusal('The command', [...before, { field, problem, expected }])
   }
-  const hint = meant === undefined ? `There are ${words.join(', ')}.` : `Did you mean ${meant}?`
+  const hint = meant === undefined ? `Commands: ${words.join(', ')}.` : `Did you mean ${meant}?`
   return invalid(`${field} ${problem}.`, hint)
 }
 
@@ -40,7 +40,7 @@ function invalid(says: string, hint: string): BelfryError {
 }
 
 function help(command: Command): string {
-  return `\`${pathOf(command)} --help\` shows what there is.`
+  return `Run \`${pathOf(command)} --help\`.`
 }
 
 function sentenceOf(message: string): string {

@@ -11,25 +11,25 @@ import { finished, finishLater } from './lazy-command.ts'
 import { ofStoreFlag } from './short-forms.ts'
 import { flaggedKinds } from './target-flags.ts'
 
-/** What a command does once it is known what was typed. */
+/** What runs once a command line is read. */
 export interface Actions {
-  /** Where help and version go. */
+  /** Receives help and version texts. */
   write(text: string): void
-  /** Hears of what cannot be meant as it is typed, such as a flag that is given twice; nothing is done then. */
+  /** Receives contradictions, such as a flag given twice; nothing is executed then. */
   misread(problem: Problem): void
   operation(operation: AnyOperation, command: Command): Promise<void>
   beside(entry: LocalCommand, command: Command): Promise<void>
 }
 
 const everywhere = 'Everywhere:'
-const ofTarget = 'What it does:'
+const ofTarget = 'Target:'
 
 /** The whole command line, from the table of operations and the commands that are no verbs. */
 export function program(version: string, actions: Actions): Command {
   const root = group('belfry', actions)
   root
     .description('One durable scheduler for everything that must happen on time, and that can say why.')
-    .version(version, '-V, --version', 'Tells the version.')
+    .version(version, '-V, --version', 'Print the version.')
     .addHelpText('after', opening)
   withStore(root, actions)
   for (const entry of localCommands) root.addCommand(beside(entry, actions))
@@ -41,16 +41,16 @@ export function program(version: string, actions: Actions): Command {
 }
 
 const opening = `
-Begin with:
+Start with:
   belfry up                                                   runs what is due, until Ctrl-C
   belfry schedule create hello --every 10s --command -- date  in another terminal
   belfry explain schedule hello                               why it runs when it does
   belfry doctor                                               whether all is well
 
-The store is the nearest .belfry/belfry.db upwards from here, unless --store or BELFRY_STORE names one.
-With --server or BELFRY_SERVER a server is asked in its place, with a token.`
+The store is the nearest .belfry/belfry.db in this folder or above it, unless --store or BELFRY_STORE names one.
+With --server or BELFRY_SERVER, commands go to a server instead, with a token.`
 
-/** Commander's own messages are not shown: what was typed wrong is told as every other error is. */
+/** Commander's own messages are suppressed: a bad command line is reported like every other error. */
 function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
   return command
     .exitOverride()
@@ -60,13 +60,13 @@ function quiet(command: Command, { write }: Pick<Actions, 'write'>): Command {
       subcommandTerm: (each) => each.name(),
       optionDescription: (option) => option.description,
     })
-    .helpOption('-h, --help', 'Shows this.')
+    .helpOption('-h, --help', 'Show help.')
     .helpCommand(false)
     .showSuggestionAfterError(false)
     .allowExcessArguments(false)
 }
 
-/** A command that does something reads all that was typed, so that what it does not have is told with all else that is wrong. */
+/** A command reads everything that was typed, so that unknown flags are reported together with all other problems. */
 function lenient(command: Command): Command {
   return command.allowUnknownOption().allowExcessArguments()
 }
@@ -78,30 +78,30 @@ function withStore(command: Command, actions: Actions, store = new Option(...sto
     store,
     new Option('--schema <name>', 'The PostgreSQL schema. Default: belfry.'),
     new Option('--namespace <name>', 'The tenant. Default: default.'),
-    new Option('--server <url>', 'Asks a server in place of a store, such as http://127.0.0.1:4747.'),
+    new Option('--server <url>', 'Use a server instead of a store, such as http://127.0.0.1:4747.'),
     new Option(
       '--token-file <path>',
       'The file with the token for the server. Default: BELFRY_TOKEN, then .belfry/token.',
     ),
-    new Option('--json', 'Answers as JSON, and nothing else on stdout.'),
+    new Option('--json', 'Print JSON, and nothing else, on stdout.'),
   ]
   for (const option of options) command.addOption(once(option, actions).helpGroup(everywhere))
   return command
 }
 
-/** Whether an option says where the store is, or who is asked, as those that every command has do. */
+/** Whether an option is one of those that every command has: the store or the server. */
 export function saysWhere({ helpGroupHeading }: Option): boolean {
   return helpGroupHeading === everywhere
 }
 
-/** Puts a verb where its words lead, and makes the words before it on the way. */
+/** Adds a verb under its words, and creates the words before it. */
 function place(root: Command, words: readonly string[], operation: AnyOperation, actions: Actions): void {
   let parent = root
   for (const word of words.slice(0, -1)) parent = child(parent, word, actions)
   parent.addCommand(verb(words.at(-1) ?? '', operation, actions))
 }
 
-/** Words that have commands under them: the nouns, and the groups that they name. */
+/** Words with commands under them: the nouns, and their groups. */
 const groups: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.entries(nounEntries).map(([noun, { says, groups: own }]) => ({ ...own, [noun]: says })),
@@ -116,7 +116,7 @@ function child(parent: Command, word: string, actions: Actions): Command {
   return made
 }
 
-/** A word with commands under it: the one that is asked for is finished before it reads what was typed. */
+/** A word with commands under it; the one that is typed is completed before it reads its flags. */
 function group(word: string, actions: Actions): Command {
   const command = quiet(new Command(word), actions).usage('COMMAND …')
   return command.hook('preSubcommand', (_, asked) => void finished(asked))
@@ -137,12 +137,12 @@ function finishVerb(command: Command, operation: AnyOperation, actions: Actions)
   command.usage([...usage, '[flags]', ...(hasTarget(operation) ? ['[-- PROGRAM ARGUMENT…]'] : [])].join(' '))
   for (const field of fieldsOf(operation)) addField(command, field, actions)
   if ('at' in operation.input.shape) {
-    command.addOption(collecting(new Option('--in <duration>', 'The same as --at, so long from now.')))
+    command.addOption(collecting(new Option('--in <duration>', 'The same as --at, as a duration from now.')))
   }
   if (hasTarget(operation)) addTarget(command)
   addManners(command, operation, actions)
   withStore(command, actions)
-  // Spelled only for whoever asks for help: nearly nobody does.
+  // Only for help: examples are costly to spell and rarely shown.
   command.addHelpText('after', () => {
     const examples = operation.examples.map((example) => `  ${commandLine(operation, example)}`)
     return `\nExamples:\n${examples.join('\n')}`
@@ -164,7 +164,7 @@ function addField(command: Command, field: Field, actions: Actions): void {
   refuseBoth(command, [on, off], actions)
 }
 
-/** Yes and no at once: the last would win, and the other would be dropped without a word. */
+/** A flag and its opposite: the last would win, and the other would be ignored silently. */
 function refuseBoth(command: Command, [on, off]: readonly [Option, Option], { misread }: Actions): void {
   const given = new Set<Option>()
   for (const option of [on, off]) {
@@ -176,17 +176,17 @@ function refuseBoth(command: Command, [on, off]: readonly [Option, Option], { mi
   }
 }
 
-/** "Whether it is tried again …" of the flag that says no. */
+/** "Whether it is tried again …" for the opposite flag. */
 function negated(says: string): string {
-  return says.replace(/^Whether (.+?)\. Default: true\.$/, 'Says no to: $1.')
+  return says.replace(/^Whether (.+?)\. Default: true\.$/, 'Turn off: $1.')
 }
 
-/** All that is given is kept, so that what is given twice can be refused. */
+/** Every value is kept, so that a flag given twice can be refused. */
 function collecting(option: Option): Option {
   return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
 }
 
-/** Of what is given twice the last would win, and the other would be dropped without a word. */
+/** The last of two values would win, and the other would be ignored silently. */
 function once(option: Option, { misread }: Actions): Option {
   if (!option.required) return option
   return option.argParser((text: string, before: string | undefined) => {
@@ -206,16 +206,16 @@ function addTarget(command: Command): void {
 function addManners(command: Command, operation: AnyOperation, actions: Actions): void {
   const fields = fieldsOf(operation)
   const add = (flags: string, says: string) => command.addOption(once(new Option(flags, says), actions))
-  // A run without a target says so by naming none: only what can be changed can be taken away.
+  // A new run has no target when none is named: only a change can remove a field.
   if (fields.some(({ name, isRemovable }) => isRemovable && name !== 'target')) {
-    command.addOption(collecting(new Option('--unset <field,field>', 'Takes these fields away.')))
+    command.addOption(collecting(new Option('--unset <field,field>', 'Remove these fields.')))
   }
   if (operation.effect !== 'read' && fields.length > 1) {
-    add('--file <path>', 'Reads the input from a JSON file, - for what is piped in; flags go before it.')
+    add('--file <path>', 'Read the input from a JSON file, or - for stdin; flags take precedence.')
   }
-  if (operation.rehearses === true) add('--dry-run', 'Tells what it would do, and does nothing.')
-  if (operation.asksFirst === true) add('-y, --yes', 'Does not ask whether you mean it.')
-  if (operation.follow !== undefined) add('-f, --follow', 'Goes on as more is put out, until the run has ended.')
+  if (operation.rehearses === true) add('--dry-run', 'Show what would be done, and write nothing.')
+  if (operation.asksFirst === true) add('-y, --yes', 'Do not ask for confirmation.')
+  if (operation.follow !== undefined) add('-f, --follow', 'Follow the output until the run has ended.')
 }
 
 function beside(entry: LocalCommand, actions: Actions): Command {

@@ -8,13 +8,13 @@ import { NoRegularFile, openToRead } from '../../open-to-read.ts'
 import type { World } from '../world.ts'
 import type { Field } from './command-fields.ts'
 
-/** A text, and where it came from, as a refusal of it begins. */
+/** A text and its source, as the beginning of a refusal. */
 export interface Found {
   readonly text: string
   readonly is: string
 }
 
-/** Where the texts of flags lead: a file, or what is piped in, which can be read once. */
+/** Reads the texts that flags name: a file, or stdin, which can be read once. */
 export class Texts {
   readonly #world: Pick<World, 'stdin' | 'folder'>
   #stdinUsedBy: string | null = null
@@ -27,13 +27,13 @@ export class Texts {
     return this.#world.folder
   }
 
-  /** What a flag says: the text itself, `@FILE`, or `-` for what is piped in. */
+  /** The value of a flag: the text itself, `@FILE`, or `-` for stdin. */
   async behind(flag: string, given: string, problems: Problem[]): Promise<Found | undefined> {
     if (given === '-') return this.stdin(flag, problems)
     return given.startsWith('@') ? this.file(flag, given.slice(1), problems) : { text: given, is: 'is' }
   }
 
-  /** What a flag leads to that names a file, or says `-` for what is piped in. */
+  /** The content of a file that a flag names, or `-` for stdin. */
   async of(flag: string, path: string, problems: Problem[]): Promise<string | undefined> {
     return (path === '-' ? await this.stdin(flag, problems) : this.file(flag, path, problems))?.text
   }
@@ -51,30 +51,30 @@ export class Texts {
 
   async stdin(flag: string, problems: Problem[]): Promise<Found | undefined> {
     const { stdin } = this.#world
-    const expected = `a file, or something piped in: … | belfry … ${flag.startsWith('--') ? `${flag} ` : ''}-`
+    const expected = `a file, or input on stdin: … | belfry … ${flag.startsWith('--') ? `${flag} ` : ''}-`
     if (this.#stdinUsedBy !== null) {
-      const problem = `reads what is piped in, which ${this.#stdinUsedBy} has read already`
+      const problem = `reads stdin, which ${this.#stdinUsedBy} has already read`
       problems.push({ field: flag, problem, expected: 'a file for one of the two' })
       return undefined
     }
     if (stdin.isTTY === true) {
-      problems.push({ field: flag, problem: 'is -, and nothing is piped in', expected })
+      problems.push({ field: flag, problem: 'is -, and stdin is a terminal', expected })
       return undefined
     }
     this.#stdinUsedBy = flag
     const chunks: Buffer[] = []
     for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-    return this.#decoded(flag, Buffer.concat(chunks), { is: 'is -, and what is piped in is', problems })
+    return this.#decoded(flag, Buffer.concat(chunks), { is: 'is -, and stdin is', problems })
   }
 
-  /** Bytes that are no text would be replaced without a word. */
+  /** Bytes that are no text would be replaced silently. */
   #decoded(
     flag: string,
     bytes: Buffer,
     { is, problems }: { readonly is: string; readonly problems: Problem[] },
   ): Found | undefined {
     if (isUtf8(bytes)) return { text: bytes.toString('utf8'), is }
-    problems.push({ field: flag, problem: `${is} no text in UTF-8`, expected: 'a text; bytes can be sent as base64' })
+    problems.push({ field: flag, problem: `${is} not UTF-8`, expected: 'a text; bytes can be sent as base64' })
     return undefined
   }
 }
@@ -102,10 +102,7 @@ function whyUnread({ code, message }: NodeJS.ErrnoException): string {
   }
 }
 
-/**
- * What the texts behind a flag ask for. A text that is no number is handed on as it is: the verb's own schema says best
- * what would be right.
- */
+/** The values of a flag. A text that is no number is passed on: the verb's schema reports it best. */
 export async function readValue(
   field: Field,
   given: readonly string[],
@@ -124,7 +121,7 @@ export async function readValue(
   if (kind !== 'json') return text
   const found = await texts.behind(flag, text, problems)
   const form = field.expected ?? `JSON such as '{"day":"today"}' or '"a text"'`
-  const expected = `${form}, @FILE, or - for what is piped in`
+  const expected = `${form}, @FILE, or - for stdin`
   return found === undefined ? undefined : jsonOf(flag, found, { expected, problems })
 }
 

@@ -15,10 +15,7 @@ interface Line {
   readonly options: Typed['options']
 }
 
-/**
- * The refusal of a command line of which not everything could be read, with all that the verb finds wrong with the rest. It is
- * judged as a rehearsal, which makes no store. Where the store or the server cannot be reached, a store in memory judges it.
- */
+/** Refuses a command line that could not be read completely, together with the problems that the verb finds in the rest. The verb runs as a dry run, which creates no store; when the store or the server cannot be reached, on a store in memory. */
 export async function refusalOfLine({ operation, asked, options }: Line, world: World): Promise<BelfryError> {
   const { where, problems: misplaced } = placedBy(options, world)
   const problems = [...asked.problems, ...misplaced]
@@ -56,7 +53,7 @@ function isInvalid(error: unknown): boolean {
   return error instanceof BelfryError && error.code === 'invalid'
 }
 
-/** Where the line leads, or what is wrong with how it says so. */
+/** Where the line leads, or the problems of its store or server flags. */
 function placedBy(
   options: Typed['options'],
   world: World,
@@ -75,7 +72,7 @@ interface Sorted {
   readonly options: Typed['options']
 }
 
-/** What a command that is no verb is handed. Where it is only judged, it does nothing but find what is wrong. */
+/** The input of a command that is no verb. When it is only checked, it executes nothing. */
 interface Judging {
   readonly options: Typed['options']
   readonly file: string | undefined
@@ -84,7 +81,7 @@ interface Judging {
 
 type LocalAction = (judging: Judging) => Promise<number>
 
-/** Performs a command that is no verb. A line that is refused anyhow is only judged, and told with all that is wrong with it. */
+/** Runs a command that is no verb. A line that is refused anyway is only checked, and all its problems are reported. */
 export async function performLocal({ args, problems, options }: Sorted, act: LocalAction): Promise<number> {
   const isJudged = problems.length > 0
   const judging = { options, file: args[0], isJudged }
@@ -99,7 +96,7 @@ export async function performLocal({ args, problems, options }: Sorted, act: Loc
   throw refusal(subject, [...problems, ...found])
 }
 
-/** What is wrong with a file is said of the file as a whole where it cannot be read. */
+/** An unreadable file has one problem as a whole. */
 function aboutFile({ hint, details = {} }: BelfryError): Problem[] {
   const { file, problem } = details
   if (typeof file !== 'string' || typeof problem !== 'string') return []

@@ -2,10 +2,10 @@ import { commandOf } from '../../../operations/operation.ts'
 import { operations } from '../../../table.ts'
 import { localCommands } from '../commands/local-commands.ts'
 
-/** What `--store` stands for behind a command where it may stand alone, such as `trust`: everywhere else it needs a value. */
+/** The value of `--store` after a command where it may stand alone, such as `trust`: elsewhere it needs a value. */
 export const ofStoreFlag = '--of-store'
 
-/** Short forms: what to explain shows by its form, two words stand for flags that every tool has, and a flag may stand alone. */
+/** Short forms: `explain` knows its subject by the id's form, `help` and `version` are also words, and `--store` may stand alone. */
 export function shortened(typed: readonly string[]): readonly string[] {
   const word = firstWord(typed)
   const before = typed.slice(0, Math.max(word, 0))
@@ -18,7 +18,7 @@ export function shortened(typed: readonly string[]): readonly string[] {
   return meant === null ? typed : [...before, ...meant, ...rest]
 }
 
-/** `explain r-11` is `explain run r-11`: a verb may be meant where its command lacks its last word. */
+/** `explain r-11` means `explain run r-11`. */
 function withLastWord(first: string | undefined, second: string | undefined): readonly string[] | null {
   const commands = operations
     .filter(({ meantBy }) => meantBy !== undefined)
@@ -32,12 +32,12 @@ function withLastWord(first: string | undefined, second: string | undefined): re
 
 const flagWithValue = /^--(store|schema|namespace|server|token-file)$/
 
-/** Where the first word of the command stands: flags that say where the store is may stand before it. */
+/** The index of the command's first word: store and server flags may come before it. */
 function firstWord(typed: readonly string[]): number {
   return typed.findIndex((each, at) => !each.startsWith('-') && !flagWithValue.test(typed[at - 1] ?? ''))
 }
 
-/** Before the word, `--store` names a store as it does everywhere; behind it, it says that the command is about the store. */
+/** Before the command, `--store` takes a value as everywhere; after it, it may stand alone. */
 function withStoreAlone(typed: readonly string[], word: number): readonly string[] {
   return typed.flatMap((each, at) => {
     if (at < word || !/^--store(=|$)/.test(each)) return [each]

@@ -1,8 +1,8 @@
 import { nounEntries } from '../../../table.ts'
 
-/** Words that other tools have for what is called otherwise here: whoever types them knows what he wants. */
+/** Words that other tools use for commands and flags of ours. */
 
-/** Commands that are no verbs, by what was typed in their place, and those that nouns name. */
+/** Synonyms for commands that are no verbs, and those that nouns declare. */
 const commands: Readonly<Record<string, string>> = Object.assign(
   {
     start: 'up',
@@ -14,7 +14,7 @@ const commands: Readonly<Record<string, string>> = Object.assign(
   ...Object.values(nounEntries).map(({ otherWords }) => otherWords ?? {}),
 )
 
-/** Flags, by what was typed in their place. */
+/** Synonyms for flags. */
 const flags: Readonly<Record<string, string>> = {
   '--tz': '--zone',
   '--timezone': '--zone',
@@ -50,7 +50,7 @@ const flags: Readonly<Record<string, string>> = {
   '--force': '--yes',
   '--for': '--ttl',
   '--dry': '--dry-run',
-  '--verbose': 'no flag: `belfry up` tells all that happens unless it is --quiet',
+  '--verbose': 'no flag: `belfry up` prints every event unless it has --quiet',
 }
 
 export function commandMeant(named: string, path: string): string | undefined {
@@ -58,7 +58,7 @@ export function commandMeant(named: string, path: string): string | undefined {
   return Object.hasOwn(commands, words) ? commands[words] : undefined
 }
 
-/** What this command calls it; where it has no such flag, only what belongs to another one. */
+/** This command's own flag for a synonym; without one, only synonyms that point to another command. */
 export function flagMeant(flag: string, has: (known: string) => boolean): string | undefined {
   const meant = Object.hasOwn(flags, flag) ? flags[flag] : undefined
   return meant !== undefined && (has(meant) || !/^--[a-z-]+$/.test(meant)) ? meant : undefined

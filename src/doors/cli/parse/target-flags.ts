@@ -5,10 +5,10 @@ import { absentIn, offeredKinds } from '../../../operations/target/target-input.
 import { kindOf, type TargetFlag, type TargetKind } from '../../../targets/kind.ts'
 import type { Texts } from './read-value.ts'
 
-/** The kinds that have flags. */
+/** The target kinds with flags. */
 export const flaggedKinds: readonly TargetKind[] = offeredKinds(kinds).filter(({ flags }) => flags.length > 0)
 
-/** What was given behind each flag; true where nothing was. */
+/** The values of each flag; true for a flag without one. */
 export type TargetGiven = Readonly<Record<string, readonly (string | true)[] | undefined>>
 
 interface Reading {
@@ -16,7 +16,7 @@ interface Reading {
   readonly problems: Problem[]
 }
 
-/** The target that the flags say; undefined where they say none. `words` is what stands behind `--`. */
+/** The target that the flags describe; undefined without one. `words` are the words after `--`. */
 export async function targetFromFlags(
   given: TargetGiven,
   words: readonly string[],
@@ -62,7 +62,7 @@ function refuseRepeats(given: TargetGiven, problems: Problem[]): void {
   }
 }
 
-/** A method without a URL says nothing, and dropping it would hide what was meant. */
+/** A method without a URL is refused: ignoring it would hide what was meant. */
 function refuseStrays(given: TargetGiven, named: readonly TargetKind[], problems: Problem[]): void {
   for (const kind of flaggedKinds.filter((each) => !named.includes(each))) {
     const [head, ...others] = kind.flags
@@ -76,14 +76,14 @@ function refuseStrays(given: TargetGiven, named: readonly TargetKind[], problems
 
 function refuseRivals(given: TargetGiven, named: readonly TargetKind[], problems: Problem[]): void {
   const isTyped = (kind: TargetKind) => given[headOf(kind)] !== undefined
-  const said = named.filter((kind) => !isTyped(kind)).map(() => 'a program behind --')
+  const said = named.filter((kind) => !isTyped(kind)).map(() => 'a program after --')
   const [first, ...others] = [...said, ...named.filter(isTyped).map(headOf)]
   for (const field of others) {
     problems.push({ field, problem: `is given beside ${first}`, expected: `exactly one of ${headFlags('and')}` })
   }
 }
 
-/** A program is one line for a shell, or words behind `--`, and not both. */
+/** A program is one line for a shell, or words after `--`, not both. */
 function refuseWords(
   field: string,
   given: TargetGiven,
@@ -96,11 +96,11 @@ function refuseWords(
   }
   const [only = '', ...more] = words
   if (line !== undefined && more.length === 0 && /\s/.test(only)) {
-    const problem = `names ${JSON.stringify(only.slice(0, 60))} as one program, blanks and all`
-    problems.push({ field, problem, expected: 'each word for itself behind --; a line for sh without the --' })
+    const problem = `names ${JSON.stringify(only.slice(0, 60))} as one program, spaces included`
+    problems.push({ field, problem, expected: 'separate words after --; a line for sh without the --' })
   }
   if (typeof line === 'string' && words.length > 0) {
-    problems.push({ field, problem: 'is given beside words behind --', expected: 'only one of the two' })
+    problems.push({ field, problem: 'is given beside words after --', expected: 'only one of the two' })
   }
 }
 
@@ -122,7 +122,7 @@ async function readFlag(flag: TargetFlag, { kind, given, words, reading }: Targe
   return flag.reads === 'secret' ? undefined : text
 }
 
-/** What is absent is not there, and what lies inside of an object is put there. */
+/** Leaves out absent values, and nests the values of nested fields. */
 function set(target: Record<string, unknown>, field: string, value: unknown): void {
   if (value === undefined) return
   const [first = '', ...rest] = field.split('.')
@@ -157,7 +157,7 @@ function pairsOf(kind: TargetKind, field: string, given: TargetGiven, problems: 
   return pairs.size === 0 ? undefined : Object.fromEntries(pairs)
 }
 
-/** The flag of a field of a target, with the name of the entry where it names one; undefined where it has none. */
+/** The flag of a target's field, with the name of the entry where it has one; undefined without a flag. */
 export function flagOfField(path: string): { readonly flag: string; readonly entry: string } | undefined {
   const isSecret = path.endsWith('.secret')
   for (const { flag, field, reads } of flaggedKinds.flatMap(({ flags }) => flags)) {
@@ -179,13 +179,13 @@ function typedFlag(path: string, given: TargetGiven): string | undefined {
   return flag !== undefined && given[flag] !== undefined ? flag : undefined
 }
 
-/** A target as flags; as JSON where flags cannot say all of it. */
+/** A target as flags; as JSON where flags cannot express it. */
 export function targetText(target: unknown): string[] {
   const kind = kindOf(target, flaggedKinds)
   if (typeof target !== 'object' || target === null) return []
   const said = kind?.flags.map((flag) => flagText(flag, kind, at(target, flag.field)))
   if (said === undefined || said.includes(null)) return [`--target ${shellWord(JSON.stringify(target))}`]
-  // What stands behind `--` comes last.
+  // The words after `--` come last.
   return (said as string[][]).flat().toSorted((a, b) => Number(a.includes(' -- ')) - Number(b.includes(' -- ')))
 }
 

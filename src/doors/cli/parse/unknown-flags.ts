@@ -5,20 +5,18 @@ import { finished } from './lazy-command.ts'
 import { saysWhere } from './program.ts'
 import { flagMeant } from './synonyms.ts'
 
-/** What of a command line its command can take, and what is wrong with the rest. */
+/** The part of a command line that its command accepts, and the problems of the rest. */
 export interface Sorted {
   readonly args: readonly string[]
-  /** Unknown flags with a word behind them that may be the value of the flag, or an argument. */
+  /** Unknown flags with a word after them that may be the flag's value, or an argument. */
   readonly doubtful: readonly string[]
   readonly problems: readonly Problem[]
 }
 
 /**
- * Sorts out the flags that a command does not have, and the arguments that are too many. Commander would refuse the first of
- * them before anything else is read, and whoever mends it would hear of the next.
- *
- * The value of a flag that is near to a known one is judged as the value of that one: without it, what is wrong with the rest
- * would be told as if it had not been given. A line with a problem is never executed.
+ * Separates unknown flags and surplus arguments. Commander would refuse the first before anything else is read, so the user
+ * would learn of the next only after correcting it. The value of a misspelt flag is checked as that of the nearest known
+ * flag: otherwise the rest would be checked as if it were missing. A line with a problem is never executed.
  */
 export function sortedOut(command: Command, typed: readonly string[]): Sorted {
   const first = command.args.findIndex(isFlag)
@@ -30,12 +28,12 @@ export function sortedOut(command: Command, typed: readonly string[]): Sorted {
   return { args: taken.slice(0, command.registeredArguments.length), doubtful: strays.doubtful, problems }
 }
 
-/** A word that says a flag, as commander reads it: a lone dash and a negative number say none. */
+/** Whether a word is a flag, as commander reads it: a lone dash and a negative number are not. */
 function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith('-') && !/^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/.test(word)
 }
 
-/** What stands behind the first flag that is not known, with what the command knows taken out of it. */
+/** The words after the first unknown flag, without what the command knows. */
 function straysIn(rest: readonly string[], command: Command, typed: readonly string[]) {
   const words: string[] = []
   const doubtful: string[] = []
@@ -71,7 +69,7 @@ interface StrayFlag {
   readonly option?: Option
 }
 
-/** What is wrong with a flag that a command does not have, and the nearest that it has. */
+/** The problem of an unknown flag, with the nearest known one. */
 export function strayFlag(word: string, command: Command, search: NameSearch): StrayFlag {
   const field = nameOf(word)
   const flags = command.options.flatMap(({ long }) => (long === null || long === undefined ? [] : [long]))
@@ -80,13 +78,13 @@ export function strayFlag(word: string, command: Command, search: NameSearch): S
   const meant = flagMeant(field, (known) => flags.includes(known)) ?? search.nearest(field, flags)
   if (meant === undefined)
     return { problem: { field, problem, expected: `a flag that --help shows${behind(command)}` } }
-  // What is no flag of this command is told as what it is.
+  // A synonym that is no flag of this command is shown as it is.
   const expected = meant.startsWith('--') ? `${meant}, if that was meant` : meant
   const option = command.options.find(({ long }) => long === meant)
   return { problem: { field, problem, expected }, ...(option !== undefined && { option }) }
 }
 
-/** A flag that is known, and that takes no value. */
+/** A known flag that takes no value. */
 function valued(word: string, flags: readonly string[]): Omit<Problem, 'field'> {
   const flag = nameOf(word)
   const opposite = flag.replace('--', '--no-')
@@ -100,14 +98,14 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional
 }
 
-/** Where the store is, and who is asked, is never guessed. */
+/** Flags for the store or the server are never guessed. */
 function supply(command: Command, option: Option, value: string | undefined): void {
   if (saysWhere(option) || command.getOptionValue(option.attributeName()) !== undefined) return
   const isWhole = value === undefined ? !option.required : takesValue(option)
   if (isWhole) command.parseOptions([value === undefined ? `${option.long}` : `${option.long}=${value}`])
 }
 
-/** Most often a blank that the shell took for the end of a word. */
+/** Most often an unquoted space. */
 function excess(command: Command, args: readonly string[]): Problem[] {
   const takes = command.registeredArguments.map((each) => each.name().toUpperCase())
   const strays = args.slice(takes.length)
@@ -116,43 +114,39 @@ function excess(command: Command, args: readonly string[]): Problem[] {
   const problem = strays.length === 1 ? 'is an argument too many' : `are ${strays.length} arguments too many`
   if (takes.length === 0) return [{ field, problem, expected: `no argument${behind(command)}` }]
   const hasCron = command.options.some(({ long }) => long === '--cron')
-  const quotes = `; put quotes around what has blanks in it${hasCron ? ", such as --cron '0 9 * * 1-5'" : ''}`
+  const quotes = `; put quotes around text with spaces${hasCron ? ", such as --cron '0 9 * * 1-5'" : ''}`
   const alone = `${takes.join(' and ')} alone`
   return [{ field, problem, expected: alone + (behind(command) || quotes) }]
 }
 
-/** Where the words of a program belong, where one was named. */
+/** Where the words of a program belong, if one was typed. */
 function behind(command: Command): string {
   const { command: line } = command.opts<{ command?: readonly unknown[] }>()
   return typeof line?.[0] === 'string'
-    ? `; a program and its arguments stand behind --: --command -- ${line[0]} ARGUMENT…`
+    ? `; a program and its arguments come after --: --command -- ${line[0]} ARGUMENT…`
     : ''
 }
 
-/** `--every` of `--every <duration>` and of `--every=10s`. */
+/** `--every` for `--every <duration>` and `--every=10s`. */
 function nameOf(word: string): string {
   return word.split(/[ =]/)[0] ?? word
 }
 
-/** What is left of a command line, and what is wrong with the rest. */
 interface Line {
   readonly typed: readonly string[]
   readonly problems: readonly Problem[]
 }
 
-/** What a command line is without the flag that nothing stands behind, and what is wrong with that flag. */
+/** The line without a final flag that lacks its value, and the problem of that flag. */
 export function withoutBare(thrown: unknown, typed: readonly string[]): Line | null {
   if (!(thrown instanceof CommanderError) || thrown.code !== 'commander.optionMissingArgument') return null
   const [, written = ''] = /'([^']*)'/.exec(thrown.message) ?? []
   const field = nameOf(written)
-  const problem = { field, problem: 'has nothing behind it', expected: written }
+  const problem = { field, problem: 'has no value', expected: written }
   return { typed: typed.toSpliced(typed.lastIndexOf(field), 1), problems: [problem] }
 }
 
-/**
- * The same line with the unknown flags that stand before the words of its command put behind them: commander refuses the first
- * of these flags before it knows the command, so that nothing else would be judged.
- */
+/** Moves unknown flags from before the words of the command to after them: commander refuses the first such flag before it knows the command, so nothing else would be checked. */
 export function withoutLeading(root: Command, typed: readonly string[]): Line | null {
   const { command, words, places, strays, rest } = leadingIn(root, typed)
   const [first] = strays
@@ -162,7 +156,7 @@ export function withoutLeading(root: Command, typed: readonly string[]): Line | 
   return { typed: [...words, ...places, ...rest, ...judged], problems }
 }
 
-/** A line up to the last word of its command: the command, its words, the flags that say where the store is, and all other flags. */
+/** A line up to the last word of its command: the command, its words, the store flags, and all other flags. */
 function leadingIn(root: Command, typed: readonly string[]) {
   let command = root
   const words: string[] = []
@@ -199,13 +193,13 @@ function optionOf(command: Command, word: string): Option | undefined {
   return command.options.find(({ short, long }) => [short, long].includes(nameOf(word)))
 }
 
-/** What a command does not have is found when the line is read again; what it has stands in the wrong place. */
+/** An unknown flag is found when the line is read again; a known one is in the wrong place. */
 function leadingProblem(flag: string, command: Command): Problem[] {
   if (command.commands.length > 0) return [strayFlag(flag, command, new NameSearch()).problem]
   if (optionOf(command, flag) === undefined) return []
-  // Said of the command, for its value is judged besides.
+  // Reported for the command, because the flag's value is checked too.
   const [name, words] = [nameOf(flag), pathOf(command).replace('belfry ', '')]
-  return [{ field: 'the command', problem: `has ${name} before it`, expected: `${name} behind ${words}` }]
+  return [{ field: 'the command', problem: `has ${name} before it`, expected: `${name} after ${words}` }]
 }
 
 export function pathOf(command: Command): string {

@@ -14,7 +14,7 @@ import { isColoured, paintOf } from '../show/terminal-sheet.ts'
 import type { Session, World } from '../world.ts'
 import { locateOwnStore, type Surroundings } from './store-location.ts'
 
-/** What of a command line says where to go. */
+/** The flags that say where a command goes. */
 export interface ServerFlags {
   readonly server?: string
   readonly tokenFile?: string
@@ -23,16 +23,13 @@ export interface ServerFlags {
   readonly namespace?: string
 }
 
-/** A server that commands are asked of, and how it was named. */
+/** A server, and how it was named. */
 export interface NamedServer {
   readonly url: string
   readonly said: '--server' | 'BELFRY_SERVER'
 }
 
-/**
- * The server that is named, if one is. A flag goes before the environment, so that `--store` leads away from a server that only
- * the environment names; what else belongs to a store is the server's own, and is refused beside it.
- */
+/** The server that is named, if any. A flag takes precedence over the environment, so `--store` overrides a server that only the environment names. Other store flags beside a server are refused: they are the server's own. */
 export function serverNamed(flags: ServerFlags, { env }: Pick<Surroundings, 'env'>): NamedServer | null {
   const problems: Problem[] = []
   const fromEnvironment = flags.store === undefined && env.BELFRY_SERVER !== '' ? env.BELFRY_SERVER : undefined
@@ -45,11 +42,11 @@ export function serverNamed(flags: ServerFlags, { env }: Pick<Surroundings, 'env
   }
   for (const name of ['store', 'schema', 'namespace'] as const) {
     if (flags[name] === undefined) continue
-    const expected = 'only one of the two: a server has a store, a schema and a namespace of its own'
+    const expected = 'only one of the two: a server has its own store, schema and namespace'
     problems.push({ field: `--${name}`, problem: `is given beside ${said}`, expected })
   }
   if (said === 'BELFRY_SERVER' && (env.BELFRY_STORE ?? '') !== '') {
-    const expected = 'only one of the two, or --server or --store to say which is meant'
+    const expected = 'only one of the two, or --server or --store to choose one'
     problems.push({ field: said, problem: 'is set beside BELFRY_STORE', expected })
   }
   const url = addressOf(text, said, problems)
@@ -64,8 +61,8 @@ function addressOf(text: string, field: string, problems: Problem[]): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const isBare = /^[\w.-]+(:\d+)?(\/[\w./~-]*)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(text)
     const meant = isBare ? `http://${/^\d+$/.test(text) ? `127.0.0.1:${text}` : text}, if that was meant; ` : ''
-    // What has an @ in it may have a password before it.
-    const problem = text === '' ? 'is empty' : text.includes('@') ? 'is no address' : `is ${quoted(text)}`
+    // Text with an @ may contain a password.
+    const problem = text === '' ? 'is empty' : text.includes('@') ? 'is not an address' : `is ${quoted(text)}`
     problems.push({ field, problem, expected: `${meant}an address such as ${example}` })
     return ''
   }
@@ -74,27 +71,27 @@ function addressOf(text: string, field: string, problems: Problem[]): string {
     problems.push({ field, problem: 'names a user', expected })
   } else if (url.search !== '' || url.hash !== '') {
     const expected = `the address alone, such as ${example}`
-    // What stands there may be a token.
-    problems.push({ field, problem: 'has more behind its path', expected })
+    // The text there may be a token.
+    problems.push({ field, problem: 'has a query or fragment', expected })
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 interface FoundToken {
   readonly token: string
-  /** Where it came from, as people are told. */
+  /** Where it came from, as it is shown. */
   readonly from: string
 }
 
-/** The token that is shown to a server. It is never typed: whatever is typed is seen by everybody who looks at processes. */
+/** The token for a server. There is no flag for it: command lines are visible to every user of the machine. */
 function tokenFor({ url }: NamedServer, path: string | undefined, world: Pick<World, 'env' | 'stdin' | 'folder'>) {
   const found = path === undefined ? tokenAround(url, world) : tokenInFile(path, world)
   if (tokenPartsOf(found.token) !== null) return found
-  throw new BelfryError('unauthenticated', `What ${found.from} holds is no token.`, { hint: howToShowOne })
+  throw new BelfryError('unauthenticated', `${found.from} does not contain a token.`, { hint: howToShowOne })
 }
 
 const howToShowOne =
-  'Put a token into BELFRY_TOKEN, or name its file with --token-file. To make one, run `belfry --store STORE token create NAME` on the machine that has the store.'
+  'Put a token into BELFRY_TOKEN, or name its file with --token-file. To create one, run `belfry --store STORE token create NAME` on the machine that has the store.'
 
 function tokenInFile(path: string, world: Pick<World, 'stdin' | 'folder'>): FoundToken {
   const problems: Problem[] = []
@@ -103,15 +100,12 @@ function tokenInFile(path: string, world: Pick<World, 'stdin' | 'folder'>): Foun
   return { token: found?.text.trim() ?? '', from: path }
 }
 
-/**
- * The token of the environment, or the one that `belfry up` has written here. That one lets its holder do anything on this
- * machine's store, so that it is shown to nobody else.
- */
+/** The token from the environment, or the one that `belfry up` has written here. That one is an admin token for this machine's store, so it is sent only to servers on this machine. */
 function tokenAround(url: string, { env, folder }: Surroundings): FoundToken {
   const { BELFRY_TOKEN = '' } = env
   if (BELFRY_TOKEN !== '') return { token: BELFRY_TOKEN.trim(), from: 'BELFRY_TOKEN' }
   if (!isOfThisMachine(url)) {
-    const message = `There is no token for ${url}; that of this folder is shown to servers of this machine only.`
+    const message = `There is no token for ${url}; the token of this folder is sent only to servers on this machine.`
     throw new BelfryError('unauthenticated', message, { hint: howToShowOne })
   }
   const { belfryFolder } = locateOwnStore(undefined, { env, folder })
@@ -127,10 +121,10 @@ function isOfThisMachine(url: string): boolean {
   return isLoopback({ host: new URL(url).hostname.replace(/^\[|\]$/g, '') })
 }
 
-/** A token that was read on its way lets its reader in until somebody revokes it. */
+/** A token that was read in transit works until it is revoked. */
 function noteOpenWay({ url }: NamedServer, { stderr, env }: Pick<World, 'stderr' | 'env'>): void {
   if (url.startsWith('https:') || isOfThisMachine(url)) return
-  const says = `${url} is no https, so that the token can be read on its way there.`
+  const says = `${url} is not https, so the token can be read in transit.`
   stderr.write(`${paintOf(isColoured(stderr, env)).yellow('note:')} ${says}\n`)
 }
 
@@ -146,7 +140,7 @@ function readable(file: string, read: () => string | null): string | null {
   }
 }
 
-/** The verbs of a server. What it cannot be asked for is refused before anything is sent. */
+/** The verbs of a server. A call that it cannot serve is refused before anything is sent. */
 export async function reachFor(
   operation: AnyOperation,
   { named, tokenFile }: { readonly named: NamedServer; readonly tokenFile: string | undefined },
@@ -168,16 +162,16 @@ export async function reachFor(
   }
 }
 
-/** Refuses a command that works on a store itself where a server is named. */
+/** Refuses a command that needs the store itself when a server is named. */
 export function refuseServer(word: string, because: string, flags: ServerFlags, world: Surroundings): void {
   const named = serverNamed(flags, world)
   if (named !== null) throw notOfServers(word, because, named)
 }
 
 function notOfServers(words: string, because: string, { said }: NamedServer): BelfryError {
-  const way = said === '--server' ? 'Leave --server away' : 'Name the store with --store, or unset BELFRY_SERVER,'
-  return new BelfryError('invalid', `${words} cannot be asked of a server. ${because}`, {
-    hint: `${way} where the store itself can be reached.`,
+  const way = said === '--server' ? 'Leave out --server' : 'Name the store with --store, or unset BELFRY_SERVER,'
+  return new BelfryError('invalid', `${words} does not work with a server. ${because}`, {
+    hint: `${way} on a machine that can open the store.`,
   })
 }
 
@@ -188,7 +182,7 @@ function unknownToken({ message, details }: BelfryError, from: string): BelfryEr
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Relative programs and folders begin where they were typed, and not where the server was started. */
+/** Relative programs and folders are resolved where they were typed, not where the server was started. */
 function placedHere(input: unknown, folder: string): unknown {
   const given = placedIn((input ?? {}) as Given, folder)
   const { run } = given

@@ -12,7 +12,7 @@ import {
   type StoreLocation,
 } from './store-location.ts'
 
-/** Where a command goes: to a server, or to a store. It is known before anything is asked or opened. */
+/** Where a command goes: to a server, or to a store. Known before anything is asked or opened. */
 export type Destination = { readonly server: NamedServer } | { readonly server: null; readonly place: StoreLocation }
 
 export function destinationOf(options: Typed['options'], world: Pick<World, 'env' | 'folder'>): Destination {
@@ -26,7 +26,6 @@ interface OpenRequest {
   readonly options: Typed['options']
 }
 
-/** What a verb is asked of. */
 export function openFor({ where, ...asked }: OpenRequest, world: World): Promise<Session> {
   if (where.server === null) return openStoreFor({ ...asked, place: where.place }, world)
   const { tokenFile } = asked.options as { readonly tokenFile?: string }
@@ -34,8 +33,8 @@ export function openFor({ where, ...asked }: OpenRequest, world: World): Promise
 }
 
 /**
- * Opens the store that a verb works on. Where there is none, a read is refused and leaves none behind, and a rehearsal is held on a store
- * that vanishes. A command that may make one makes it with its first write, so that a refused command makes none either.
+ * Opens the store for a verb. Without a store, a read is refused and creates none; a dry run uses a temporary store; and a command
+ * that would create one is checked on a temporary store first, so that a refused command creates none either.
  */
 async function openStoreFor(
   { operation, place, options }: Omit<OpenRequest, 'where'> & { readonly place: StoreLocation },

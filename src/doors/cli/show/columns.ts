@@ -1,4 +1,4 @@
-/** Rows under their headers, aligned; without headers the rows alone. The last column is as wide as it likes. */
+/** Aligns rows, under headers if there are any. The last column is not padded. */
 export function columns(headers: readonly string[] | null, rows: readonly (readonly string[])[]): string {
   const lines = headers === null ? rows : [headers, ...rows]
   const count = Math.max(0, ...lines.map((line) => line.length))
@@ -19,13 +19,13 @@ function aligned(line: readonly string[], widths: readonly number[]): string {
 const colourCodes = /\u001b\[[\d;]*m/g
 
 const ascii = /^[ -~]*$/
-/** What is put over the letter before it. */
+/** Combining marks. */
 const over = /[\p{M}\p{Cf}]/u
-/** What takes two columns: the scripts of East Asia, their full-width forms, and emoji. */
+/** Double-width characters: East Asian scripts, full-width forms and emoji. */
 const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Yi}\p{Emoji_Presentation}\u3000-\u30ff\u3100-\u31ff\uff01-\uff60\uffe0-\uffe6]/u
 
-/** How many columns a text takes where it is shown: colours take none, and some letters two. */
+/** The display width of a text: colours take no column, and some characters two. */
 export function shownWidth(text: string): number {
   const plain = text.replace(colourCodes, '')
   if (ascii.test(plain)) return plain.length

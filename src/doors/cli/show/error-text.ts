@@ -6,18 +6,18 @@ import { indented, type Paint } from '../../../operations/show.ts'
 import { TypedFields } from '../spelling/field-spelling.ts'
 import { columns } from './columns.ts'
 
-/** Anything that was thrown, as the one error that is told; what nobody foresaw says so. */
+/** Any thrown value as one error of ours; an unexpected one is marked as such. */
 export function asError(thrown: unknown): BelfryError {
   if (thrown instanceof BelfryError) return thrown
   const said = thrown instanceof Error ? thrown.message : String(thrown)
-  return new BelfryError('failure', `Something went wrong that nobody foresaw: ${said}`, { cause: thrown })
+  return new BelfryError('failure', `Unexpected error: ${said}`, { cause: thrown })
 }
 
 export function exitOf({ code }: BelfryError): number {
   return errorCodes[code].exit
 }
 
-/** What was asked for, and the words it was asked with. */
+/** The verb, and the typed words. */
 export interface TypedCommand {
   readonly operation: AnyOperation | undefined
   readonly typed: readonly string[]
@@ -25,7 +25,7 @@ export interface TypedCommand {
   readonly spell: (hint: string) => string
 }
 
-/** An error for people: what was wrong, where, what would be right, and what to do next. */
+/** An error for people: what is wrong, where, what is expected, and what to do next. */
 export function errorText(error: BelfryError, asked: TypedCommand, paint: Paint): string {
   const typed = new TypedFields(asked)
   const problems = storeProblems(error) ?? []
@@ -39,7 +39,6 @@ export function errorText(error: BelfryError, asked: TypedCommand, paint: Paint)
   return [`${paint.red('error:')} ${String(subject)} is refused.`, indented(columns(null, rows)), ...hint].join('\n')
 }
 
-/** The same for programs. */
 export function errorJson({ code, message, hint, details }: BelfryError, spell: TypedCommand['spell']): string {
   const told = { code, message, hint: hint === undefined ? undefined : spell(hint), details: spelledIn(details, spell) }
   return JSON.stringify({ error: told })

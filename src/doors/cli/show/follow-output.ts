@@ -16,7 +16,7 @@ interface Manner {
   readonly isJson: boolean
 }
 
-/** Writes what is put out, as it comes, until it ends or nobody reads any more; as lines of JSON for programs. */
+/** Prints output as it comes, until it ends or the reader closes; for programs as lines of JSON. */
 export async function followOutput(
   { operation, input, session }: Followed,
   { world, reader, isJson }: Manner,

@@ -7,13 +7,13 @@ interface Noted {
   readonly own: string
   readonly paint: Paint
   readonly naming: Naming
-  /** Whether it is to be said where, because something was written there. */
+  /** Whether to print the place, because something was written there. */
   readonly saysPlace: boolean
   /** Whether a worker runs there, where that is known already. */
   readonly hasWorker?: boolean | undefined
 }
 
-/** Says where something was written, and that nothing will come of it while no worker runs. */
+/** Prints where something was written, and that it does not start while no worker runs. */
 export async function noteAbsentWorker(
   session: Pick<Session, 'kind' | 'place' | 'standing' | 'needsTrust'>,
   { stderr, own, paint, naming, saysPlace, hasWorker }: Noted,
@@ -27,7 +27,7 @@ export async function noteAbsentWorker(
   stderr.write(`${paint.yellow('note:')} no worker runs on ${whose}, so nothing starts. ${start}${where}\n`)
 }
 
-/** A worker refuses the store until then, so that the advice to start one is of no use before. */
+/** A worker refuses the store until it is trusted, so this advice comes first. */
 export function trustFirst(own: string, naming: Naming): string {
-  return `The store lies in a checked-out tree and may have come with it: look at what it would start, then trust it with \`${spelled('belfry trust --store', own, naming)}\`.`
+  return `The store is in a checked-out tree and may have come with it: check what it would start, then trust it with \`${spelled('belfry trust --store', own, naming)}\`.`
 }

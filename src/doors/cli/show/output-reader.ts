@@ -4,19 +4,16 @@ interface Stream {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
 }
 
-/** Whoever reads what is written, who may go away first: `belfry run list | head -1`. */
+/** The reader of our output, which may close first: `belfry run list | head -1`. */
 export interface Reader {
   readonly isGone: boolean
-  /** Comes when the reader has gone, which may be never. */
+  /** Resolves when the reader has closed, which may be never. */
   readonly gone: Promise<void>
-  /** Refuses to go on as if all had been written, where the disk was full. */
+  /** Throws when output was lost, for example on a full disk. */
   refuseLoss(): Promise<void>
 }
 
-/**
- * Listens for writes that fail. A reader who has gone has seen what he wanted, so that nothing is said of it; without a
- * listener the process would end with a stack trace, and a worker would drop what it holds.
- */
+/** Listens for failed writes. A reader that has closed has seen enough, so that is not reported; without a listener the process would end with a stack trace, and a worker would drop its runs. */
 export function readerOf(streams: readonly Stream[]): Reader {
   let isGone = false
   let lost: NodeJS.ErrnoException | null = null
@@ -29,7 +26,7 @@ export function readerOf(streams: readonly Stream[]): Reader {
     isGone = true
     tell()
   }
-  // For as long as the process lives: what was written last may fail after all is done.
+  // Kept for the life of the process: the last write may fail after everything else is done.
   for (const stream of streams) stream.on('error', heard)
   return {
     get isGone() {
@@ -37,10 +34,10 @@ export function readerOf(streams: readonly Stream[]): Reader {
     },
     gone,
     async refuseLoss() {
-      // A write that fails says so a turn of the event loop later.
+      // A failed write is reported one turn of the event loop later.
       await new Promise(setImmediate)
       if (lost === null) return
-      throw new BelfryError('failure', `What was to be told could not be written: ${lost.message}.`, { cause: lost })
+      throw new BelfryError('failure', `The output could not be written: ${lost.message}.`, { cause: lost })
     },
   }
 }

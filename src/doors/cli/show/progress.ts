@@ -10,7 +10,7 @@ const silentMs = 1_000
 const redrawMs = 1_000
 const clearLine = '\r\u001b[K'
 
-/** Tells somebody at a terminal that something takes more than a second, and takes the line back when it is over. */
+/** Shows a line at a terminal when something takes more than a second, and removes it afterwards. */
 export async function withProgress<Answer>(
   { stderr, clock }: { readonly stderr: Terminal; readonly clock: Clock },
   doing: string,

@@ -1,7 +1,7 @@
 import type { AnyOperation } from '../../../operations/operation.ts'
 import { type Facts, indented, type Listing, type Sheet } from '../../../operations/show.ts'
 
-/** Writes an answer as the entry of its verb says. */
+/** Formats an answer as its verb declares. */
 export async function render({ show }: AnyOperation, answer: unknown, sheet: Sheet): Promise<string> {
   if (show === undefined) return JSON.stringify(answer, null, 2)
   if (typeof show === 'function') return show(answer, sheet) ?? ''

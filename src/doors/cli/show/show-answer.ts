@@ -18,7 +18,7 @@ interface ShownAnswer {
   readonly options: Typed['options']
 }
 
-/** Tells an answer: as JSON and nothing else, or for people, with what they should know besides on stderr. */
+/** Prints an answer: as JSON only, or for people, with notes on stderr. */
 export async function showAnswer(told: ShownAnswer, world: World): Promise<void> {
   const { operation, answer, options } = told
   const { stdout } = world
@@ -28,10 +28,7 @@ export async function showAnswer(told: ShownAnswer, world: World): Promise<void>
   await besides(told, noteSurroundings(told, world, { saysPlace: true }), undefined)
 }
 
-/**
- * What has been done is told whatever cannot be had besides: a server that is gone by then would make a failure of it, and
- * whoever hears of a failure does it again.
- */
+/** The result of a write is printed even if the notes below it cannot be read: a server that is gone by then must not turn it into a failure, or the user would repeat the write. */
 async function besides<Answer>({ operation }: ShownAnswer, asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked
@@ -60,29 +57,29 @@ async function showPeople(told: ShownAnswer, world: World): Promise<void> {
   await besides(told, noteSurroundings(told, world, { saysPlace, hasWorker }), undefined)
 }
 
-/** Spells commands in an answer as they must be typed to go where this one went. */
+/** Spells commands in an answer so that they go to the same store or server. */
 function speller({ options }: ShownAnswer, { own }: World): (text: string) => string {
   return (text) => spelledFor(text, own, options as Naming)
 }
 
-/** A list of which only a part was asked for says nothing of the rest where that part is empty. */
+/** An empty page of a filtered list says nothing about the rest. */
 function isPastEnd({ operation, input, answer }: ShownAnswer): boolean {
   const isEmpty = operation.nextPage !== undefined && Array.isArray(answer) && answer.length === 0
   return isEmpty && Object.keys(input).some((field) => field !== 'limit' && !operation.takes.includes(field))
 }
 
-/** The command that asks for the next page, where there may be one. */
+/** The command for the next page, if there may be one. */
 function more({ operation, input, answer }: ShownAnswer, { paint, spelled }: Sheet): string[] {
   const next = operation.nextPage?.(answer, input) ?? null
   return next === null ? [] : [paint.dim(`more: ${spelled(commandLine(operation, { ...input, ...next }))}`)]
 }
 
-/** The zone that the noun gives its answers; other times are shown by the reader's own clock. */
+/** The time zone that the noun gives its answers; else the reader's own. */
 async function zoneOf({ operation, input, answer, session }: ShownAnswer): Promise<string | null> {
   return (await nounEntries[operation.noun]?.zone?.(session.call, { input, answer })) ?? null
 }
 
-/** Whether a missing worker is named by the answer, or was before the wait; a note below would only say it again. */
+/** Whether the answer already names a missing worker, or a note before the wait did. */
 function namesWorkers({ namesWorkers: inAnswer, waits }: AnyOperation): boolean {
   return inAnswer === true || waits === true
 }
@@ -96,15 +93,15 @@ export async function noteSurroundings(
   await noteAbsentWorker(session, { stderr, own, paint, naming: options as Naming, ...how })
 }
 
-/** An answer that says to start a worker is of no use where the store is not trusted yet. */
+/** Advice to start a worker is useless while the store is not trusted. */
 async function noteTrust({ operation, session, options }: ShownAnswer, { stderr, env, own }: World): Promise<void> {
-  // The note about an absent worker says it below all other answers.
+  // Below all other answers the note about a missing worker says it.
   if (!namesWorkers(operation) || (await session.needsTrust?.()) !== true) return
   const { yellow } = paintOf(isColoured(stderr, env))
   stderr.write(`${yellow('note:')} ${trustFirst(own, options as Naming)}\n`)
 }
 
-/** What a run put out is handed on as it is, except to a terminal, which would do what it says. */
+/** Output of a run is printed unchanged, except to a terminal, which would interpret control characters. */
 export function asPutOut(text: string, { stdout }: Pick<World, 'stdout'>): string {
   return stdout.isTTY === true ? printable(text.replaceAll('\r\n', '\n')) : text
 }

@@ -11,11 +11,10 @@ import { columns } from './columns.ts'
 import { howLong, local, relative, stamp, utc, when } from './time-text.ts'
 
 interface Writing extends Pick<Sheet, 'now' | 'zone' | 'paint'>, Partial<Pick<Sheet, 'place' | 'isRehearsal'>> {
-  /** Spells the commands in a text as they must be typed here. */
+  /** Spells commands in a text as they must be typed here. */
   readonly spell?: (text: string) => string
 }
 
-/** What an answer is written on, for a person at this terminal. */
 export class TerminalSheet implements Sheet {
   readonly now: number
   readonly zone: string
@@ -40,7 +39,7 @@ export class TerminalSheet implements Sheet {
     return zone == null ? this : new TerminalSheet({ ...this.#writing, zone })
   }
 
-  // Properties, so that a show can take out of the sheet what it uses.
+  // Properties, so that a show can destructure the sheet.
   readonly when = (at: number): string => when(at, this)
   readonly relative = (at: number): string => relative(at, this.now)
   readonly local = (at: number): string => local(at, this)
@@ -125,7 +124,7 @@ interface Terminal {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Colours are for people at a terminal who did not refuse them. */
+/** Colours only at a terminal whose user did not disable them. */
 export function isColoured({ isTTY }: Terminal, { NO_COLOR, FORCE_COLOR, TERM }: Environment): boolean {
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '' && FORCE_COLOR !== '0') return true
@@ -135,7 +134,7 @@ export function isColoured({ isTTY }: Terminal, { NO_COLOR, FORCE_COLOR, TERM }:
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const control = /(?![\n\t\u001b])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]|\u001b(?!\[[\d;]*m)/gu
 
-/** What others wrote must not move the cursor, turn a line or rename the window of whoever reads it: it is shown. */
+/** Escapes control characters in foreign text: they could move the cursor, reverse a line or rename the window. */
 export function printable(text: string): string {
   return text.replace(control, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -6,10 +6,10 @@ const units = [
   ['s', secondMs],
 ] as const
 
-/** From so many of a unit on, the smaller ones say nothing any more. */
+/** From this many of a unit on, smaller units are left out. */
 const roundFrom = 10
 
-/** How long, for a person: `3 h`, `1 h 5 min`, `12 d`; below a second the ms. */
+/** A duration: `3 h`, `1 h 5 min`, `12 d`; below a second in ms. */
 export function howLong(ms: number): string {
   if (ms < secondMs) return `${Math.round(ms)} ms`
   const index = units.findIndex(([, size]) => ms >= size)
@@ -21,7 +21,7 @@ export function howLong(ms: number): string {
   return rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${smaller}`
 }
 
-/** How far an instant is from now: `in 3 h`, `2 min ago`, `now`. */
+/** The distance of an instant: `in 3 h`, `2 min ago`, `now`. */
 export function relative(at: number, now: number): string {
   const ms = at - now
   if (Math.abs(ms) < secondMs) return 'now'
@@ -33,20 +33,20 @@ interface Reader {
   readonly zone: string
 }
 
-/** An instant for a person: `in 3 h, Mon 09:00 Europe/Paris`. */
+/** An instant: `in 3 h, Mon 09:00 Europe/Paris`. */
 export function when(at: number, reader: Reader): string {
   return `${relative(at, reader.now)}, ${local(at, reader)}`
 }
 
 const nearMs = 6 * 86_400_000
 
-/** By the clock of a zone: the day of the week while there is no doubt which, else the date. */
+/** Local time: the day of the week while it is unambiguous, else the date. */
 export function local(at: number, { now, zone }: Reader): string {
   const { weekday, date, time } = partsOf(at, zone)
   return `${Math.abs(at - now) < nearMs ? weekday : date} ${time} ${zone}`
 }
 
-/** By the clock of a zone, with the date: `2026-11-16 02:00 Europe/Paris`. */
+/** Local time with the date: `2026-11-16 02:00 Europe/Paris`. */
 export function stamp(at: number, zone: string): string {
   const { date, time } = partsOf(at, zone)
   return `${date} ${time} ${zone}`

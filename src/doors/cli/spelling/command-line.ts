@@ -8,7 +8,7 @@ import { targetText } from '../parse/target-flags.ts'
 
 type Paths = Readonly<Record<string, string>>
 
-/** A call as somebody would type it. What is the text of a file is named by a path: one of these, or one that could be it. */
+/** A call as a command line. An input that is the text of a file is shown by a path: a given one, or an example. */
 export function commandLine(
   operation: AnyOperation,
   given: Readonly<Record<string, unknown>>,
@@ -34,7 +34,7 @@ export function commandLine(
   return ['belfry', ...commandOf(operation), ...words, ...flags, ...unset, ...targetText(input.target)].join(' ')
 }
 
-/** An object as the flags of its parts, where each part of it has one. */
+/** An object as the flags of its fields, where each field has one. */
 function partsText(offered: readonly Field[], name: string, value: unknown): string[] | null {
   const parts = offered.filter((field) => field.name === name && field.part !== undefined)
   if (parts.length === 0 || typeof value !== 'object') return null

@@ -2,13 +2,10 @@ import { argumentsOf, type Field, fieldsOf } from '../parse/command-fields.ts'
 import { flagOfField } from '../parse/target-flags.ts'
 import type { TypedCommand } from '../show/error-text.ts'
 
-/** Fields that every command has, and no verb. */
+/** Fields that every command has and no verb. */
 const everywhere = ['store', 'schema', 'namespace']
 
-/**
- * Spells the fields of a verb as somebody typed them: `--max-runs` for `maxRuns`, `NAME` for an argument, and the name
- * itself where it stood in a file.
- */
+/** Spells the fields of a verb as they were typed: `--max-runs` for `maxRuns`, `NAME` for an argument, and the field name for one from a file. */
 export class TypedFields {
   readonly #typed: readonly string[]
   readonly #takes: readonly Field[]
@@ -20,7 +17,7 @@ export class TypedFields {
     this.#fields = operation === undefined ? [] : fieldsOf(operation)
   }
 
-  /** A field that something is wrong with. */
+  /** The name of a field with a problem. */
   field(field: string): string {
     if (everywhere.includes(field)) return `--${field}`
     const root = /^[^.[]*/.exec(field)?.[0] ?? field
@@ -29,7 +26,7 @@ export class TypedFields {
     return this.#ofTarget(field) ?? this.#flag(field, root) ?? field
   }
 
-  /** A sentence that names fields between backticks, as those that are told at every door do. */
+  /** A sentence with field names in backticks, as all doors have them. */
   text(text: string): string {
     return text.replace(/`(\w+)((?:\.\w+)?)`/g, (whole, name: string, path: string) => {
       const field = this.#fields.find(({ name: own }) => own === name || `${own}Ms` === name)
@@ -44,7 +41,7 @@ export class TypedFields {
     const known = this.#fields.find(({ name }) => name === root)
     if (known === undefined || (this.#isTyped('--file') && !this.#isTyped(known.flag))) return null
     const path = field.slice(root.length)
-    // In a list each is told by what it says.
+    // An entry of a list is named by its text.
     return known.kind === 'list' ? known.flag : known.flag + path
   }
 

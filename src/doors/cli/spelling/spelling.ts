@@ -3,7 +3,7 @@ import { shellWord } from '../../../operations/shell-words.ts'
 import { operations } from '../../../table.ts'
 import { localCommands } from '../commands/local-commands.ts'
 
-/** What was typed to name a store, or a server. */
+/** The flags that name a store or a server. */
 export interface Naming {
   readonly store?: string
   readonly schema?: string
@@ -12,10 +12,10 @@ export interface Naming {
   readonly tokenFile?: string
 }
 
-/** Commands that are no verbs: they work on a store of this machine, whatever server was asked. */
+/** Commands that are no verbs: they work on a store of this machine, whatever server is named. */
 const ofStore: ReadonlySet<string> = new Set(localCommands.map(({ name }) => name))
 
-/** The first word of every command: of the table's verbs, by all their names, and of those beside it; `COMMAND` is any of them. */
+/** The first words of all commands: verbs by all their names, and other commands; `COMMAND` stands for any. */
 const firstWords: ReadonlySet<string> = new Set([
   'COMMAND',
   '--help',
@@ -25,12 +25,12 @@ const firstWords: ReadonlySet<string> = new Set([
   ),
 ])
 
-/** A command of ours inside a text for people; what stands in quotes is somebody's name. */
+/** A `belfry` command inside a text; quoted text is a user's name and is left alone. */
 const command = /(?<![\w/.'"-])belfry (?=(COMMAND|[a-z-]+)(?![\w-]))/g
 
 /**
- * Spells commands as they must be typed to do what they say: by the words that start this command line, because `belfry`
- * alone may not be found; and with the store or the server that was named, because without it they would go elsewhere.
+ * Spells commands so that they work when typed: with the words that start this command line, because `belfry` alone may not
+ * be found; and with the named store or server, because without it they would go elsewhere.
  */
 export function spelled(text: string, own: string, naming: Naming = {}): string {
   const words = [own, ...flagsOf(naming)].join(' ')
@@ -52,7 +52,7 @@ function flagsOf({ store, schema, namespace, server, tokenFile }: Naming): strin
   return flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
 }
 
-/** What of a command line names a store or a server, also where the rest of it could not be read. */
+/** The flags that name a store or a server, even when the rest of the line cannot be read. */
 export function namingIn(typed: readonly string[]): Naming {
   const flags = { store: 'store', schema: 'schema', namespace: 'namespace', server: 'server', tokenFile: 'token-file' }
   const found = Object.entries(flags).flatMap(([name, flag]) => {
@@ -64,7 +64,7 @@ export function namingIn(typed: readonly string[]): Naming {
   return Object.fromEntries(found)
 }
 
-/** A store as it may be suggested. What is none of the known forms may be anything, with a password anywhere in it. */
+/** A store as it may be suggested. A text in an unknown form may contain a password anywhere. */
 function nameable(store: string): string {
   const isKnown = /^(postgres(ql)?:\/\/|memory:$)/.test(store) || /^sqlite:(?!.*:\/\/)/.test(store)
   return isKnown ? withoutPassword(store) : 'STORE'
@@ -79,7 +79,7 @@ export function withoutPassword(url: string): string {
     .replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1PASSWORD')
 }
 
-/** The address of a server as it may be suggested: a user or a query is refused there, and may hold a secret. */
+/** A server address as it may be suggested: a user or a query in it is refused, and may be a secret. */
 function withoutUser(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : null
   if (url !== null && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/+$/, '')

@@ -6,20 +6,17 @@ import { shellWord } from '../../../operations/shell-words.ts'
 interface Start {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly folder: string
-  /** The file that node was given, as the user named it: symbolic links are not followed. */
+  /** The script as the user named it: symbolic links are not followed. */
   readonly script: string | undefined
 }
 
-/**
- * The words that start this command line, as they can be typed where it was started. `belfry` alone is right only where the
- * shell finds this very program by it: another version, or nothing, may be what it finds.
- */
+/** The words that start this command line where it was started. `belfry` alone is right only if the shell finds this very program: it may find another version, or nothing. */
 export function startedAs({ env, folder, script }: Start): string {
-  // npm puts the program on a PATH of its own, which the shell of the user does not have.
+  // npm adds the program to its own PATH, which the user's shell does not have.
   if (env.npm_command !== undefined || env.npm_lifecycle_event !== undefined) return 'npx belfry'
   if (script === undefined) return 'belfry'
   const found = foundOnPath(env.PATH ?? '', folder)
-  // A version manager starts this program by a file of its own, which the shell has found and named.
+  // A version manager starts this program through its own shim, which the shell has found.
   if (found !== null && (found === env._ || isSamePackage(found, script))) return 'belfry'
   const inside = relative(folder, script)
   const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
@@ -38,7 +35,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
   } catch {
-    // It is not there, or not for this user: a shell goes on to the next folder.
+    // It does not exist, or not for this user: a shell tries the next folder.
     return false
   }
 }
@@ -48,7 +45,7 @@ function isSamePackage(found: string, script: string): boolean {
   try {
     return dirname(dirname(realpathSync(found))) === dirname(dirname(realpathSync(script)))
   } catch {
-    // One of them was deleted meanwhile, so that nothing leads to it any more.
+    // One of them was deleted meanwhile, so they are not the same file.
     return false
   }
 }

@@ -2,17 +2,17 @@ import { formatDuration } from '../../../core/duration.ts'
 import { type HealthCheck, wrong } from '../health-check.ts'
 import type { Inspection } from '../inspection.ts'
 
-/** Making a connection and hearing its own ping takes ms; whatever takes longer than this is not healthy. */
+/** A connection and its own ping take a few ms; longer than this is not healthy. */
 const waitMs = 5_000
 
 export const listeners: HealthCheck = {
   check: 'listeners',
-  says: 'Whether the wake-ups of other processes arrive. On PostgreSQL one connection listens and another one notifies it. Wrong when nothing arrived within 5 s.',
+  says: 'Whether wake-ups from other processes arrive. On PostgreSQL one connection listens and another notifies it. Wrong: no notification arrived within 5 s.',
   unblocks:
-    'Connect to PostgreSQL itself: a pooler that hands out connections by transaction, such as PgBouncer, delivers no notifications.',
+    'Connect to PostgreSQL directly: a pooler in transaction mode, such as PgBouncer, delivers no notifications.',
   async look(inspection) {
-    if (await hears(inspection)) return { says: 'The wake-ups of other processes arrive.' }
-    const says = `No wake-up of another connection arrived within ${formatDuration(waitMs)}; until they do, workers look every second.`
+    if (await hears(inspection)) return { says: 'Wake-ups from other processes arrive.' }
+    const says = `No wake-up from another connection arrived within ${formatDuration(waitMs)}; until they arrive, workers poll every second.`
     return { says, findings: [wrong('LISTEN', says, listeners.unblocks)] }
   },
 }
@@ -26,7 +26,7 @@ async function hears({ context: { clock }, store }: Inspection): Promise<boolean
       resolve(hears)
     }
     const takeBack = clock.after(waitMs, () => answer(store.hears()))
-    // It is called when hearing comes, and for whatever is heard then.
+    // Called once when listening starts, and for every notification.
     const stopListening = store.listen(() => {
       if (store.hears()) answer(true)
     })

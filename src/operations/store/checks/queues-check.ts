@@ -16,8 +16,8 @@ const lanesLimit = 1_000
 export const queues: HealthCheck = {
   check: 'queues',
   codes: ['held-by', 'policy-unreadable', 'stopped'],
-  says: 'Whether queues hand out their runs. Wrong when a policy cannot be read: nothing of that queue goes then. Noted when a queue has been paused. A queue at its ceiling is as it should be.',
-  unblocks: 'Paused: `belfry queue resume`. Unreadable: `belfry queue set` with all that is to hold.',
+  says: 'Whether runs can be leased from every queue. Wrong: a policy cannot be read, so no run is leased from that queue. Noted: a queue is paused. A queue at its ceiling is normal.',
+  unblocks: 'Paused: `belfry queue resume`. Unreadable: `belfry queue set` with the whole policy.',
   async look({ store, now }) {
     const all = await store.look(listQueues)
     const findings = all.flatMap((queue) => ofQueue(queue, now))
@@ -42,17 +42,17 @@ function ofQueue({ name, policy, paused }: QueueView, now: number): Finding[] {
 export const noWorker: HealthCheck = {
   check: 'no-worker',
   codes: ['no-worker'],
-  says: 'Ready runs that no live worker can execute that works for their queue, by queue and what they need; a run whose backoff or notBefore is over is ready. Wrong, but noted where they have no target: those are for outside hosts, which lease them through a door.',
+  says: 'Ready runs that no live worker can execute, by queue and by what they need. Wrong; noted for runs without a target, which outside hosts lease through a door. A run whose backoff or notBefore is over is ready.',
   unblocks: 'Start `belfry up`, or the program that registers the handler with `belfry.handle(…)`; or cancel the runs.',
   async look(inspection) {
-    // Some workers are there for some queues only, so that whoever is there for all does not suffice to tell.
+    // Some workers serve only some queues, so a worker for all queues is not enough to decide.
     const asked = await inspection.store.look(lanesBeyond, inspection.canAnywhere, lanesLimit)
     const lanes = asked.filter((lane) => takersAmong(needOf(lane), lane.queue, inspection.live).length === 0)
     if (lanes.length > 0) {
       const findings = lanes.map((lane) => ofLane(lane, inspection))
       return { says: 'There are ready runs that no live worker can execute.', findings }
     }
-    const some = asked.length === lanesLimit ? ` that was looked at` : ''
+    const some = asked.length === lanesLimit ? ` that was checked` : ''
     return { says: `Every ready run${some} has a live worker that can execute it.` }
   },
 }
@@ -67,12 +67,12 @@ function ofLane(lane: LaneBeyond, inspection: Inspection): Finding {
   const runs = `In queue ${queue} ${countedAtLeast(count, countIsAtLeast, 'run')}`
   const see = `See them: ${belfryCommand('run', 'list', '--status', 'ready', '--queue', queue)}`
   if (kind === null) {
-    const says = `${runs} without a target ${is} ready: for outside hosts, which lease them through a door.`
-    return note(queue, says, `Enqueue them anew with a target, and cancel these. ${see}`)
+    const says = `${runs} without a target ${is} ready for outside hosts, which lease through a door.`
+    return note(queue, says, `Enqueue them again with a target, and cancel these. ${see}`)
   }
   const need = name === null ? `a worker for ${kind} targets` : `the ${kind} ${JSON.stringify(name)}`
-  const whom = canExecute(needOf(lane), inspection.can) ? ' who works for that queue' : ''
-  const says = `${runs} ${is} ready and ${needs} ${need}, which nobody alive has${whom}.`
+  const whom = canExecute(needOf(lane), inspection.can) ? ' for that queue' : ''
+  const says = `${runs} ${is} ready and ${needs} ${need}, which no live worker has${whom}.`
   const way = nextOf(wayToMeet(needOf(lane), queue, inspection))
   return wrong(name ?? kind, says, name === null ? way : `${way} ${see}`)
 }

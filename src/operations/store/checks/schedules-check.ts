@@ -29,15 +29,15 @@ const limit = 100
 export const overdue: HealthCheck = {
   check: 'overdue',
   codes: ['overdue'],
-  says: 'Whether schedules are looked at in time. Wrong for each that should have been looked at 1 min ago or more.',
-  unblocks: '`belfry up` where no worker is alive; else look at the log of a worker, and `belfry explain schedule`.',
+  says: 'Whether schedules are fired in time. Wrong: each schedule that is overdue by 1 min or more.',
+  unblocks: 'Start `belfry up` when no worker is alive; else read the log of a worker, and `belfry explain schedule`.',
   async look({ store, now, live }) {
     const late = await store.look(overdueSchedules, { lateMs: overdueMsMin, limit })
-    if (late.length === 0) return { says: 'Every schedule is looked at in time.' }
+    if (late.length === 0) return { says: 'Every schedule is fired in time.' }
     return {
       says: `${late.length === limit ? `At least ${limit} schedules are` : counted(late.length, 'schedule') + (late.length === 1 ? ' is' : ' are')} overdue.`,
       findings: late.map(({ spec: { name }, wakeAt }) => {
-        const says = `Schedule ${name} should have been looked at ${about(now - (wakeAt ?? now))} ago.`
+        const says = `Schedule ${name} has been overdue for ${about(now - (wakeAt ?? now))}.`
         return wrong(name, says, live.length === 0 ? upCommand : belfryCommand('explain', 'schedule', name))
       }),
     }
@@ -47,20 +47,20 @@ export const overdue: HealthCheck = {
 export const chain: HealthCheck = {
   check: 'chain',
   codes: ['broken-chain'],
-  says: 'Whether something will wake every active schedule, and let every run through that waits for others. Each finding is wrong, and a defect of Belfry: please report it.',
-  unblocks: '`belfry doctor --fix`; a worker does the same every few minutes.',
-  mends: 'Asks the governor again, and lets those through who wait for nobody.',
+  says: 'Whether every active schedule has a next instant or a live run, and every run that waits for another waits for a live one. Each finding is wrong, and is a defect of Belfry: please report it.',
+  unblocks: '`belfry doctor --fix`; a worker repairs the same every few minutes.',
+  mends: 'Plans the schedule again, and releases runs that wait for no live run.',
   async look({ store }) {
     const broken = await store.look(brokenParts, limit)
-    if (broken.length === 0) return { says: 'Every active schedule will be woken, and nobody waits for nobody.' }
+    if (broken.length === 0) return { says: 'Every active schedule has a next instant or a live run.' }
     const findings = broken.map(({ subject, sentence }) => wrong(subject, sentence, fixCommand))
-    return { says: 'Something waits for what will never come.', findings }
+    return { says: 'A schedule or run waits for an event that will never come.', findings }
   },
   async mend({ store }) {
     const broken = await store.look(brokenParts, limit)
     if (broken.length === 0) return []
     const repaired = await store.do(repair, { limit })
-    // The step mends for everybody who shares the database, and tells each of his own.
+    // The step repairs every namespace in the database, and returns the findings of this one.
     return broken.flatMap(({ what, subject, sentence }) => {
       const done = repaired.find((one) => one.what === what && one.subject === subject)
       return done === undefined ? [] : [fixed({ subject, state: 'wrong', says: sentence }, done.sentence)]
@@ -70,22 +70,22 @@ export const chain: HealthCheck = {
 
 export const handlers: HealthCheck = {
   check: 'handlers',
-  says: 'Whether the targets of active schedules can be executed. Wrong when some worker is alive, and none of them that works for its queue has the handler or does the kind of target; where none is alive nothing can be said of it. Schedules without a target are noted: they are for outside hosts, which lease them through a door.',
+  says: 'Whether live workers can execute the targets of active schedules. Wrong: a worker is alive, but none that works for the queue has the handler or the target kind. Without a live worker this is not known. Schedules without a target are noted: outside hosts lease their runs through a door.',
   unblocks:
-    'Start `belfry up`, or the program that registers the handler with `belfry.handle(…)`; or mend its name in the schedule.',
+    'Start `belfry up`, or the program that registers the handler with `belfry.handle(…)`; or correct the name in the schedule.',
   async look(inspection) {
     const sweep = await inspection.sweep()
     const active = sweep.schedules.filter(({ disabled, isDone }) => disabled === null && !isDone)
     const hostless = inspection.can.host === true ? [] : active.flatMap(withoutTarget)
     if (inspection.live.length === 0) return unknown(active, hostless, inspection)
     const findings = active.flatMap((schedule) => unservedBy(schedule, inspection))
-    const says = findings.length === 0 ? 'Live workers can execute what' : 'No live worker can execute some of what'
-    return { says: `${says} the schedules ask for${ofSweep(sweep)}.`, findings: [...findings, ...hostless] }
+    const says = findings.length === 0 ? 'Live workers can execute' : 'No live worker can execute some of'
+    return { says: `${says} the targets of the schedules${ofSweep(sweep)}.`, findings: [...findings, ...hostless] }
   },
 }
 
 function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[], { kinds }: Inspection): Seen {
-  const says = 'No worker is alive, so that nobody knows which handlers there are.'
+  const says = 'No worker is alive, so it is not known which handlers exist.'
   const named = active.filter(({ spec }) => {
     const answer = needOf(spec?.target)
     return 'need' in answer && answer.need?.name !== undefined
@@ -101,10 +101,10 @@ function unknown(active: readonly ScheduleHealth[], hostless: readonly Finding[]
   return { says, findings: [found, ...hostless] }
 }
 
-/** What cannot be read is told elsewhere. */
+/** Schedules that cannot be read are reported by another check. */
 function withoutTarget({ name, spec }: ScheduleHealth): Finding[] {
   if (spec === null || spec.target != null) return []
-  const says = `Schedule ${name} has no target: its runs are for outside hosts, which lease them through a door.`
+  const says = `Schedule ${name} has no target: outside hosts lease its runs through a door.`
   return [note(name, says, `Give it a target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
@@ -119,16 +119,16 @@ function unservedBy({ name, spec }: ScheduleHealth, inspection: Inspection): Fin
   const says = `Schedule ${name} needs ${needs}, and no live worker${whom} has ${lane === undefined ? 'that' : 'it'}.`
   const way = nextOf(wayToMeet(answer.need, queue, inspection))
   if (lane === undefined) return [wrong(name, says, way)]
-  return [wrong(name, says, `${way} Or mend the target: ${belfryCommand('schedule', 'update', name)}`)]
+  return [wrong(name, says, `${way} Or change the target: ${belfryCommand('schedule', 'update', name)}`)]
 }
 
-/** From so many failures in a row on it is wrong: whoever is told by an exit code must hear of it. */
+/** From this many failures in a row on it is wrong, so that the exit code shows it. */
 const failuresWrong = 3
 
 export const failing: HealthCheck = {
   check: 'failing',
-  says: 'Schedules that failed when they ran last. Noted from the first failure on; wrong from 3 in a row on, and when one was paused for its failures. One that somebody paused, or that is over, stays noted.',
-  unblocks: '`belfry explain schedule`; once its cause is mended, `belfry schedule resume` or `belfry schedule run`.',
+  says: 'Schedules whose last run failed. Noted: from the first failure. Wrong: from 3 failures in a row, and when Belfry paused the schedule for its failures. A schedule that was paused by hand, or has ended, is only noted.',
+  unblocks: '`belfry explain schedule`; once the cause is fixed, `belfry schedule resume` or `belfry schedule run`.',
   async look(inspection) {
     const sweep = await inspection.sweep()
     const failures = sweep.schedules.filter(({ failureCount }) => failureCount > 0)
@@ -137,13 +137,12 @@ export const failing: HealthCheck = {
       worstFirst.slice(0, findingsMax).map((schedule) => ofFailure(schedule, inspection)),
     )
     const rest = worstFirst.slice(findingsMax).map((schedule) => failureOf(schedule, null))
-    const says =
-      failures.length === 0 ? 'No schedule failed when it ran last' : 'Some schedules failed when they ran last'
+    const says = failures.length === 0 ? 'The last run of no schedule failed' : 'The last run of some schedules failed'
     return { says: `${says}${ofSweep(sweep)}.`, findings: [...listed, ...rest] }
   },
 }
 
-/** Only those that are listed are asked for their reasons; what cannot be read has no history that could be. */
+/** Reasons are read only for the listed schedules; a schedule that cannot be read has no readable history. */
 async function ofFailure(schedule: ScheduleHealth, { store }: Inspection): Promise<Finding> {
   const last = schedule.spec === null ? null : await lastFailureOf(store, schedule.name)
   return failureOf(schedule, last?.reason ?? null)
@@ -151,8 +150,8 @@ async function ofFailure(schedule: ScheduleHealth, { store }: Inspection): Promi
 
 function failureOf(schedule: ScheduleHealth, reason: string | null): Finding {
   const { name, failureCount } = schedule
-  const why = reason === null ? '' : failureCount === 1 ? `: ${reason}` : `, the last time with: ${reason}`
-  const paused = isPausedForIt(schedule) ? ' It was paused for it.' : ''
+  const why = reason === null ? '' : failureCount === 1 ? `: ${reason}` : `, last with: ${reason}`
+  const paused = isPausedForIt(schedule) ? ' Belfry paused it for that.' : ''
   const says = `Schedule ${name} ${timesFailed(failureCount)}${why}.${paused}`
   const explain = belfryCommand('explain', 'schedule', name)
   const next = isPausedForIt(schedule) ? `${explain}, then ${belfryCommand('schedule', 'resume', name)}` : explain
@@ -169,23 +168,23 @@ function isPausedForIt({ spec, failureCount, disabled }: ScheduleHealth): boolea
   return disabled !== null && most !== undefined && failureCount >= most
 }
 
-/** Every verb reads what is stored before it changes anything. */
+/** Every verb reads the stored row first, so no verb can repair it. */
 const byHand = 'Restore its row of the table schedule from a backup, or by hand from schedule_version.'
 
 export const broken: HealthCheck = {
   check: 'broken',
-  says: 'Whether this process can work out every schedule: what is stored can be read, its target is one, and its time zone is known here. Wrong for each that it cannot.',
+  says: 'Whether this process can compute every schedule: its row is readable, its target is valid, and its time zone is known here. Wrong: each one that it cannot.',
   unblocks:
-    'Write what it names anew with `belfry schedule update`, or install the time zones that this machine lacks. A row that cannot be read at all must be restored from a backup, or by hand from `schedule_version`.',
+    'Write the field that it names again with `belfry schedule update`, or install the time zones that this machine lacks. Restore an unreadable row from a backup, or by hand from `schedule_version`.',
   async look(inspection) {
     const sweep = await inspection.sweep()
     const findings = sweep.schedules.flatMap(({ name, spec, problem }) => {
       if (problem === null) return []
-      const says = `Schedule ${name} cannot be worked out: ${problem}`
-      const update = `Write anew what it names: ${belfryCommand('schedule', 'update', name)}`
+      const says = `Schedule ${name} cannot be computed: ${problem}`
+      const update = `Write the field that it names again: ${belfryCommand('schedule', 'update', name)}`
       return [wrong(name, says, spec === null ? byHand : update)]
     })
-    const says = findings.length === 0 ? 'Every schedule can be worked out' : 'Some schedules cannot be worked out'
+    const says = findings.length === 0 ? 'Every schedule can be computed' : 'Some schedules cannot be computed'
     return { says: `${says}${ofSweep(sweep)}.`, findings }
   },
 }

@@ -16,9 +16,9 @@ import type { Inspection } from '../inspection.ts'
 
 const longMs = 60 * 60_000
 const cancelMs = 5 * 60_000
-/** A worker looks every few seconds for what has expired. */
+/** A worker reclaims expired leases every few seconds. */
 const graceMs = 60_000
-/** After so long nobody will look for it any more, whoever is alive. */
+/** After this long, no worker will reclaim it, even if one is alive. */
 const overdueMs = 5 * 60_000
 const limit = 1_000
 const parkedLimit = 200
@@ -29,11 +29,11 @@ const runsLookedAt = 1_000
 export const stuck: HealthCheck = {
   check: 'stuck',
   codes: ['lease-expired', 'holder-dead', 'deadline', 'parked'],
-  says: 'Whether runs stand still. Wrong when a lease has expired and nobody took it back: at once where no worker is alive, else after 1 min; and when runs are too late to start, and no live worker can execute them: only such a one would end them as skipped. Noted: runs at work for over 1 h, cancellations that were asked for over 5 min ago, and parked runs.',
+  says: 'Whether runs are stuck. Wrong: a lease has expired and was not reclaimed (at once when no worker is alive, else after 1 min); or runs are too late to start and no live worker can execute them, so none ends them as skipped. Noted: runs at work for over 1 h, cancellations requested over 5 min ago, and parked runs.',
   unblocks:
-    'Expired: `belfry up` or `belfry doctor --fix`. Too late: a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
+    'Expired: run `belfry up` or `belfry doctor --fix`. Too late: start a worker that can execute them, or `belfry run cancel`. At work for long: give its target a timeout, or `belfry run cancel`. Parked: `belfry explain run`, then `belfry run reset`.',
   mends:
-    'Takes expired leases back as a worker would, where no worker is alive or they expired over 5 min ago; never one whose holder’s process still runs on this machine, never one of another namespace, and none after the clock was set back.',
+    'Reclaims expired leases as a worker would, when no worker is alive or they expired over 5 min ago. It never reclaims a lease whose process still runs on this machine, a lease of another namespace, or any lease after the clock was set back.',
   async look(inspection) {
     const { store, now } = inspection
     const leases = await store.look(troubledLeases, { longMs, cancelMs, limit })
@@ -43,7 +43,7 @@ export const stuck: HealthCheck = {
       ...(await tooLate(inspection)),
       ...parked.map((runs) => ofParked(runs, now)),
     ]
-    return { says: findings.length === 0 ? 'No run stands still.' : 'Some runs stand still.', findings }
+    return { says: findings.length === 0 ? 'No run is stuck.' : 'Some runs are stuck.', findings }
   },
   async mend(inspection) {
     const { store, now } = inspection
@@ -53,7 +53,7 @@ export const stuck: HealthCheck = {
       inspection,
     )
     if (abandoned.length === 0) return []
-    // Only these were judged: whoever holds another that has expired may be alive, and in another namespace.
+    // Only these leases were checked: the holder of another expired lease may be alive, or belong to another namespace.
     const judged = abandoned.slice(0, reclaimLimit).map(({ runId }) => runId)
     const taken = await store.reclaim({ expired: judged, limit: judged.length })
     const reclaimed = new Map(taken.map((one) => [`${one.runId} ${one.fence}`, one]))
@@ -61,15 +61,12 @@ export const stuck: HealthCheck = {
       const taken = reclaimed.get(`${lease.runId} ${lease.fence}`)
       if (taken === undefined) return []
       const { status, reason } = taken
-      return [fixed(expiry(lease, inspection), `Its lease was taken back; the run is ${status} now (${reason}).`)]
+      return [fixed(expiry(lease, inspection), `Its lease was reclaimed; the run is now ${status} (${reason}).`)]
     })
   },
 }
 
-/**
- * A worker that was held up may still end what it holds, so that this waits for the workers to do it, and for whoever can
- * be seen to live. After a clock was set back nobody knows what has really expired.
- */
+/** A worker that was suspended may still end its run, so this leaves expired leases to the workers first, and to any holder whose process is alive. After the clock was set back it is not known which leases have expired. */
 function abandonedAmong(expired: readonly TroubledLease[], inspection: Inspection): readonly TroubledLease[] {
   const { now, live, workers } = inspection
   const wasSetBack = workers.some(({ beatAt }) => beatAt > now)
@@ -97,23 +94,23 @@ function ofLease(lease: TroubledLease, inspection: Inspection): Finding[] {
     findings.push(note(runId, says, `If that is too long: ${belfryCommand('run', 'cancel', runId)}`))
   }
   if (cancelRequestedAt !== null && now - cancelRequestedAt >= cancelMs) {
-    const says = `Run ${runId} was to be cancelled ${about(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
-    findings.push(note(runId, says, `Stop worker ${workerId}; a lease that expires now ends the run as cancelled.`))
+    const says = `Cancellation of run ${runId} was requested ${about(now - cancelRequestedAt)} ago, and worker ${workerId} has not ended it.`
+    findings.push(note(runId, says, `Stop worker ${workerId}; when its lease expires, the run ends as cancelled.`))
   }
   return findings
 }
 
 function expiry(lease: TroubledLease, inspection: Inspection): Finding {
   const { runId, workerId, expiresAt } = lease
-  const says = `The lease of run ${runId} expired ${about(inspection.now - expiresAt)} ago, and nobody has taken it back.`
+  const says = `The lease of run ${runId} expired ${about(inspection.now - expiresAt)} ago, and no worker has reclaimed it.`
   if (isHeldHere(lease, inspection)) {
-    return wrong(runId, says, `Look at worker ${workerId}: its process still runs on this machine, and may be held up.`)
+    return wrong(runId, says, `Check worker ${workerId}: its process still runs on this machine, and may be suspended.`)
   }
   if (inspection.live.length === 0) return wrong(runId, says, `${upCommand}, or ${fixCommand}`)
-  return wrong(runId, says, `Look at the log of a worker; from ${formatDuration(overdueMs)} on: ${fixCommand}`)
+  return wrong(runId, says, `Read the log of a worker; after ${formatDuration(overdueMs)}: ${fixCommand}`)
 }
 
-/** Nobody looks at what he cannot execute, so that it does not end for being late either. */
+/** A worker skips late runs only among those it can execute. */
 async function tooLate(inspection: Inspection): Promise<Finding[]> {
   const { store } = inspection
   const { queues } = await store.look(workAhead)
@@ -138,9 +135,9 @@ async function tooLate(inspection: Inspection): Promise<Finding[]> {
 function ofLate(queue: string, late: readonly PlannedRun[], { can }: Inspection): Finding {
   const { id = '', target = null } = late[0] ?? {}
   const runs = late.length === 1 ? '1 run is' : `${late.length} runs are`
-  const whom = canExecute(target, can) ? ' who works for that queue' : ''
-  const who = target === null ? 'no outside host leases from it' : `nobody alive${whom} has ${needWords(target)}`
-  const says = `In queue ${queue} ${runs} too late to start, and cannot end as skipped either, because ${who}.`
+  const whom = canExecute(target, can) ? ' that works for that queue' : ''
+  const who = target === null ? 'no outside host leases from it' : `no live worker${whom} has ${needWords(target)}`
+  const says = `In queue ${queue} ${runs} too late to start and cannot end as skipped, because ${who}.`
   return wrong(id, says, `End ${late.length === 1 ? 'it' : 'each of them'}: ${belfryCommand('run', 'cancel', id)}`)
 }
 

@@ -12,9 +12,9 @@ const leasesMax = 10_000
 
 export const workers: HealthCheck = {
   check: 'workers',
-  says: 'Whether somebody is there to work. Wrong when no worker is alive and there is work, now or at a later instant, or an active schedule; noted when there is neither, and for workers that went without saying goodbye.',
+  says: 'Whether a worker is alive. Wrong: no worker is alive, and there is work, now or later, or an active schedule. Noted: no worker is alive and there is neither; and workers that did not stop cleanly.',
   unblocks: 'Start a worker: `belfry up`.',
-  mends: 'Notes that a worker died whose process this machine knows to be gone, once it holds no run.',
+  mends: 'Records the death of a worker whose process is known to be gone from this machine, once it holds no run.',
   async look(inspection): Promise<Seen> {
     const { live } = inspection
     const says =
@@ -35,7 +35,7 @@ export const workers: HealthCheck = {
     )
     return buried
       .filter(({ id }) => !unknown.includes(id))
-      .map((worker) => fixed(silence(worker, inspection, 0), 'It is noted that it died.'))
+      .map((worker) => fixed(silence(worker, inspection, 0), 'It was recorded as dead.'))
   },
 }
 
@@ -43,18 +43,12 @@ async function nobody({ store }: Inspection): Promise<Finding> {
   const [{ now, queues, nextAt }, instants] = [await store.look(workAhead), await store.look(nextInstants)]
   const waits = [
     ...(queues.length > 0 ? [`there is work in ${queues.length === 1 ? 'queue' : 'queues'} ${listed(queues)}`] : []),
-    ...(nextAt === null
-      ? []
-      : [`the first of the runs that wait for their instants may start in ${about(nextAt - now)}`]),
-    ...(instants.leaseExpiresAt === null ? [] : ['there are leases that nobody would take back']),
+    ...(nextAt === null ? [] : [`the first of the runs that wait for an instant may start in ${about(nextAt - now)}`]),
+    ...(instants.leaseExpiresAt === null ? [] : ['no worker would reclaim leases that expire']),
     ...(instants.scheduleAt === null ? [] : ['schedules are active']),
   ]
   if (waits.length === 0) {
-    return note(
-      'workers',
-      'No worker is alive, and nothing waits for one.',
-      `Once there is something to do: ${upCommand}`,
-    )
+    return note('workers', 'No worker is alive, and there is no work for one.', `When there is work: ${upCommand}`)
   }
   return wrong('workers', `No worker is alive, but ${waits.join(' and ')}.`, upCommand)
 }
@@ -66,7 +60,7 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, listedMax).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-/** Those that have not stopped and are not alive. */
+/** Workers that have not stopped and are not alive. */
 function gone({ workers, live }: Inspection): WorkerView[] {
   const alive = new Set(live)
   return workers.filter((worker) => worker.stoppedAt === null && !alive.has(worker))
@@ -77,7 +71,7 @@ async function silent(inspection: Inspection): Promise<Finding[]> {
   return gone(inspection).map((worker) => silence(worker, inspection, holders.get(worker.id) ?? 0))
 }
 
-/** How many runs each of them holds, if it holds any. */
+/** The number of runs that each of them holds, without zeros. */
 async function holdersAmong({ store }: Inspection, among: readonly WorkerView[]): Promise<Map<string, number>> {
   const held = await store.look(
     leasesOfWorkers,
@@ -92,14 +86,13 @@ async function holdersAmong({ store }: Inspection, among: readonly WorkerView[])
 function silence(worker: WorkerView, inspection: Inspection, held: number): Finding {
   const { id, name, host, beatAt } = worker
   const holds = held === 0 ? '' : ` It holds ${counted(held, 'run')}.`
-  const ago = `last heard of ${about(Math.max(0, inspection.now - beatAt))} ago`
+  const ago = `last heartbeat ${about(Math.max(0, inspection.now - beatAt))} ago`
   if (isDead(worker)) {
-    const says = `Worker ${name} on ${host}, ${ago}, ended without saying goodbye.${holds}`
-    const back = `A worker takes its runs back as soon as it sees this: ${upCommand}`
+    const says = `Worker ${name} on ${host} (${ago}) died.${holds}`
+    const back = `A live worker reclaims its runs: ${upCommand}`
     return note(id, says, held === 0 ? fixCommand : back)
   }
-  const says = `Worker ${name} on ${host} was ${ago} and has not said goodbye.${holds}`
-  const next =
-    held === 0 ? 'If it is gone for good, nothing need be done.' : 'Its runs are taken back when its leases expire.'
-  return note(id, says, `Look at its process on ${host}. ${next}`)
+  const says = `Worker ${name} on ${host} is silent (${ago}) and did not stop cleanly.${holds}`
+  const next = held === 0 ? 'If it is gone for good, do nothing.' : 'Its runs are reclaimed when its leases expire.'
+  return note(id, says, `Check its process on ${host}. ${next}`)
 }

@@ -34,8 +34,8 @@ describe('the explanation of a run', () => {
       '  - A slot is free once one of them ends.',
       '  - Or raise maxConcurrent of queue default.',
       '',
-      'In its way',
-      expect.stringMatching(new RegExp(`^ {2}${first} {2}at work at w on h \\(w-\\d+\\) {2}for 1 min 30 s$`)),
+      'Blocked by',
+      expect.stringMatching(new RegExp(`^ {2}${first} {2}at work on w on h \\(w-\\d+\\) {2}for 1 min 30 s$`)),
       '',
       'Why it was planned',
       '  It was enqueued directly.',
@@ -44,7 +44,7 @@ describe('the explanation of a run', () => {
       '  Mon 10:01:30 Europe/Paris  now  enqueued',
       '',
       'Retries',
-      '  0 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  0 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
     ])
   })
 
@@ -65,9 +65,9 @@ describe('the explanation of a run', () => {
     desk().clock.advance(1_500)
     await end('HTTP 502')
     expect(await shown(id)).toEqual([
-      `${id}  backoff  Its last attempt did not succeed, and it waits before the next one. It has used 2 of 3 attempts.`,
+      `${id}  backoff  Its last attempt failed, and it waits for its backoff to end. It has used 2 of 3 attempts.`,
       '  - The next attempt may start: in 2 s, Mon 10:00:03 Europe/Paris',
-      `  - See what it wrote.                                             belfry run output ${id}`,
+      `  - Read its output.                                               belfry run output ${id}`,
       '',
       'Why it was planned',
       '  It was enqueued directly.',
@@ -75,13 +75,13 @@ describe('the explanation of a run', () => {
       'What happened',
       '  Mon 10:00 Europe/Paris     2 s ago  enqueued',
       '  Mon 10:00 Europe/Paris     2 s ago  started    attempt 1, w on h (w-16)',
-      '  Mon 10:00 Europe/Paris     2 s ago  ended      attempt 1 failed: HTTP 503. It was tried again 2s later (1 attempt used; the policy of today gives a backoff of 1s).',
+      '  Mon 10:00 Europe/Paris     2 s ago  ended      attempt 1 failed: HTTP 503. It was tried again 2s later (1 attempt used; the current policy gives a backoff of 1s).',
       '  Mon 10:00:01 Europe/Paris  now      started    attempt 2, w on h (w-17)',
-      '  Mon 10:00:01 Europe/Paris  now      ended      attempt 2 failed: HTTP 502. It may be tried again 2s later (2 attempts used; the policy of today gives a backoff of 2s).',
-      '  Mon 10:00:03 Europe/Paris  in 2 s   may go on',
+      '  Mon 10:00:01 Europe/Paris  now      ended      attempt 2 failed: HTTP 502. It may be tried again 2s later (2 attempts used; the current policy gives a backoff of 2s).',
+      '  Mon 10:00:03 Europe/Paris  in 2 s   may start',
       '',
       'Retries',
-      '  2 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  2 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
     ])
   })
 
@@ -93,13 +93,13 @@ describe('the explanation of a run', () => {
     await end('exit code 1', false)
     expect(await shown(run?.id ?? '')).toEqual([
       'r-16  failed  It failed for good: exit code 1 (not retryable).',
-      '  - See what it wrote.     belfry run output r-16',
+      '  - Read its output.       belfry run output r-16',
       '  - Make a new run of it.  belfry run retry r-16',
       '',
       'Why it was planned',
-      '  Of schedule report. The calendar of its schedule named the instant.',
+      '  Of schedule report. The calendar of its schedule gave the instant.',
       '  →  its timing  32 s ago, Mon 12:00 America/New_York  won  it is the first that counts',
-      '  Asked again with what was stored, the governor answers the same.',
+      '  For the stored input the governor gives the same answer.',
       '',
       'What happened',
       '  Mon 04:00 America/New_York     8 h ago   decided  by version 1',
@@ -110,7 +110,7 @@ describe('the explanation of a run', () => {
       '  it started 32 s late',
       '',
       'Retries',
-      '  1 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  1 used of at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
       '',
       'Next',
       '  It has ended; its schedule runs next: in 24 h, Tue 12:00 America/New_York',
@@ -125,17 +125,17 @@ describe('the explanation of a run', () => {
     const spell = (text: string) => text.replace('belfry', 'npx belfry')
     const sheet = sheetOf({ now: desk().clock.now(), zone: 'UTC', spell })
     const text = showRunExplained(await runs.explain(id), sheet)
-    expect(text).toContain(`\nNote\n  What its attempts wrote: npx belfry run output ${id}`)
+    expect(text).toContain(`\nNote\n  Read the output of its attempts: npx belfry run output ${id}`)
   })
 
   it('of a parked one gives the command that gets it on', async () => {
     const id = await enqueue()
     await end('exit code 1', false)
     expect((await shown(id)).slice(0, 4)).toEqual([
-      `${id}  parked  It was set aside and waits for a person: exit code 1 (not retryable).`,
-      `  - See what it wrote.                                        belfry run output ${id}`,
-      `  - Give it its whole budget back, once its cause is mended.  belfry run reset ${id}`,
-      `  - Or end it for good.                                       belfry run cancel ${id}`,
+      `${id}  parked  It is parked and needs a person: exit code 1 (not retryable).`,
+      `  - Read its output.                                                  belfry run output ${id}`,
+      `  - Reset it once the cause is fixed: it gets all its attempts back.  belfry run reset ${id}`,
+      `  - Or end it for good.                                               belfry run cancel ${id}`,
     ])
   })
 })

@@ -26,7 +26,7 @@ describe('the explanation of a schedule', () => {
     await schedules.hint('report', { every: '1h', ttl: '2h', reason: 'a quiet day' })
     desk().clock.advance(minuteMs)
     expect(await shown()).toEqual([
-      'report  due-later  Its next occurrence lies ahead.',
+      'report  due-later  Its next occurrence is ahead.',
       '  next in 9 min, Mon 10:10 Europe/Paris (ai-oneshot)',
       '',
       'Why',
@@ -34,14 +34,14 @@ describe('the explanation of a schedule', () => {
       '     interval hint  in 59 min, Mon 11:00 Europe/Paris      lost  the one-shot hint is earlier (tester: a quiet day)',
       '  →  one-shot hint  in 9 min, Mon 10:10 Europe/Paris       won   it is the first that counts (tester: the inbox fills up)',
       '  decided 1 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
-      '  Asked again with what was stored, the governor answers the same.',
+      '  For the stored input the governor gives the same answer.',
       '',
       'Retries',
-      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
       '',
       'Hints',
-      '  every 1 h                              counts  until Mon 12:00 Europe/Paris (in 1 h 59 min)  tester: a quiet day',
-      '  once in 9 min, Mon 10:10 Europe/Paris  counts  until Mon 10:30 Europe/Paris (in 29 min)      tester: the inbox fills up',
+      '  every 1 h                              active  until Mon 12:00 Europe/Paris (in 1 h 59 min)  tester: a quiet day',
+      '  once in 9 min, Mon 10:10 Europe/Paris  active  until Mon 10:30 Europe/Paris (in 29 min)      tester: the inbox fills up',
     ])
   })
 
@@ -50,7 +50,7 @@ describe('the explanation of a schedule', () => {
     await schedules.put('night report', { cron: '0 12 * * *', zone: 'Europe/Paris', target })
     await schedules.pause('night report', { for: '2h', reason: 'the database moves' })
     expect(await shown('night report')).toEqual([
-      'night report  paused  It is paused for a while: the database moves.',
+      'night report  paused  It is paused: the database moves.',
       '  - The pause ends by itself: in 2 h, Mon 12:00 Europe/Paris',
       "  - Resume it.                                                belfry schedule resume 'night report'",
       '  next in 2 h, Mon 12:00 Europe/Paris (baseline-cron)',
@@ -58,10 +58,10 @@ describe('the explanation of a schedule', () => {
       'Why',
       '  pause stopped it: the schedule is paused until then',
       '  decided now, Mon 10:00 Europe/Paris by version 1 of the schedule',
-      '  Asked again with what was stored, the governor answers the same.',
+      '  For the stored input the governor gives the same answer.',
       '',
       'Retries',
-      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
     ])
   })
 
@@ -78,21 +78,21 @@ describe('the explanation of a schedule', () => {
     expect(await shown()).toEqual([
       'report  waits-for-run  Its next occurrence is measured from the end of r-18, which has not ended. But the last one failed: broken (not retryable); its interval of 10m has become 20m.',
       '  - r-18 ends.',
-      '  - Ask its worker to end it.            belfry run cancel r-18',
-      '  - See what the last failed run wrote.  belfry run output r-16',
+      '  - Cancel it: ask its worker to stop.       belfry run cancel r-18',
+      '  - Read the output of the last failed run.  belfry run output r-16',
       '  next in 10 min, Mon 04:40 America/New_York, if the run ended now (baseline-interval)',
       '',
       'Why',
-      '  a fixed delay counts from the end of that run',
+      '  the interval counts from the end of that run',
       '  backoff 10 min → 20 min after 1 failed in a row: each failure in a row doubles the wait, five times at most; the first success ends it',
       '  decided now, Mon 04:30 America/New_York by version 1 of the schedule',
-      '  Asked again with what was stored, the governor answers the same.',
+      '  For the stored input the governor gives the same answer.',
       '',
       'Retries',
-      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
       '',
       'Waits for',
-      '  r-18  leased  w on h (w-19) is at attempt 1.',
+      '  r-18  leased  w on h (w-19) executes attempt 1.',
       '',
       'Last',
       '  now         fired   it became a run, which has not ended  r-18',
@@ -128,17 +128,17 @@ describe('the explanation of a schedule', () => {
     await schedules.put('report', { cron: '0 12 * * *', zone: 'Europe/Paris', target })
     desk().clock.advance(125 * minuteMs)
     expect(await shown()).toEqual([
-      'report  overdue  It should have been looked at, and no worker is alive.',
+      'report  overdue  It is overdue, and no worker is alive.',
       '  - Start a worker.  belfry up',
       '  due 5 min ago, Mon 12:00 Europe/Paris (baseline-cron)',
       '',
       'Why',
       '  →  its timing  5 min ago, Mon 12:00 Europe/Paris  won  it is the first that counts',
       '  decided 2 h 5 min ago, Mon 10:00 Europe/Paris by version 1 of the schedule',
-      '  Asked again with what was stored, the governor answers the same.',
+      '  For the stored input the governor gives the same answer.',
       '',
       'Retries',
-      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (its queue says so)',
+      '  of a run: at most 3 attempts, 1s × 2^(n−1) between them, at most 1m (set by its queue)',
     ])
   })
 

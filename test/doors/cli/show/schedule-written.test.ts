@@ -44,7 +44,7 @@ describe('the echo of a schedule that was written', () => {
       '           2026-01-07 02:30 Europe/Paris  2026-01-07T01:30Z  in 1 d 16 h',
     ])
     expect(lines.slice(7)).toEqual([
-      '  queue    b is new: 1 at a time',
+      '  queue    b is new: at most 1 at a time',
       '  changed  startAt: 2026-01-01T00:00Z → none',
       '           payload: {"full":true} → none',
       '           cron: 0 2 * * * → 30 2 * * *',
@@ -60,19 +60,19 @@ describe('the echo of a schedule that was written', () => {
     const other = await echoed({ name: 'ping', every: '10s', target: target('https://example.org/b', 'hunter2') })
     expect(other.at(-1)).toBe('  changed  target: GET https://example.org/a → GET https://example.org/b')
     const hidden = await echoed({ name: 'ping', every: '10s', target: target('https://example.org/b', 'hunter3') })
-    expect(hidden.at(-1)).toBe('  changed  target: GET https://example.org/b (in what is not shown)')
+    expect(hidden.at(-1)).toBe('  changed  target: GET https://example.org/b (in fields that are not shown)')
     expect([...other, ...hidden].join('\n')).not.toContain('hunter')
   })
 
   it('says that nothing changed where nothing did', async () => {
     const [, ...told] = await echoed(nightly)
     const [headline, ...again] = await echoed(nightly)
-    expect(headline).toBe('nothing changed of nightly in sqlite /srv/app/.belfry/belfry.db')
+    expect(headline).toBe('unchanged: nightly in sqlite /srv/app/.belfry/belfry.db')
     expect(again).toEqual(told)
   })
 
   it('of a rehearsal says so, whatever would have come of it, and shows the rest as it would have been', async () => {
-    const rehearsal = ' in sqlite /srv/app/.belfry/belfry.db (a rehearsal: nothing was written)'
+    const rehearsal = ' in sqlite /srv/app/.belfry/belfry.db (dry run: nothing was written)'
     const [first, ...rest] = await echoed(nightly, true)
     expect(first).toBe(`would create nightly${rehearsal}`)
     const [, ...told] = await echoed(nightly)
@@ -80,7 +80,7 @@ describe('the echo of a schedule that was written', () => {
     const [second, ...more] = await echoed({ ...nightly, cron: '0 3 * * *' }, true)
     expect(second).toBe(`would update nightly${rehearsal}`)
     expect(more.at(-1)).toBe('  changed  cron: 0 2 * * * → 0 3 * * *')
-    expect((await echoed(nightly, true))[0]).toBe(`nothing would change of nightly${rehearsal}`)
+    expect((await echoed(nightly, true))[0]).toBe(`would not change: nightly${rehearsal}`)
   })
 
   it('marks the night in which the clocks change', async () => {
@@ -93,7 +93,7 @@ describe('the echo of a schedule that was written', () => {
 
   it('says why nothing comes next', async () => {
     const last = async (input: ScheduleInput) => (await echoed(input)).at(-1)
-    expect(await last({ name: 'by hand', target: { handler: 'a' } })).toBe('  next  none by itself')
+    expect(await last({ name: 'by hand', target: { handler: 'a' } })).toBe('  next  none of its own')
     await schedules.put(nightly)
     await schedules.pause('nightly', { reason: 'The disk\nis full.' })
     expect(await last(nightly)).toBe(String.raw`  next  none until it is resumed: The disk\u{a}is full.`)

@@ -82,7 +82,7 @@ describe('the occurrences to come', () => {
     ]
     expect(upcomingShown(runs, sheetAt('2026-12-01T13:30Z')).split('\n')).toEqual([
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 28 min  spread: starts 2 min earlier',
-      '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 35 min  spread: starts 5 min later; from here on: if runs take no time',
+      '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 35 min  spread: starts 5 min later; from here on an estimate: as if runs took no time',
       '2026-12-01 09:00 America/New_York  2026-12-01T14:00Z  in 30 min  by a hint',
     ])
   })
@@ -94,6 +94,6 @@ describe('the occurrences to come', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them.
     const plain = coloured.replace(/\u001b\[\d+m/g, '')
     expect(plain).toBe(upcomingShown(runs, sheetAt('2026-10-24T12:00Z')))
-    expect(upcomingShown([], sheetAt('2026-10-24T12:00Z'))).toBe('Nothing comes by itself.')
+    expect(upcomingShown([], sheetAt('2026-10-24T12:00Z'))).toBe('It has no next occurrence.')
   })
 })
