@@ -33,6 +33,7 @@ const measures = [
   'hosts',
   'mcp',
   'lists',
+  'holds',
 ]
 const resultsFile = fileURLToPath(new URL('results.json', import.meta.url))
 

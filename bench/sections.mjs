@@ -18,6 +18,7 @@ export function sectionsOf(results) {
     hosts,
     mcp,
     lists,
+    holds,
   }
   const sections = Object.entries(told)
     .filter(([name]) => results.measures[name] !== undefined)
@@ -214,6 +215,22 @@ function lists({ size, count, pageRuns, pageFar, rows }) {
       ...['madeFirstMs', 'idFirstMs', 'madeFarMs', 'idFarMs'].map((field) => shown(row[field])),
       ...['enqueuedWith', 'enqueuedWithout', 'workedWith', 'workedWithout'].map((field) => shown(row[field])),
       ...['walWith', 'walWithout'].map((field) => shown(row[field] ?? null)),
+    ]),
+  }
+}
+
+function holds({ size, holds: count, turns, rows }) {
+  const many = count.toLocaleString('en')
+  return {
+    title: 'A lease under holds',
+    text: `A lease of one run and of a hundred, in ms, where ${size.toLocaleString('en')} runs are ready: in a store without a hold, and in one with ${many} holds on other queues, kinds, schedules and keys. The two stores lease ${turns} times by turns.`,
+    columns: ['', 'lease 1, no hold', `${many} holds`, 'ratio', 'lease 100, no hold', `${many} holds`, 'ratio'],
+    rows: rows.map((row) => [
+      databases[row.database],
+      ...[1, 100].flatMap((batch) => {
+        const [none, held] = [row[`lease${batch}None`], row[`lease${batch}Many`]]
+        return [shown(none), shown(held), times(ratioOf(held, none))]
+      }),
     ]),
   }
 }

@@ -2,8 +2,8 @@ import { shown } from './figures.mjs'
 
 /** What Belfry sets out to reach, each judged by one run of the bench; what was not measured is neither met nor missed. */
 export function targetsOf(results) {
-  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets, modelTargets].flatMap((tell) =>
-    tell(results),
+  return [throughputTargets, latencyTargets, sizeTargets, restTargets, hostTargets, holdTargets, modelTargets].flatMap(
+    (tell) => tell(results),
   )
 }
 
@@ -122,6 +122,21 @@ function hostTargets({ measures: { hosts } }) {
       ),
     ]
   })
+}
+
+/** Likewise. */
+function holdTargets({ measures: { holds } }) {
+  if (holds === undefined) return []
+  return holds.rows.flatMap((row) =>
+    [1, 100].map((batch) =>
+      atMost(
+        `lease of ${batch}, ${holds.holds.toLocaleString('en')} holds to none, ${databases[row.database]}`,
+        ratioOf(row[`lease${batch}Many`], row[`lease${batch}None`]),
+        1.1,
+        '×',
+      ),
+    ),
+  )
 }
 
 /** Likewise. */

@@ -24,11 +24,13 @@ export function showPlan(plan: Plan, { paint, relative, table }: Sheet): string 
   const { skipped, wakeAt, isWhole } = plan
   const head = `${paint.bold(plainText(queue))}  ${inFlight} of ${maxConcurrent} at work, room for ${available}`
   const tried = skipped.filter(({ attempts }) => attempts > 0).map(({ runId, attempts }) => `${runId} ${attempts}`)
+  const holds = [...new Set(skipped.flatMap(({ hold }) => hold ?? []))]
   const counts = skippedByReason.map(({ reason, count }) => `${count} ${reason}`).join(', ')
   const lines = [
     ...(exists ? [] : ['The queue does not exist yet: the first run or setting that names it creates it.']),
     leases.length === 0 ? 'No run can be leased now.' : table(goingColumns, leases),
     ...(counts === '' ? [] : [`would not: ${counts}${isWhole ? '' : ' (of those looked at)'}`]),
+    ...(holds.length === 0 ? [] : [`held by: ${firstOf(holds)}`]),
     ...(tried.length === 0 ? [] : [`attempts used: ${firstOf(tried)}`]),
     ...(reclaimable.length === 0 ? [] : [paint.yellow(`expired, to be taken back: ${namesOf(reclaimable)}`)]),
     ...(wakeAt === null ? [] : [`time alone may change this ${relative(wakeAt)}`]),

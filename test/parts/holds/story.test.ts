@@ -23,7 +23,9 @@ describe.each(['sqlite', 'postgres'] as const)('at the terminal on %s', (databas
     expect(again).toMatchObject({ exit: 4, stdout: '' })
     expect(again.stderr).toMatch(/Everything is stopped already, by \S+ since 20\S+Z: Incident 4711\./)
     const plan = await typed(shell, 'sched plan --kinds command')
-    expect(plan.stdout).toMatch(/held-by/)
+    const lease = await typed(shell, 'sched lease builder')
+    expect(lease.stdout).toMatch(/the queue is held by h-/)
+    expect(plan.stdout).toMatch(/would not: 1 held-by\n {2}held by: h-\w+\n/)
     expect(await shell.json(`run show ${id}`)).toMatchObject({ status: 'ready', fence: 0 })
     expect(worker.stdout).not.toMatch(/fired|completed/)
 
