@@ -130,8 +130,7 @@ describe('what parts say before a run starts', () => {
 })
 
 describe('what a crash left half-made', () => {
-  const aliveIn = async (store: Store) =>
-    (await store.look(listWorkers, { limit: 10 })).filter(({ stoppedAt }) => stoppedAt === null)
+  const aliveIn = async (store: Store) => (await store.look(listWorkers)).filter(({ stoppedAt }) => stoppedAt === null)
 
   it('is mended before the worker leases anything', async () => {
     const gate = deferred()

@@ -11,11 +11,8 @@ import { trustMs } from '../settings.ts'
 import { DoubtfulClaims } from './doubtful-claims.ts'
 import { fullPollMs, KnownQueues } from './known-queues.ts'
 
-/**
- * Runs that one step leases; the next step follows at once. A server that answers from elsewhere works while this process
- * works, so it is asked for less at a time: the ends of one half are written while the other half is leased.
- */
-const batchMax = { atOnce: 500, fromElsewhere: 250 }
+/** Runs that one step leases; the next step follows at once. */
+const batchMax = 500
 const askAgainMs = 200
 const askLateMs = 1_000
 /** However busy it is with its own runs, it looks at all the queues this often. */
@@ -194,7 +191,7 @@ export class Lessor {
       asked.delete(queue)
       const share = Math.ceil(room / (asked.size + 1))
       try {
-        if (await this.#leaseFrom(queue, Math.min(share, this.#batchMax))) this.#asked.add(queue)
+        if (await this.#leaseFrom(queue, Math.min(share, batchMax))) this.#asked.add(queue)
       } catch (error) {
         failures.push(error)
         if (isPassing(error)) break
@@ -203,10 +200,6 @@ export class Lessor {
     // Those that found no room come first when there is some, before those that were served in this round.
     this.#asked = new Set([...asked, ...this.#asked])
     if (failures.length > 0) throw failures[0]
-  }
-
-  get #batchMax(): number {
-    return this.#options.context.store.keepsOrder ? batchMax.atOnce : batchMax.fromElsewhere
   }
 
   #serves(queue: string): boolean {

@@ -1,4 +1,5 @@
 import type { Candidate } from '../leases/head-of-line.ts'
+import { scheduleIdsOf } from '../schedules/schedule-row.ts'
 import { all, both, dialects, type Step } from '../statement.ts'
 import { holdOn } from './hold-row.ts'
 
@@ -26,7 +27,7 @@ const findSchedules = both('held find schedules', ({ numbers }) => {
  */
 export function* heldAmong(ns: number, now: number, head: readonly Candidate[]): Step<HeldHead> {
   const keys = new Set(head.flatMap(({ standing: { key } }) => (key === null ? [] : [key])))
-  const ids = new Set(head.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number])))
+  const ids = new Set(scheduleIdsOf(head.map(({ row }) => row)))
   const listOf = (values: ReadonlySet<unknown>) => JSON.stringify([...values])
   const ofKeys = keys.size === 0 ? [] : yield* all<{ key: string }>(findKeys, ns, now, listOf(keys))
   const ofSchedules = ids.size === 0 ? [] : yield* all<{ id: number }>(findSchedules, ns, now, listOf(ids))

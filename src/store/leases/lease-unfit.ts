@@ -3,7 +3,7 @@ import type { LeaseAnswer } from '../port.ts'
 import { conclude, type Ending } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
 import { takeFromLine } from '../runs/ready-aside.ts'
-import { lockSchedules } from '../schedules/schedule-row.ts'
+import { lockSchedules, scheduleIdsOf } from '../schedules/schedule-row.ts'
 import { all, clockOr, dialects, inList, type Row, type Step, storeClock } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
@@ -49,7 +49,7 @@ export function tooLateReason(row: Row, now: number): 'deadline' | 'lateness' | 
  */
 export function* endUnfit(lane: UnfitLane, unfit: readonly Candidate[]): Step<Pick<LeaseAnswer, 'skipped' | 'broken'>> {
   if (unfit.length === 0) return { skipped: [], broken: [] }
-  const schedules = yield* lockSchedules(scheduleIdsOf(unfit), { wait: false })
+  const schedules = yield* lockSchedules(scheduleIdsOf(unfit.map(({ row }) => row)), { wait: false })
   const endable: Candidate[] = []
   for (const run of unfit) {
     const { key } = run.standing
@@ -96,7 +96,7 @@ export function* setApart(
   claimId: string,
   unread: readonly Unread[],
 ): Step<LeaseAnswer['broken']> {
-  const schedules = yield* lockSchedules(scheduleIdsOf(unread), { wait: true })
+  const schedules = yield* lockSchedules(scheduleIdsOf(unread.map(({ row }) => row)), { wait: true })
   const unreadable = new Map(unread.map((run) => [run.row.run_id as number, run.unreadable]))
   const leases = yield* all(takeUnread, JSON.stringify([...unreadable.keys()]), claimId, context.ns, storeClock)
   const endings = leases.map((lease) => apartEnding(lease, `unreadable: ${unreadable.get(lease.run_id as number)}`))
@@ -112,10 +112,6 @@ function apartEnding(lease: Row, unreadable: string): Ending {
   }
   const parked = { status: 'parked', attempts: attempts + 1, releases: 0, deaths, reason: unreadable } as const
   return endingOf(lease, 'failed', parked)
-}
-
-function scheduleIdsOf(runs: readonly Pick<Candidate, 'row'>[]): number[] {
-  return runs.flatMap(({ row }) => (row.schedule_id === null ? [] : [row.schedule_id as number]))
 }
 
 function skippedOf({ runId, scheduleId, verdict: { status, reason } }: Ending): LeaseAnswer['skipped'] {

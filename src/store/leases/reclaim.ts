@@ -4,7 +4,7 @@ import { canBeName, checkInteger } from '../check.ts'
 import type { Reclaimed, ReclaimRequest } from '../port.ts'
 import { conclude } from '../runs/conclude.ts'
 import { tryLockGate } from '../runs/key-gate.ts'
-import { lockSchedules } from '../schedules/schedule-row.ts'
+import { lockSchedules, scheduleIdsOf } from '../schedules/schedule-row.ts'
 import { all, both, clockNow, dialects, inList, type Row, type Step } from '../statement.ts'
 import type { StoreContext } from '../store-context.ts'
 import { columnsOf } from '../tables.ts'
@@ -60,7 +60,7 @@ export function* reclaim(
   const found = [...new Map([...late, ...orphaned].map((row) => [row.run_id as number, row])).values()]
   if (found.length === 0) return []
 
-  const schedules = yield* lockSchedules(found.flatMap(scheduleOf), { wait: false })
+  const schedules = yield* lockSchedules(scheduleIdsOf(found), { wait: false })
   const free = yield* withFreeGates(
     found.filter((row) => row.schedule_id === null || schedules.has(row.schedule_id as number)),
   )
@@ -112,8 +112,4 @@ function* withFreeGates(rows: readonly Row[]): Step<Row[]> {
     if (key === null || (yield* tryLockGate({ queueId: row.queue_id as number, key }))) free.push(row)
   }
   return free
-}
-
-function scheduleOf(row: Row): number[] {
-  return row.schedule_id === null ? [] : [row.schedule_id as number]
 }

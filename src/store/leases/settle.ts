@@ -7,7 +7,7 @@ import { conclude, type Ending, reasonTold } from '../runs/conclude.ts'
 import { callEnded, callEnding, seesPlainEnds } from '../runs/end-hooks.ts'
 import { writeResults } from '../runs/result.ts'
 import { type JudgingPolicy, judgingPolicy } from '../runs/retry-policy.ts'
-import { lockAhead, lockedBy, lockSchedules, type ScheduleRow } from '../schedules/schedule-row.ts'
+import { lockAhead, lockedBy, lockSchedules, type ScheduleRow, scheduleIdsOf } from '../schedules/schedule-row.ts'
 import {
   all,
   allAlone,
@@ -210,8 +210,7 @@ function nameOf({ runId, end }: NumberedEnd): string {
 
 /** An end that did not name its lease's schedule causes a lock out of order, which the database may refuse once. */
 function* withForgotten(locked: Map<number, ScheduleRow>, leases: readonly Row[]): Step<Map<number, ScheduleRow>> {
-  const ids = leases.flatMap((lease) => (lease.schedule_id === null ? [] : [lease.schedule_id as number]))
-  const forgotten = ids.filter((id) => !locked.has(id))
+  const forgotten = scheduleIdsOf(leases).filter((id) => !locked.has(id))
   return forgotten.length === 0 ? locked : new Map([...locked, ...(yield* lockSchedules(forgotten, { wait: true }))])
 }
 

@@ -41,19 +41,19 @@ export interface WorkersNow {
   readonly workers: WorkerView[]
 }
 
-/** A page of workers, and what time it is by the clock that their beats are measured by. */
-export function* workersNow(context: StoreContext, page: WorkerPage): Step<WorkersNow> {
-  return { now: yield* clockNow(), workers: yield* workerPage(context, page) }
-}
-
-function* workerPage({ ns }: StoreContext, { after, limit, stopped = false }: WorkerPage): Step<WorkerView[]> {
+/**
+ * A page of workers, and what time it is by the clock that their beats are measured by. A page behind a worker has only workers of its kind,
+ * so that a worker that stops between two pages hides no other.
+ */
+export function* workersNow({ ns }: StoreContext, { after, limit, stopped = false }: WorkerPage): Step<WorkersNow> {
   checkInteger(limit, 'limit', 1, pageMax)
   const place = after === undefined ? null : placeOf(after)
-  if (stopped) return (yield* all(findStopped, ns, place ?? idMax, limit)).map(viewOf)
+  const now = yield* clockNow()
+  if (stopped) return { now, workers: (yield* all(findStopped, ns, place ?? idMax, limit)).map(viewOf) }
   const live = yield* all(findLive, ns, place ?? 0, limit)
   const room = place === null ? limit - live.length : 0
   const others = room === 0 ? [] : yield* all(findStopped, ns, idMax, room)
-  return [...live, ...others].map(viewOf)
+  return { now, workers: [...live, ...others].map(viewOf) }
 }
 
 function placeOf(after: string): number {
