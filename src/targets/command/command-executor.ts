@@ -14,24 +14,23 @@ import { Tail } from './tail.ts'
 import { Tether } from './tether.ts'
 
 export interface CommandOptions {
-  /** Where `{ secret: 'NAME' }` is looked up; without it in `environment` alone. */
+  /** Resolves `{ secret: 'NAME' }`; default: `environment` alone. */
   readonly secrets?: SecretResolver | undefined
-  /** How long a program that was asked to end may take before it is killed. */
+  /** How long a program may take after TERM before it is killed. */
   readonly killAfterMs?: number | undefined
-  /** Belfry's own environment, of which a program gets next to nothing. */
+  /** Belfry's own environment, of which a program gets very little. */
   readonly environment?: Environment | undefined
-  /** The address that links in notices begin with. */
+  /** The base address of links in notifications. */
   readonly publicUrl?: string | undefined
 }
 
 const killAfterMsDefault = 5_000
-/** Rules about the text look at the end of what the program wrote to stdout: that is where programs say how it went. */
+/** Text rules read the end of stdout: that is where programs report their result. */
 const textLengthMax = 100 * 1024
 
 /**
- * Runs programs. An attempt is over when the program has ended and nothing of its process group is left: a run that has
- * ended leaves nothing behind, so what the program left running is ended too, and a child of it that holds its output
- * open does not hold the run open.
+ * Runs programs. An attempt is over when the program has ended and its process group is empty: an ended run leaves nothing
+ * behind, so remaining processes are ended too, and a child that keeps the output open does not keep the run open.
  */
 export function commandExecutor(options: CommandOptions = {}): Execute {
   const { killAfterMs = killAfterMsDefault, environment = process.env } = options
@@ -40,7 +39,7 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
   const begin = async (attempt: Attempt): Promise<Begun | Ended> => {
     try {
       const { program, secrets } = await prepared(attempt, resolver, environment)
-      if (attempt.signal.aborted) throw new BelfryError('unavailable', 'It was stopped before it began.')
+      if (attempt.signal.aborted) throw new BelfryError('unavailable', 'The attempt was stopped before it began.')
       const input = inputOf(attempt, options.publicUrl)
       return { started: await start({ program, input, tether, killAfterMs }), secrets }
     } catch (error) {
@@ -57,7 +56,7 @@ export function commandExecutor(options: CommandOptions = {}): Execute {
   }
 }
 
-/** What a program reads: the payload, and of a notice also where more is told of it. */
+/** The program's stdin: the payload, and for a notification also its link. */
 function inputOf({ source, payload }: Attempt, publicUrl: string | undefined): string | null {
   if (payload === undefined) return null
   return JSON.stringify(source === 'notice' ? sentNotice(payload as Notice, publicUrl) : payload)
@@ -68,7 +67,7 @@ interface Begun {
   readonly secrets: readonly Secret[]
 }
 
-/** Nothing was begun, so trying again does no harm; and a deploy may bring the program, an operator the secret. */
+/** Nothing was begun, so a retry does no harm; and a deploy may bring the program, an operator the secret. */
 function notBegun(error: unknown): Ended {
   if (!(error instanceof BelfryError)) throw error
   return { facts: { error: error.message, retryable: error.code !== 'invalid' } }
@@ -91,7 +90,7 @@ async function prepared(attempt: Attempt, resolver: SecretResolver, own: Environ
   return { program, secrets }
 }
 
-/** A target was checked when it was written, but perhaps by a version that took what this one does not. */
+/** A target was validated when it was written, but perhaps by a version with other rules. */
 function checked(target: Target): CommandTarget {
   const [wrong] = commandTargetProblems(target)
   if (wrong === undefined) return target as unknown as CommandTarget
@@ -103,7 +102,7 @@ interface Attended {
   readonly text: Pick<EndFacts, 'text' | 'json'>
 }
 
-/** Passes on what the program says, ends it when the attempt is told to stop, and stays until nothing of it is left. */
+/** Passes on the program's output, ends it when the attempt is told to stop, and waits until nothing of it is left. */
 async function attended(attempt: Attempt, { started, secrets }: Begun): Promise<Attended> {
   const { stdout, stderr, group, exited } = started
   const tail = new Tail(textLengthMax)

@@ -31,7 +31,7 @@ export const handlerKind: TargetKind = {
       says: 'A handler that a program of yours has registered.',
     },
   ],
-  notice: 'is a handler, which is code of one program, and that may be what is broken',
+  notice: 'is a handler, which is code of one program, and that program may itself be down',
   knowsItsEnd: true,
   serving: (name) =>
     `A program of yours must register it, with belfry.handle('${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}', …), and start().`,

@@ -17,21 +17,20 @@ import { isNotice, type Outgoing, prepared } from './request.ts'
 export interface HttpExecutorOptions {
   readonly network: NetworkPolicy
   readonly secrets: SecretResolver
-  /** Resolves names in place of the system's resolver. Its answers are judged like any others. */
+  /** Replaces the system's resolver. Its answers are checked like any others. */
   readonly lookup?: Lookup | undefined
-  /** The address that links in notices begin with. */
+  /** The base address of links in notifications. */
   readonly publicUrl?: string | undefined
 }
 
 export interface HttpExecutor {
   readonly execute: Execute
-  /** Ends all connections and whatever still uses them. */
+  /** Ends all connections and the requests on them. */
   close(): Promise<void>
 }
 
 const redirectsMax = 3
 
-/** Executes targets that call HTTP endpoints. */
 export function httpExecutor({ network, secrets, lookup, publicUrl }: HttpExecutorOptions): HttpExecutor {
   const connections = new Connections({ guard: networkGuard(network), lookup: sharedLookup(lookup) })
   const calls = new Map<AbortController, Promise<Ended>>()
@@ -62,7 +61,7 @@ interface CallContext {
   readonly stop: AbortController
 }
 
-/** One attempt: a request and whatever it is redirected to. */
+/** One attempt: a request and its redirects. */
 class Call {
   readonly #attempt: Attempt
   readonly #context: CallContext
@@ -116,18 +115,18 @@ class Call {
   }
 
   #failureOf(error: unknown): ExchangeFailure {
-    // A secret that is missing is for the operator to mend, and nothing was sent without it.
+    // The operator can fix a missing secret, and nothing was sent without it.
     if (error instanceof BelfryError) {
       return new ExchangeFailure(error.message, { retryable: error.code === 'unavailable', cause: error })
     }
     if (!(error instanceof ExchangeFailure)) throw error
-    // That this connection did not come about does not undo what the redirecting server may have done.
+    // The redirecting server may have had effects, even if this connection failed.
     if (error.retryable !== true || this.#redirects.length === 0) return error
     return new ExchangeFailure(error.message, { cause: error })
   }
 }
 
-/** Whatever the door let through is looked at again: what is stored may come from elsewhere. */
+/** Validated again: the stored target may come from elsewhere. */
 function requestOf(attempt: Attempt): HttpRequest {
   const { target } = attempt
   const [wrong] = httpTargetProblems(target, { isNotice: isNotice(attempt) })

@@ -22,20 +22,20 @@ export interface Outgoing {
 
 export interface Prepared {
   readonly outgoing: Outgoing
-  /** What must not be seen in anything that is kept. */
+  /** Values to redact in everything that is stored. */
   readonly secrets: readonly Secret[]
 }
 
-/** Methods that say what shall become of a body. */
+/** Methods with a body. */
 const bodyMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export interface RequestSources {
   readonly resolver: SecretResolver
-  /** The address that links in notices begin with. */
+  /** The base address of links in notifications. */
   readonly publicUrl: string | undefined
 }
 
-/** Makes the request of an attempt, with its secrets in it. */
+/** Builds the request of an attempt, with its secrets filled in. */
 export async function prepared(attempt: Attempt, http: HttpRequest, sources: RequestSources): Promise<Prepared> {
   const { resolver, publicUrl } = sources
   const headers = await resolver.resolve(http.headers ?? {})
@@ -59,7 +59,7 @@ export async function prepared(attempt: Attempt, http: HttpRequest, sources: Req
 
 interface Content {
   readonly bytes: Buffer | null
-  /** What is said of it, unless the target says it. */
+  /** Its headers, unless the target sets them. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -69,7 +69,7 @@ export function isNotice({ source }: Pick<Attempt, 'source'>): boolean {
   return source === 'notice'
 }
 
-/** A notice in the form of its receiver; a body of its own stands in place of it. */
+/** A notification in the format of its receiver; the target's own body replaces it. */
 function noticeContent(
   notice: Notice,
   { http, body, publicUrl }: { http: HttpRequest; body: unknown; publicUrl: string | undefined },
@@ -81,7 +81,7 @@ function noticeContent(
   return { bytes: Buffer.from(message.body), headers: message.headers }
 }
 
-/** Without a body of its own, a request whose method asks for one carries the run's payload. */
+/** A request with a body method and without its own body carries the run's payload. */
 function contentOf(body: unknown, method: string, payload: unknown): Content {
   if (typeof body === 'string') return { bytes: Buffer.from(body), headers: {} }
   const value = body === undefined && bodyMethods.has(method) ? (payload ?? undefined) : body
@@ -98,12 +98,12 @@ function givenHeaders(http: HttpRequest, values: Readonly<Record<string, string>
   })
 }
 
-/** What is sent besides, unless the target gives it: all but what names the attempt, which it may not give. */
+/** Belfry's headers. The target may replace all but those that name the attempt. */
 function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   return [
     ...Object.entries(headers).map(([name, value]) => ({ name, value })),
     { name: 'user-agent', value: 'belfry' },
-    // What comes unpacked cannot unpack to more than it seems.
+    // An uncompressed answer cannot unpack to more than it seems.
     { name: 'accept-encoding', value: 'identity' },
     { name: 'idempotency-key', value: keyValue(attempt.idempotencyKey) },
     { name: 'belfry-run', value: attempt.runId },
@@ -113,7 +113,7 @@ function ownHeaders(attempt: Attempt, { headers }: Content): Header[] {
   ]
 }
 
-/** A key may be any text, a header may not. What cannot be sent as it is goes in the notation of URLs. */
+/** A key may be any text, a header may not. A key that cannot be sent as it is is URL-encoded. */
 function keyValue(key: string): string {
   return headerValueProblem(key) === null ? key : encodeURIComponent(key.toWellFormed())
 }
